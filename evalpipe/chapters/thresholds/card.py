@@ -56,43 +56,43 @@ OF_FOLDS = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write a section for every dataset: its thresholds where a rule chose one, else measures by threshold alone."""
+    """Yield a section for each dataset: its thresholds where a rule chose one, else measures by threshold alone."""
     ruled = {row.dataset for row in results.thresholds if row.rule != "fixed"}
-    for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
+    for number, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if dataset in ruled:
             title = f"Thresholds on {dataset}" if len(ruled) > 1 else "Thresholds"
-            yield Section(f"thresholds-{place}", title, tuple(_blocks(results, dataset, f"thresholds-{place}")),
+            yield Section(f"thresholds-{number}", title, tuple(_blocks(results, dataset, f"thresholds-{number}")),
                           part="decisions")
         elif next(curves_of(results, dataset, Sweep), None) is not None:
-            yield Section(f"sweep-{place}", f"Measures by threshold on {dataset}", (
+            yield Section(f"sweep-{number}", f"Measures by threshold on {dataset}", (
                 Figures(partial(sweeps, results, dataset)),), part="appendix")
 
 
 def _blocks(results: Results, dataset: str, anchor: str) -> Iterator[Block]:
-    """Write the thresholds of a dataset, the findings on them, and the measures by threshold."""
+    """Yield the blocks of a section: the thresholds of a dataset, the findings on them, and measures by threshold."""
     thresholds = [threshold for threshold in results.thresholds if threshold.dataset == dataset]
     crossed = CROSSED if any(threshold.folds is not None for threshold in thresholds) else ""
     yield Text(f"The threshold of each model, and what it achieves. No row of {dataset} is judged by a threshold that "
                f"it helped to choose{crossed}.", "lead")
     yield from (Text(finding.text) for finding in results.findings if finding.section == anchor)
-    uncertain = any(threshold.lower is not None for threshold in thresholds)
+    has_limits = any(threshold.lower is not None for threshold in thresholds)
     columns = (Column("Measure", style="what"), Column("Where chosen", "num"), Column("Optimism", "num"),
                Column("Corrected", "num"), Column(f"On {dataset}", "num"))
     rows: list[Row | Group] = []
     for threshold in thresholds:
         rows += [Group(_threshold_heading(results, threshold)), *_measure_rows(results, threshold)]
-    limits = with_intervals(results, limited=uncertain)
+    limits = with_intervals(results, limited=has_limits)
     yield Table(f"Thresholds, and the measures at them where they were chosen and on {dataset}{limits}", columns,
                 tuple(rows), "compared chosen", stacked=True)
     if crossed:
         yield Text(OF_FOLDS, "small")
-    if uncertain:
+    if has_limits:
         yield Text(BOOTSTRAPPED, "small")
     yield Figures(partial(sweeps, results, dataset))
 
 
 def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
-    """Say how rows are predicted as levels; nothing of a model that predicts numbers or several levels."""
+    """Yield how rows are predicted as levels; nothing of a model that predicts numbers or several levels."""
     if model.threshold_rule is not None:
         yield "Threshold", model.threshold_rule
     elif model.threshold is not None:
@@ -103,7 +103,7 @@ def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def _threshold_heading(results: Results, threshold: Threshold) -> Cell:
-    """Write a threshold with its interval: of which model, by which rule and rows."""
+    """Return the heading of a threshold with its interval: of which model, by which rule and rows."""
     names = names_of(results)
     rule = WITHOUT_ROWS.get(threshold.rule, threshold.rule)
     if threshold.rule not in WITHOUT_ROWS and threshold.metric is not None:
@@ -116,7 +116,7 @@ def _threshold_heading(results: Results, threshold: Threshold) -> Cell:
 
 
 def chosen(threshold: Threshold) -> Number:
-    """Write a threshold with its interval."""
+    """Return a threshold with its interval as a number of the card."""
     value, lower, upper = threshold.value, threshold.lower, threshold.upper
     limits = None if lower is None or upper is None else numbers.interval(
         value, lower, upper, least=numbers.decimals(value))[1]
@@ -133,7 +133,7 @@ def _bound_text(bound: Constraint) -> str:
 
 
 def _rows_text(threshold: Threshold) -> str:
-    """Say which rows chose; of a cross-fitted threshold also which ones made the classes."""
+    """Return the text on which rows chose a threshold and, cross-fitted, which rows it classifies."""
     if threshold.chosen_on is None:
         return ""
     events = "" if threshold.events is None else f", {numbers.count(threshold.events)} events"
@@ -146,7 +146,7 @@ def _rows_text(threshold: Threshold) -> str:
 
 
 def _measure_rows(results: Results, threshold: Threshold) -> Iterator[Row]:
-    """Yield the measure that was to be best, then those that are bounded, each with what the rule wants of it.
+    """Yield the rows of the measure that was to be best, then of the bounded ones, with what the rule asks of each.
 
     A threshold that was known before any row has a row that says so, as every heading has rows below it.
     """
@@ -155,7 +155,7 @@ def _measure_rows(results: Results, threshold: Threshold) -> Iterator[Row]:
         return
     names, aim = names_of(results), f"{threshold.rule.partition(' ')[0]}d"
     measures: list[tuple[Threshold | Constraint, str]] = [(threshold, aim)]
-    for measure, wanted in measures + [(bound, _bound_text(bound)) for bound in threshold.constraints]:
+    for measure, requirement in measures + [(bound, _bound_text(bound)) for bound in threshold.constraints]:
         metric = measure.metric or ""
         optimism = Number("–") if measure.optimism is None or measure.apparent is None else Number(
             numbers.signed(measure.optimism, numbers.decimals(measure.apparent)), None, None,
@@ -164,7 +164,7 @@ def _measure_rows(results: Results, threshold: Threshold) -> Iterator[Row]:
         evaluated = next((row for row in results.rows if scope == (
             row.dataset, row.model, row.variant, row.slice, row.metric, row.params)), None)
         yield Row((
-            (_measure_name(names, metric, measure.params), Aside(wanted, "options")), ranged(measure.apparent),
+            (_measure_name(names, metric, measure.params), Aside(requirement, "options")), ranged(measure.apparent),
             optimism, ranged(measure.corrected),
             Number("not among the measures") if evaluated is None else shown(
                 evaluated, whole=metric_of(results, metric).is_whole)))
@@ -190,7 +190,7 @@ def bounds_kept(results: Results) -> Iterator[Claim]:
 
 
 def _evaluated_bounds(results: Results, threshold: Threshold, constraint: Constraint) -> Iterator[Bounded]:
-    """Yield the bounded measure on the evaluated rows of a threshold, with each of its bounds."""
+    """Yield the bounded measure on the evaluated rows of a threshold, with each bound and its side."""
     for row in on_all_rows(results, constraint.metric):
         if (row.dataset, row.model, row.variant) == (threshold.dataset, threshold.model, threshold.variant) and (
                 row.params == constraint.params):
@@ -199,21 +199,21 @@ def _evaluated_bounds(results: Results, threshold: Threshold, constraint: Constr
 
 
 def broken(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
-    """Say which bounds are broken."""
+    """Yield a finding on each bound that is broken."""
     for bounded in rows:
         yield finding("fails", weights.BOUND_BROKEN, f"{_bound_sentence(results, bounded)}: not kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def kept(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
-    """Say which bounds are kept."""
+    """Yield a finding on each bound that is kept."""
     for bounded in rows:
         yield finding("passes", weights.GATE_HELD, f"{_bound_sentence(results, bounded)}: kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
-    """Say which bounds these data leave open, and about how many more rows would decide."""
+    """Yield a finding on each bound that these data leave open, with about how many more rows would decide."""
     for bounded in rows:
         row, bound, _ = bounded
         more = more_rows(row, bound, rows_of(results, row))
@@ -240,7 +240,7 @@ HEIGHT, ABREAST = 86, 2
 
 
 def sweeps(results: Results, dataset: str) -> Iterator[Drawing]:
-    """Draw every measure of predicted classes on a dataset against the threshold, a figure or more for each model."""
+    """Yield figures of every measure of predicted classes on a dataset by threshold, one or more for each model."""
     context = context_of(results, dataset)
     marked = {series.name: curve for series, curve in context.curves(MarkedMeasures)}
     for number, (series, curve) in enumerate(context.curves(Sweep), 1):
@@ -256,29 +256,29 @@ def sweeps(results: Results, dataset: str) -> Iterator[Drawing]:
 def _sweep_figure(
     context: Context, key: str, swept: tuple[Series, Sweep, MarkedMeasures | None], measures: Sequence[str]
 ) -> Drawing:
-    """Draw a panel for each measure of a model; its threshold is a line in all of them."""
+    """Return the figure of measures of a model by threshold, a panel each; the threshold in use is a line in all."""
     series, curve, marked = swept
     chosen, names = context.threshold(series.name), names_of(context.results)
     cuts, sheet = known(curve.points.threshold), Sheet()
     x = unit_axis("", HALVES) if all(0 <= cut <= 1 for cut in cuts) else number_axis("", cuts, most=3)
     axes = [(x, _value_axis(curve.points.measures[name])) for name in measures]
     panels = grid(sheet, axes, [(names.column_title(name), "ink") for name in measures], height=HEIGHT)
-    for drawn, name in zip(panels, measures, strict=True):
+    for measure_panel, name in zip(panels, measures, strict=True):
         if chosen is not None and chosen.lower is not None and chosen.upper is not None:
-            drawn.span(chosen.lower, chosen.upper)
-        draw_marked_rules(drawn, context, series)
-        drawn.line(column(curve.points.threshold), column(curve.points.measures[name]), series.ink,
+            measure_panel.span(chosen.lower, chosen.upper)
+        draw_marked_rules(measure_panel, context, series)
+        measure_panel.line(column(curve.points.threshold), column(curve.points.measures[name]), series.ink,
                    name=names.column_title(name))
         if chosen is not None:
-            drawn.rule("ink", x=chosen.value, dash=DASHES)
+            measure_panel.rule("ink", x=chosen.value, dash=DASHES)
         if marked is not None:
-            drawn.marks(column(marked.points.threshold), column(marked.points.measures[name]), series.ink,
+            measure_panel.marks(column(marked.points.threshold), column(marked.points.measures[name]), series.ink,
                         series.marker, size=3, name=f"{names.column_title(name)}, marked")
     entries, dashed = [], ""
     if chosen is not None:
         entries.append(KeyEntry(f"Threshold {numbers.given(chosen.value)}", "ink", "thin", dash=DASHES))
-        what = "the threshold in use" if chosen.folds is None else "the threshold chosen on all rows"
-        dashed = f" The dashed line is {what}{', shaded its interval' if chosen.lower is not None else ''}."
+        which = "the threshold in use" if chosen.folds is None else "the threshold chosen on all rows"
+        dashed = f" The dashed line is {which}{', shaded its interval' if chosen.lower is not None else ''}."
     if marked is not None:
         marked_cuts = ", ".join(map(numbers.given, known(marked.points.threshold)))
         entries.append(KeyEntry(f"Marked: {marked_cuts}", "muted", "thin", dash=DOTS))

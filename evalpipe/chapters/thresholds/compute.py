@@ -57,35 +57,34 @@ class _RuledModel:
     rule: RulePlan
 
     def problem(self, fault: _NoCutError) -> Problem:
-        """Say that no threshold can be chosen, and where the rule stands."""
+        """Return the problem that no threshold of the model can be chosen, at the place of its rule in the spec."""
         message, place = f"no threshold of model '{self.name}' can be chosen {fault}", self.plan.places
         return Problem("no-threshold", message, place.place(*self.rule.place), "relax a bound, or choose by other rows")
 
 
 def with_thresholds(plan: Plan, variants: Variants) -> tuple[tuple[Sample, ...], list[Threshold]]:
-    """Choose every threshold that a rule asks for, and make the classes of the evaluated rows by them.
+    """Return the samples, their evaluated rows classified by thresholds that rules choose, and the threshold records.
 
-    Returns the samples and the record of every threshold. Raises DataError with every rule that no threshold can keep
-    to.
+    Raises DataError with every rule that no threshold can keep to.
     """
     problems: list[Problem] = []
     records: list[Threshold] = []
     samples = list(variants.samples)
     chosen: dict[str, _ChosenCut] = {}
-    for place, sample in enumerate(samples):
+    for sample_index, sample in enumerate(samples):
         for name, model in sample.models.items() if sample.role == "evaluate" else ():
             threshold = plan.models[model.source or name].threshold
             rule = threshold.rule if model.source is None else threshold.variant_rule
             if rule is None:
                 records += _known_threshold(sample, name, "bayes" if threshold.by_costs else "fixed")
                 continue
-            ruled = _RuledModel(plan, name, rule)
+            ruled_model = _RuledModel(plan, name, rule)
             try:
-                change, record = _classification(ruled, variants, sample, chosen)
-                samples[place] = samples[place].changed(name, change)
+                classify, record = _classification(ruled_model, variants, sample, chosen)
+                samples[sample_index] = samples[sample_index].changed(name, classify)
                 records.append(record)
             except _NoCutError as fault:
-                problems.append(ruled.problem(fault))
+                problems.append(ruled_model.problem(fault))
     if problems:
         raise DataError(*dict.fromkeys(problems))
     return tuple(samples), records
@@ -103,60 +102,63 @@ def _known_threshold(sample: Sample, name: str, kind: str) -> list[Threshold]:
 def _classification(
     ruled: _RuledModel, variants: Variants, sample: Sample, chosen: dict[str, _ChosenCut]
 ) -> tuple[Callable[[Predictions], Predictions], Threshold]:
-    """Choose a threshold on the rule's dataset, once for all evaluated ones, or for each fold on the other folds.
+    """Return the function that classifies predictions by the threshold of a rule, and the record of that threshold.
 
-    Returns the function that classifies predictions by it, and its record: cross-fitted, that of the threshold which
-    all rows choose.
+    It is chosen on the rule's dataset, once for all evaluated ones (``chosen`` keeps it), or for each fold on the other
+    folds; then the record is of the threshold that all rows choose.
     """
     rule, model, fields = ruled.rule, sample.models[ruled.name], dict[str, object]()
     if rule.folds is None:
         if ruled.name not in chosen:
-            on = next(other for other in variants.samples if other.dataset == rule.dataset)
-            chosen[ruled.name] = _choose_on_all_rows(ruled, on)
-        choice, by_row = chosen[ruled.name], None
+            choosing_rows = next(other for other in variants.samples if other.dataset == rule.dataset)
+            chosen[ruled.name] = _choose_on_all_rows(ruled, choosing_rows)
+        choice, cut_of_row = chosen[ruled.name], None
     else:
-        choice, (numbers, cuts) = _choose_on_all_rows(ruled, sample), _cuts_of_folds(ruled, variants, sample)
+        choice, (fold_of_row, cuts) = _choose_on_all_rows(ruled, sample), _cuts_of_folds(ruled, variants, sample)
         fields = {"folds": rule.folds, "cuts": [float(cut) for cut in model.threshold_at(cuts)]}
-        by_row = cuts[numbers]
+        cut_of_row = cuts[fold_of_row]
     threshold = model.threshold_at(choice.cut)
 
-    def change(predictions: Predictions) -> Predictions:
-        classified = predictions.classified(choice.cut if by_row is None else by_row)
-        return replace(classified, cuts=by_row, threshold=threshold, cut=choice.cut)
+    def classify(predictions: Predictions) -> Predictions:
+        classified = predictions.classified(choice.cut if cut_of_row is None else cut_of_row)
+        return replace(classified, cuts=cut_of_row, threshold=threshold, cut=choice.cut)
 
-    return change, Threshold(
+    return classify, Threshold(
         dataset=sample.dataset, **sample.named(ruled.name), score=_recorded_score(model, choice.cut), value=threshold,
         rule=rule.text, **choice.fields, **fields)
 
 
 def _recorded_score(model: Predictions, cut: float | None) -> float | None:
-    """Return the cut of a score on the scale of log odds; None of any other score, or of an infinite cut."""
+    """Return the cut as a score of log odds; None of other scores, and of an infinite cut."""
     return cut if model.log_odds and cut is not None and math.isfinite(cut) else None
 
 
-def _choose_on_all_rows(ruled: _RuledModel, on: Sample) -> _ChosenCut:
-    """Choose by all rows of a sample; with limits and optimism from the bootstrap, unless the spec wants none."""
-    on = on.of(ruled.name)
-    model, rule = on.models[ruled.name], ruled.rule
-    rows = rows_of(on, model)
-    place, measures = _best_or_error(rule, Summary(rows, on.weights), f"on dataset '{on.dataset}'")
-    cut = float(cut_values(rows.distinct)[place])
+def _choose_on_all_rows(ruled: _RuledModel, sample: Sample) -> _ChosenCut:
+    """Choose a cut on all rows of a sample, with limits and optimism from the bootstrap, unless the spec wants none."""
+    sample = sample.of(ruled.name)
+    model, rule = sample.models[ruled.name], ruled.rule
+    rows = rows_of(sample, model)
+    cut_index, measures = _best_or_error(rule, Summary(rows, sample.weights), f"on dataset '{sample.dataset}'")
+    cut = float(cut_values(rows.distinct)[cut_index])
     fields = {
-        "chosen_on": on.dataset, "metric": rule.goal.metric.name, "params": rule.goal.shown,
-        "apparent": float(measures[0]), "n": on.summary.n, "events": on.summary.events,
+        "chosen_on": sample.dataset, "metric": rule.goal.metric.name, "params": rule.goal.shown,
+        "apparent": float(measures[0]), "n": sample.summary.n, "events": sample.summary.events,
         "constraints": _constraint_records(rule, measures, np.full(len(measures), np.nan)),
     }
-    uncertain = {} if ruled.plan.interval_method == "none" else _limits_and_optimism(ruled, on, cut, measures)
+    uncertain = {} if ruled.plan.interval_method == "none" else _limits_and_optimism(ruled, sample, cut, measures)
     return _ChosenCut(cut, fields | uncertain)
 
 
-def _limits_and_optimism(ruled: _RuledModel, on: Sample, cut: float, measures: Floats) -> dict[str, object]:
-    """Return the percentile limits of a chosen threshold, and the optimism of the measures at it."""
-    plan, rule, model, clusters = ruled.plan, ruled.rule, on.models[ruled.name], all_rows_subset(on).clusters
+def _limits_and_optimism(ruled: _RuledModel, sample: Sample, cut: float, measures: Floats) -> dict[str, object]:
+    """Return the fields on the limits of a chosen cut, and on the optimism of the ``measures`` at it.
+
+    ``measures`` are the goal and the bounded measures, as is the optimism.
+    """
+    plan, rule, model, clusters = ruled.plan, ruled.rule, sample.models[ruled.name], all_rows_subset(sample).clusters
     if clusters == 1:
         return {"status": "degenerate", "reason": ONE_CLUSTER}
-    cuts, optimism = resampled(plan, on, model, rule)
-    units = on.summary.n if clusters is None else clusters
+    cuts, optimism = resampled(plan, sample, model, rule)
+    units = sample.summary.n if clusters is None else clusters
     chosen = Drawn(cut, cuts, units, clustered=clusters is not None, absent="no-cut-in-replicates")
     limited = chosen.limited(plan.level, lambda _, cuts, level: percentile_limits(cuts, level), excludes=None)
     fields: dict[str, object] = {
@@ -172,7 +174,7 @@ def _limits_and_optimism(ruled: _RuledModel, on: Sample, cut: float, measures: F
 
 
 def _constraint_records(rule: RulePlan, measures: Floats, optimism: Floats) -> list[Constraint]:
-    """Return the records of a rule's bounds, with the bounded measures at the threshold."""
+    """Return the record of each bound of a rule, from the values and the optimism of goal and bounds [1 + bounds]."""
     constraints = []
     for (entry, low, high), value, excess in zip(rule.bounds, measures[1:], optimism[1:], strict=True):
         corrected = float(np.clip(value - excess, *entry.metric.bounds(entry.params)))
@@ -192,91 +194,95 @@ def _cuts_of_folds(ruled: _RuledModel, variants: Variants, sample: Sample) -> tu
     other rows: neither has seen the fold.
     """
     model, count = sample.models[ruled.name], ruled.rule.folds or 0
-    numbers = fold_of(ruled.plan, sample, count, (*ruled.rule.place, "on", "folds"))
+    fold_of_row = fold_of(ruled.plan, sample, count, (*ruled.rule.place, "on", "folds"))
     all_rows, fits = rows_of(sample, model), variants.by_fold.get((sample.dataset, ruled.name))
     cuts = []
     for fold in range(count):
-        others, rows = np.flatnonzero(numbers != fold), all_rows
+        other_rows, rows = np.flatnonzero(fold_of_row != fold), all_rows
         if fits is not None:
-            unseen = recalibrated(sample.models[model.source or ruled.name], [fits[fold]])
-            rows = Rows(sample.truth, None, unseen.probability, unseen.score)
-        rows = rows.at(others)
+            out_of_fold = recalibrated(sample.models[model.source or ruled.name], [fits[fold]])
+            rows = Rows(sample.truth, None, out_of_fold.probability, out_of_fold.score)
+        rows = rows.at(other_rows)
         where = f"on the rows of dataset '{sample.dataset}' outside fold {fold + 1}"
-        place, _ = _best_or_error(ruled.rule, Summary(rows, sample.weights[others]), where)
-        cuts.append(cut_values(rows.distinct)[place])
-    return numbers, np.array(cuts)
+        cut_index, _ = _best_or_error(ruled.rule, Summary(rows, sample.weights[other_rows]), where)
+        cuts.append(cut_values(rows.distinct)[cut_index])
+    return fold_of_row, np.array(cuts)
 
 
 def _best_or_error(rule: RulePlan, summary: Summary, where: str) -> tuple[int, Floats]:
-    """Return the index of the best cut of some rows, and goal and bounded measures there, shape [measures].
+    """Return the index of the best cut of some rows, and goal and bounded measures at it, [measures].
 
-    Raises _NoCutError where there is none, with the best that could be reached.
+    Raises _NoCutError where no cut keeps to the bounds, with the best that could be reached; ``where`` names the rows.
     """
     chosen = best(rule, sweep(summary))
-    if chosen.place != NOWHERE:
-        return int(chosen.place), chosen.at(chosen.place)
+    if chosen.index != NOWHERE:
+        return int(chosen.index), chosen.at(chosen.index)
     if np.isnan(chosen.values[0]).all():
         raise _NoCutError(f"{where}: {short_label(rule.goal)} has no value at any ({rule.goal.metric.undefined})")
     raise _NoCutError(f"{where}: none has {rule.conditions}; {_reachable_bounds(rule, chosen.values)}")
 
 
 def _reachable_bounds(rule: RulePlan, measures: tuple[Floats, ...]) -> str:
-    """Say what each bounded measure can reach while the others are kept, or else at any threshold."""
+    """Return the text on what each bounded measure can reach while the others are kept, or else at any threshold."""
     where_kept: list[str] = []
     anywhere: list[str] = []
     for i, (entry, low, high) in enumerate(rule.bounds):
         others = replace(rule, bounds=tuple(bound for k, bound in enumerate(rule.bounds) if k != i)).conditions
-        inside, where = measures[i + 1][within_bounds(rule, measures, but=i)], f" where {others}" if others else ""
-        for reached, words, sentences in ((inside, where, where_kept), (measures[i + 1], "", anywhere)):
-            known = reached[~np.isnan(reached)]
-            sides = [f"at most {known.max():.4g}"] if len(known) and math.isfinite(low) else []
-            sides += [f"at least {known.min():.4g}"] if len(known) and math.isfinite(high) else []
+        kept, where = measures[i + 1][within_bounds(rule, measures, but=i)], f" where {others}" if others else ""
+        for reached, words, sentences in ((kept, where, where_kept), (measures[i + 1], "", anywhere)):
+            defined = reached[~np.isnan(reached)]
+            sides = [f"at most {defined.max():.4g}"] if len(defined) and math.isfinite(low) else []
+            sides += [f"at least {defined.min():.4g}"] if len(defined) and math.isfinite(high) else []
             if sides:
                 sentences.append(f"{short_label(entry)} is {' and '.join(sides)}{words}")
     return ", ".join(where_kept or anywhere) or f"where {short_label(rule.goal)} has a value, none of them has"
 
 
 NOWHERE = -1
-"""The place of the best cut where no cut has a value and keeps to the bounds."""
+"""The index of the best cut where no cut has a value and keeps to the bounds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best cuts of a sweep: their ``place`` [...] among all, and the ``values`` [..., cuts] of goal and bounds."""
+    """The best cuts of a sweep: their ``index`` [...] among all, and the ``values`` [..., cuts] of goal and bounds."""
 
-    place: Wholes
+    index: Wholes
     values: tuple[Floats, ...]
 
-    def at(self, place: Wholes) -> Floats:
-        """Return goal and bounded measures at some cuts [...], shape [..., measures]; NaN where there is none."""
-        index = np.maximum(place, 0)[..., None]
-        at_place = [np.take_along_axis(np.broadcast_to(measure, (*place.shape, measure.shape[-1])), index, -1)[..., 0]
-                    for measure in self.values]
-        return np.where(place[..., None] == NOWHERE, np.nan, np.stack(at_place, axis=-1))
+    def at(self, cut_index: Wholes) -> Floats:
+        """Return goal and bounded measures at cuts of these indices [...], shape [..., measures]; NaN at `NOWHERE`."""
+        last_axis = np.maximum(cut_index, 0)[..., None]
+        at_cut = [
+            np.take_along_axis(np.broadcast_to(measure, (*cut_index.shape, measure.shape[-1])), last_axis, -1)[..., 0]
+            for measure in self.values]
+        return np.where(cut_index[..., None] == NOWHERE, np.nan, np.stack(at_cut, axis=-1))
 
 
 def best(rule: RulePlan, swept: Summary) -> Best:
-    """Return the best of the cuts on the last axis of a sweep [..., cuts].
+    """Return the best of the cuts on the last axis of a sweep [..., cuts], by the goal and the bounds of a rule.
 
-    A cut where the goal or a bounded measure is undefined is never taken. Of equally good cuts it is the middle one of
-    them (the lower of two): as far as can be from where the measure gets worse.
+    A cut where the goal or a bounded measure is undefined is never chosen. Of equally good cuts it is the middle one
+    (the lower of two): as far as can be from where the measure gets worse.
     """
     measures = tuple(values(swept, entry) for entry in rule.measures)
     allowed = within_bounds(rule, measures)
     goal = np.where(allowed, measures[0] if rule.aim == "maximize" else -measures[0], -np.inf)
     top = goal.max(axis=-1, keepdims=True)
-    reach = ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(top), top, 0.0)))
-    tied = allowed & (goal >= top - reach)
+    tolerance = ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(top), top, 0.0)))
+    tied = allowed & (goal >= top - tolerance)
     count = tied.sum(axis=-1, keepdims=True)
     middle = (np.cumsum(tied, axis=-1) >= (count + 1) // 2).argmax(axis=-1)
     return Best(np.where(count[..., 0] > 0, middle, NOWHERE), measures)
 
 
 def within_bounds(rule: RulePlan, measures: tuple[Floats, ...], but: int | None = None) -> Flags:
-    """Tell which cuts have a value of the goal and keep to the bounds, shape [..., cuts]; ``but`` leaves out one."""
+    """Tell which cuts have a value of the goal and keep to the bounds of a rule, shape [..., cuts].
+
+    ``but`` is the index of a bound to leave out.
+    """
     allowed = ~np.isnan(measures[0])
-    for i, ((_, low, high), measure) in enumerate(zip(rule.bounds, measures[1:], strict=True)):
-        if i != but:
+    for index, ((_, low, high), measure) in enumerate(zip(rule.bounds, measures[1:], strict=True)):
+        if index != but:
             allowed &= (measure >= low - ROUNDING) & (measure <= high + ROUNDING)
     return allowed
 
@@ -289,24 +295,24 @@ def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) ->
     (1996). Many rows are drawn in units, and many scores on a grid, as all replicates are.
     """
     model = replace(model, predicted=None, source=None, folds=None)
-    alone = replace(sample, models=MappingProxyType({"m": model}), slicings=(), searched=())
-    drawn = coarsened(plan, alone) or alone
+    one_model = replace(sample, models=MappingProxyType({"m": model}), slicings=(), searched=())
+    drawn = coarsened(plan, one_model) or one_model
     how = design(plan, drawn)
     rows = view(rows_of(drawn, drawn.models["m"]), how.unit, how.factor, drawn.weight, exact=plan.mode == "exact")
     stack, all_rows = Stack((rows,)), how.sizes[None]
-    whole, total = best(rule, sweep(Summary(rows.rows, rows.weights(all_rows)))), float(how.weights(all_rows).sum())
+    original, total = best(rule, sweep(Summary(rows.rows, rows.weights(all_rows)))), float(how.weights(all_rows).sum())
     # A measure that grows with the total weight is compared at the total of all rows.
     grows = any(entry.metric.extensive for entry in rule.measures)
-    places, gains = [], []
+    indices, gains = [], []
     for number, size in enumerate(blocks(plan.replicates)):
         for counts in block_counts(how, number, size, plan.seed, f"{sample.dataset}/threshold"):
             for _, _, weights in stack.weights(Draws(counts), CELLS):
                 scaled = np.asarray(weights * (total / weights.sum(axis=-1, keepdims=True))) if grows else weights
                 replicate = best(rule, sweep(Summary(rows.rows, scaled)))
-                places.append(replicate.place)
-                gains.append(replicate.at(replicate.place) - whole.at(replicate.place))
-    place, gain = np.concatenate(places), np.concatenate(gains)
-    known = ~np.isnan(gain).any(axis=-1)
-    optimism = gain[known].mean(axis=0) if known.any() else np.full(gain.shape[-1], np.nan)
-    return np.where(place == NOWHERE, np.nan, cut_values(rows.rows.distinct)[np.maximum(place, 0)]), optimism
+                indices.append(replicate.index)
+                gains.append(replicate.at(replicate.index) - original.at(replicate.index))
+    index, gain = np.concatenate(indices), np.concatenate(gains)
+    defined = ~np.isnan(gain).any(axis=-1)
+    optimism = gain[defined].mean(axis=0) if defined.any() else np.full(gain.shape[-1], np.nan)
+    return np.where(index == NOWHERE, np.nan, cut_values(rows.rows.distinct)[np.maximum(index, 0)]), optimism
 

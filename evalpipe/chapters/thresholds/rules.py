@@ -40,31 +40,32 @@ def rules(draft: Draft) -> Iterator[Problem]:
         return
     places: list[tuple[Loc, object]] = [(("threshold",), draft.spec.threshold)]
     places += [(("models", name, "threshold"), model.threshold) for name, model in draft.models.items()]
-    for here, threshold in places:
-        if isinstance(threshold, ThresholdRule) and draft.readable(*here):
-            yield from _check_rule(draft, here, threshold)
+    for loc, threshold in places:
+        if isinstance(threshold, ThresholdRule) and draft.readable(*loc):
+            yield from _check_rule(draft, loc, threshold)
     yield from _unused_threshold(draft)
 
 
-def _check_rule(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
+def _check_rule(draft: Draft, loc: Loc, rule: ThresholdRule) -> Iterator[Problem]:
+    """Check a rule that chooses a threshold: it has one aim, with sound measures, bounds and rows, or costs."""
     ways = [way for way in WAYS if getattr(rule, way) is not None]
     if len(ways) > 1:
         message = f"a rule chooses by one thing, but this names {listed(ways, 'and')}"
-        yield draft.tree.problem("two-rules", message, *here, ways[1], key=True, hint="keep one of them")
+        yield draft.tree.problem("two-rules", message, *loc, ways[1], key=True, hint="keep one of them")
     elif ways == ["bayes"]:
-        yield from _check_bayes(draft, here, rule)
+        yield from _check_bayes(draft, loc, rule)
     elif ways:
-        yield from _check_goal(draft, (*here, ways[0]), getattr(rule, ways[0]))
-        yield from _check_constraints(draft, (*here, "subject_to"), rule.subject_to or {})
-        yield from _check_choosing_rows(draft, here, rule)
-    elif not draft.misspelt(here, WAYS):
+        yield from _check_goal(draft, (*loc, ways[0]), getattr(rule, ways[0]))
+        yield from _check_constraints(draft, (*loc, "subject_to"), rule.subject_to or {})
+        yield from _check_choosing_rows(draft, loc, rule)
+    elif not draft.misspelt(loc, WAYS):
         hint = "add 'maximize: …', 'minimize: …' or 'bayes: costs', or write a number"
-        yield draft.tree.problem("no-rule", "this rule does not say what is to be best", *here, key=True, hint=hint)
+        yield draft.tree.problem("no-rule", "this rule does not say what is to be best", *loc, key=True, hint=hint)
 
 
-def _check_goal(draft: Draft, here: Loc, choice: MetricChoice) -> Iterator[Problem]:
-    """Check the goal: a measure of predicted classes, optimized toward its better side."""
-    entry, faults = check_measure(draft, here, choice, of_models=False)
+def _check_goal(draft: Draft, loc: Loc, choice: MetricChoice) -> Iterator[Problem]:
+    """Check the goal of a rule: a measure of predicted classes, optimized toward its better side."""
+    entry, faults = check_measure(draft, loc, choice, of_models=False)
     yield from faults
     if entry is None:
         return
@@ -74,10 +75,10 @@ def _check_goal(draft: Draft, here: Loc, choice: MetricChoice) -> Iterator[Probl
         yield draft.tree.problem("not-of-classes", message, *named, hint=EXAMPLES)
         return
     yield from single_prevalence(draft, entry, "a rule aims at one value")
-    if metric.direction in GOALS and metric.direction != here[-1]:
+    if metric.direction in GOALS and metric.direction != loc[-1]:
         side = "low" if metric.direction == "minimize" else "high"
         message = f"{draft.tree.show(*named)} is better when it is {side}, so this chooses the worst"
-        hint = f"write '{metric.direction}' for '{here[-1]}'"
+        hint = f"write '{metric.direction}' for '{loc[-1]}'"
         yield draft.tree.problem("wrong-direction", message, *named, hint=hint)
 
 
@@ -111,77 +112,77 @@ def _check_bounded_measure(draft: Draft, loc: Loc, metric: Metric) -> Iterator[P
 
 
 def _check_bounds(draft: Draft, loc: Loc, metric: Metric, bounds: MeasureBounds) -> Iterator[Problem]:
-    """Check that there is a bound, and that a value can lie between two."""
-    written = {side: bound for side, bound in bounds if bound is not None}
-    if not written:
+    """Check that a measure of `subject_to` has a bound in its range, and that a value can lie between two."""
+    declared = {side: bound for side, bound in bounds if bound is not None}
+    if not declared:
         if draft.readable(*loc) and set(draft.tree.get(*loc)) <= {"min", "max"}:
             yield draft.tree.problem("no-bound", "this bounds nothing", *loc, key=True, hint="add 'min: …' or 'max: …'")
         return
-    if len(written) > 1 and written["min"] > written["max"]:
+    if len(declared) > 1 and declared["min"] > declared["max"]:
         message = f"no value is at least {bounds.min:g} and at most {bounds.max:g}"
         yield draft.tree.problem("empty-bounds", message, *loc, key=True, hint="exchange the two")
     least, most = metric.range
-    for side, bound in written.items():
+    for side, bound in declared.items():
         if bound < least or bound > most:
             message = f"{metric.name} lies between {least:g} and {most:g}, got {draft.tree.show(*loc, side)}"
             hint = f"did you mean {bound / 100:g}?" if most == 1 and 2 <= bound <= 100 else None
             yield draft.tree.problem("out-of-range", message, *loc, side, hint=hint)
 
 
-def _check_choosing_rows(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
+def _check_choosing_rows(draft: Draft, loc: Loc, rule: ThresholdRule) -> Iterator[Problem]:
     """Check the rows that choose: a dataset of role `calibrate`, or the other folds.
 
     Recalibrators that are cross-fitted in other folds are refused: their threshold would see the rows that it is for.
     """
-    place: Loc = (*here, "on")
+    on_loc: Loc = (*loc, "on")
     match rule.on, draft.spec.recalibrate and draft.spec.recalibrate.fit_on:
         case None, _:
             message = "this rule does not say which rows choose the threshold"
             hint = "add 'on: DATASET' or 'on: {folds: 10}'"
-            yield draft.tree.problem("missing-key", message, *here, key=True, hint=hint)
+            yield draft.tree.problem("missing-key", message, *loc, key=True, hint=hint)
         case CutFolds(folds=folds), Folds(folds=other) if abs(other - folds) > 0:
             message = (f"recalibrators are cross-fitted in {other:,} folds and this threshold in {folds:,}, so rows "
                        "would help choose the threshold that classifies them")
-            yield draft.tree.problem("two-foldings", message, *place, "folds", hint=f"write {other}")
-        case str(name), _ if draft.readable(*place) and draft.readable("datasets"):
-            yield from _check_dataset(draft, place, name)
+            yield draft.tree.problem("two-foldings", message, *on_loc, "folds", hint=f"write {other}")
+        case str(name), _ if draft.readable(*on_loc) and draft.readable("datasets"):
+            yield from _check_dataset(draft, on_loc, name)
 
 
-def _check_dataset(draft: Draft, place: Loc, name: str) -> Iterator[Problem]:
-    """Check the dataset whose rows choose."""
-    known, shown = draft.role("calibrate"), draft.tree.show(*place)
-    advice = choose(known, "give a dataset 'role: calibrate'")
+def _check_dataset(draft: Draft, loc: Loc, name: str) -> Iterator[Problem]:
+    """Check that the dataset whose rows choose a threshold is declared, with role `calibrate`."""
+    calibration_datasets, shown = draft.role("calibrate"), draft.tree.show(*loc)
+    advice = choose(calibration_datasets, "give a dataset 'role: calibrate'")
     way_out = f"{advice}, or cross-fit: {{folds: 10}}"
     if name not in draft.spec.datasets:
-        yield from refer(draft, place, known, "unknown-dataset", f"no dataset is called {shown}", way_out)
-    elif name not in known and draft.readable("datasets", name, "role"):
+        yield from refer(draft, loc, calibration_datasets, "unknown-dataset", f"no dataset is called {shown}", way_out)
+    elif name not in calibration_datasets and draft.readable("datasets", name, "role"):
         role = draft.spec.datasets[name].role
         message = f"{shown} has the role '{role}'" + (
             ", so its predictions are not read" if role == "reference"
             else ": a threshold chosen and judged on the same rows looks better than it is")
-        yield draft.tree.problem("wrong-role", message, *place, hint=way_out)
+        yield draft.tree.problem("wrong-role", message, *loc, hint=way_out)
 
 
-def _check_bayes(draft: Draft, here: Loc, rule: ThresholdRule) -> Iterator[Problem]:
-    """Check that costs decide on a threshold, and that there are probabilities for it."""
-    problem, place = draft.tree.problem, (*here, "bayes")
+def _check_bayes(draft: Draft, loc: Loc, rule: ThresholdRule) -> Iterator[Problem]:
+    """Check that the costs of the spec decide on a threshold, and that the model gives probabilities for it."""
+    problem, bayes_loc = draft.tree.problem, (*loc, "bayes")
     for key in ("subject_to", "on"):
         if getattr(rule, key) is not None:
             message = f"'{key}' has no effect: costs alone decide this threshold"
-            yield problem("two-rules", message, *here, key, key=True, hint="remove it, or write 'minimize: cost'")
+            yield problem("two-rules", message, *loc, key, key=True, hint="remove it, or write 'minimize: cost'")
     if draft.spec.costs is None:
-        yield problem("missing-key", "costs decide the threshold, but no costs are declared", *place,
+        yield problem("missing-key", "costs decide the threshold, but no costs are declared", *bayes_loc,
                       hint="add 'costs: […]' to the spec")
         return
-    costs = _cost_matrix(draft) if draft.readable(*place) else None
+    costs = _cost_matrix(draft) if draft.readable(*bayes_loc) else None
     if costs is not None and bayes_threshold(costs) is None:
         message = ("these costs decide no threshold: a wrong prediction must not cost less than the right prediction "
                    "of the same level, and at least one must cost more")
-        yield problem("no-rule", message, *place, hint="look at 'costs' again, or write a number")
-    if len(here) > 1 and _has_rank_score(draft.models[str(here[1])]):
-        message = f"costs decide on a probability, but the score of the model '{here[1]}' is a rank alone"
+        yield problem("no-rule", message, *bayes_loc, hint="look at 'costs' again, or write a number")
+    if len(loc) > 1 and _has_rank_score(draft.models[str(loc[1])]):
+        message = f"costs decide on a probability, but the score of the model '{loc[1]}' is a rank alone"
         hint = "add a 'scale' to the score, or write {minimize: cost, on: …}"
-        yield problem("not-a-probability", message, *place, hint=hint)
+        yield problem("not-a-probability", message, *bayes_loc, hint=hint)
 
 
 def _cost_matrix(draft: Draft) -> list[list[float]] | None:
@@ -196,7 +197,7 @@ def _cost_matrix(draft: Draft) -> list[list[float]] | None:
 
 
 def _has_rank_score(model: Model) -> bool:
-    """Tell whether a model has a score that is a rank alone."""
+    """Tell whether a model has a score that ranks rows, but gives no probability."""
     return model.score is not None and "probabilities" not in gives(model)
 
 
@@ -207,8 +208,8 @@ def _unused_threshold(draft: Draft) -> Iterator[Problem]:
     ranks = [name for name, model in free.items()
              if _has_rank_score(model) and "probabilities" not in all_give(model, draft.spec.recalibrate)]
     if isinstance(threshold, ThresholdRule):
-        idle = len(ranks) == len(free) if threshold.bayes is not None else not free
-        if draft.models and idle:
+        has_no_use = len(ranks) == len(free) if threshold.bayes is not None else not free
+        if draft.models and has_no_use:
             reason = ", or its score is a rank alone" if threshold.bayes is not None else ""
             message = ("this rule would choose nothing: every model gives predicted classes or has a threshold of its "
                        f"own{reason}")

@@ -104,8 +104,8 @@ def test_of_equally_good_thresholds_the_middle_one_is_taken() -> None:
     assert asked is not None
     found = best(asked, sweep(Summary(rows, np.ones(8))))
     # Specificity is 1 above 0.7: at the cut of 0.8 and above all; the lower of the two is taken.
-    assert found.place == 7
-    assert cut_values(rows.distinct)[found.place] == pytest.approx(0.75)
+    assert found.index == 7
+    assert cut_values(rows.distinct)[found.index] == pytest.approx(0.75)
 
 
 def test_a_row_of_weight_three_chooses_as_three_rows() -> None:
