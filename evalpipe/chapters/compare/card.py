@@ -113,7 +113,7 @@ COLUMNS = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write a section for each baseline, models before datasets; recalibration has a section of its own."""
+    """Yield a section for each baseline, models before datasets; recalibration has a section of its own."""
     names = names_of(results)
     groups: dict[tuple[bool, str], list[Comparison]] = {}
     for comparison in results.comparisons:
@@ -121,16 +121,16 @@ def sections(results: Results) -> Iterator[Section]:
             other = comparison.baseline_dataset
             name = names.model(comparison.baseline, comparison.baseline_variant) if other is None else other
             groups.setdefault((other is not None, name), []).append(comparison)
-    for place, (across, name) in enumerate(sorted(groups, key=lambda group: group[0]), 1):
-        comparisons = groups[across, name]
-        yield Section(f"comparison-{place}", f"Comparison with {'dataset ' if across else ''}{name}", (
+    for number, (across_datasets, name) in enumerate(sorted(groups, key=lambda group: group[0]), 1):
+        comparisons = groups[across_datasets, name]
+        yield Section(f"comparison-{number}", f"Comparison with {'dataset ' if across_datasets else ''}{name}", (
             Text(_lead(results, name, comparisons), "lead"),
-            *_blocks_of_all_rows(results, name, comparisons, place), *_blocks_in_slices(results, name, comparisons)),
+            *_blocks_of_all_rows(results, name, comparisons, number), *_blocks_in_slices(results, name, comparisons)),
             part="comparison")
 
 
 def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> str:
-    """Say what is subtracted from what, and what the verdicts are corrected for."""
+    """Return the first sentences of a section: what is subtracted from what, and what verdicts are corrected for."""
     listed = [c for c in comparisons if c.slice is None or (c.metric in key_measures(results) and c.verdict in DECIDED)]
     limits = with_intervals(results, limited=any(c.lower is not None for c in listed))
     if comparisons[0].baseline_dataset is not None:
@@ -146,7 +146,10 @@ def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) ->
 def _blocks_of_all_rows(
     results: Results, baseline: str, comparisons: Sequence[Comparison], place: int,
 ) -> Iterator[Block]:
-    """Write the differences on each dataset, and in words what the rows say that one model alone gets right."""
+    """Yield the differences over all rows of each dataset, with notes and a forest plot.
+
+    ``place`` is the number of the section, which keeps the ids of figures apart.
+    """
     names = names_of(results)
     better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
     for rows in by_dataset([c for c in comparisons if c.slice is None]):
@@ -181,13 +184,14 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 def is_recalibrated(comparison: Comparison) -> bool:
     """Tell whether a recalibrated variant is compared with the original of the same model, on the same rows."""
-    same = comparison.baseline_dataset is None and comparison.model == comparison.baseline
-    return same and comparison.variant != "original" and comparison.baseline_variant == "original"
+    same_model_and_rows = comparison.baseline_dataset is None and comparison.model == comparison.baseline
+    return same_model_and_rows and comparison.variant != "original" and comparison.baseline_variant == "original"
 
 
 def _title(names: Names, comparisons: Sequence[Comparison], baseline: str) -> str:
-    only = _only_model(names, comparisons)
-    return f"{f'{only}: differences' if only else 'Differences'} from {baseline}"
+    """Return the title of a table of differences, with the name of the model where all are of one."""
+    model = _only_model(names, comparisons)
+    return f"{f'{model}: differences' if model else 'Differences'} from {baseline}"
 
 
 def _only_model(names: Names, comparisons: Iterable[Comparison]) -> str | None:
@@ -197,50 +201,50 @@ def _only_model(names: Names, comparisons: Iterable[Comparison]) -> str | None:
 
 
 def measured(comparison: Comparison, *, test: bool = True) -> tuple[Cell, ...]:
-    """Write a difference, its interval, its p-value with the name of the test, and the adjusted p-value."""
+    """Return cells of a difference, its interval, its p-value with the name of the test, and the adjusted p-value."""
     number, p = difference_number(comparison), numbers.p_value(comparison.p_value)
-    named = test and comparison.test is not None
+    has_test_name = test and comparison.test is not None
     return (replace(number, interval=None), number.interval or "–",
-            (p, Aside(test_name(comparison.test or ""), "options")) if named else p,
+            (p, Aside(test_name(comparison.test or ""), "options")) if has_test_name else p,
             numbers.p_value(comparison.p_adjusted))
 
 
 def test_name(test: str) -> str:
-    """Name a test within a table."""
+    """Return the name of a test within a table."""
     return TESTS[test][0] if test in TESTS else test
 
 
 def margin_of(comparison: Comparison) -> str:
-    """Write the margin of a difference."""
+    """Return the margin of a difference as text; a dash where it has none."""
     return "–" if comparison.margin is None else f"±{numbers.plain(comparison.margin)}"
 
 
 def verdict_of(comparison: Comparison) -> Cell:
-    """Write what was decided of a difference, and what of its margin is open."""
+    """Return the verdict on a difference as a cell, and what of its margin is open."""
     word = comparison.verdict.replace("_", " ")
     verdict = Verdict(word, SIGNS[comparison.verdict], f"verdict {word}")
     return (verdict, Aside(MARGIN_OPEN, "options")) if comparison.margin_verdict == "undecided" else verdict
 
 
 def difference_number(comparison: Comparison) -> Number:
-    """Write a difference with its interval; one that does not exist says why."""
+    """Return a difference with its interval as a number of the card; of an undefined one, why."""
     if comparison.difference is None:
         return Number(status_of(comparison))
     return signed(comparison.difference, comparison.lower, comparison.upper, note_of(comparison))
 
 
 def _blocks_in_slices(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> Iterator[Block]:
-    """Write the differences of the key measures in slices that are decided, and how many there are."""
-    within = [c for c in comparisons if c.slice is not None and c.metric in key_measures(results)]
-    if not within:
+    """Yield the decided differences of key measures in slices, and how many differences there are."""
+    in_slices = [c for c in comparisons if c.slice is not None and c.metric in key_measures(results)]
+    if not in_slices:
         return
-    decided = [c for c in within if c.verdict in DECIDED]
+    decided = [c for c in in_slices if c.verdict in DECIDED]
     which = "the decided differences are listed" if decided else "none is decided"
     yield Heading("Differences in slices")
-    about = (
-        f"There are {numbers.count(len(within))} differences of the key measures in slices; {which}. Verdicts are "
+    lead = (
+        f"There are {numbers.count(len(in_slices))} differences of the key measures in slices; {which}. Verdicts are "
         "corrected for all differences in slices of a dataset, of these and all other measures (Holm). All are in ")
-    yield Text((about, Code("results.json"), "."), "lead")
+    yield Text((lead, Code("results.json"), "."), "lead")
     names = names_of(results)
     for rows in by_dataset(decided):
         columns = (
@@ -255,23 +259,23 @@ def _blocks_in_slices(results: Results, baseline: str, comparisons: Sequence[Com
 
 
 def family(results: Results, comparisons: Sequence[Comparison]) -> str:
-    """Say what an interval, an adjusted p-value and a verdict of a table are of; nothing where none was tested.
+    """Return sentences on intervals, adjusted p-values and verdicts of tables; empty where no difference was tested.
 
-    ``comparisons`` are those of the tables that share the sentence; each dataset's are a family.
+    ``comparisons`` are the differences of the tables that share the text; those of each dataset are a family.
     """
     tested = [c for c in comparisons if c.p_adjusted is not None]
     sizes = Counter((c.dataset, c.model if is_recalibrated(c) else None) for c in tested)
     if not sizes:
         return ""
-    few, many = min(sizes.values()), max(sizes.values())
-    count = f"{few}" if few == many else f"{few} to {many}"
+    fewest, most = min(sizes.values()), max(sizes.values())
+    count = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     limit = numbers.exact(round(1 - results.intervals.level, 10))
     beyond = (
         " With a margin, the adjusted p-value tests whether the difference is beyond or within the margin; where that "
         "is open but the difference is not zero, whether it is zero."
         if any(c.margin is not None for c in comparisons) else ""
     )
-    if many == 1:
+    if most == 1:
         return f"A verdict is given where the adjusted p-value is below {limit}.{beyond}"
     return (
         f"Each interval and its p-value are for one difference alone. Verdicts are corrected for all {count} "
@@ -280,13 +284,13 @@ def family(results: Results, comparisons: Sequence[Comparison]) -> str:
 
 
 def notes(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
-    """Explain the verdicts of a table that decide nothing."""
+    """Return notes on the verdicts of a table that decide nothing."""
     verdicts = {comparison.verdict for comparison in comparisons}
     return tuple(text for verdict, text in NOTES.items() if verdict in verdicts)
 
 
 def _discordant_rows(names: Names, comparison: Comparison) -> str:
-    """Say how many rows one of two models alone gets right."""
+    """Return the sentence on how many rows only one of two models gets right."""
     counts = {name: numbers.count(float(comparison.details[name])) for name in ("only_model", "only_baseline")}
     model = names.model_of(comparison)
     baseline = names.model(comparison.baseline, comparison.baseline_variant)
@@ -307,7 +311,7 @@ MOST_MEASURES = 3
 
 @dataclass(frozen=True, slots=True)
 class PairFinding:
-    """What is said of models and what they are compared with, on the measures of one verdict.
+    """A finding on models and what they are compared with, about the measures of one verdict.
 
     ``kind`` and ``weight`` are those of the finding; ``verb`` stands between the two names, ``doubt`` at the end.
     """
@@ -352,26 +356,26 @@ def models_compared(results: Results) -> Iterator[Claim]:
     """Whether a model is better than the baseline on the same rows, by the verdicts of its comparisons."""
     for row in results.comparisons:
         verdict = _verdict_or_leaning(results, row)
-        say = _same_numbers if verdict == "same" else BETWEEN_MODELS.get(verdict)
+        pair_finding = _same_numbers if verdict == "same" else BETWEEN_MODELS.get(verdict)
         between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
-        if between_models and row.slice is None and row.class_ is None and say is not None:
-            yield Claim(row, say)
+        if between_models and row.slice is None and row.class_ is None and pair_finding is not None:
+            yield Claim(row, pair_finding)
 
 
 @rule
 def datasets_compared(results: Results) -> Iterator[Claim]:
     """Whether a model does worse than on an earlier dataset, by the verdicts of its comparisons."""
     for row in results.comparisons:
-        say = BETWEEN_DATASETS.get(_verdict_or_leaning(results, row))
+        pair_finding = BETWEEN_DATASETS.get(_verdict_or_leaning(results, row))
         as_given = row.baseline_dataset is not None and row.variant == "original"
-        if as_given and row.slice is None and row.class_ is None and say is not None:
-            yield Claim(row, say)
+        if as_given and row.slice is None and row.class_ is None and pair_finding is not None:
+            yield Claim(row, pair_finding)
 
 
 def _verdict_or_leaning(results: Results, row: Comparison) -> str:
-    """Return the verdict on a row; of one that is undecided though its interval excludes zero, what it leans to.
+    """Return the verdict on a row; "perhaps_better" or "perhaps_worse" if undecided while the interval excludes zero.
 
-    So it is where the correction for the number of differences alone leaves it undecided.
+    Then the correction for the number of differences alone leaves it undecided.
     """
     direction = next((metric.direction for metric in results.metrics if metric.name == row.metric), "none")
     if row.verdict != "undecided" or direction == "none" or not row.excludes_zero:
@@ -380,12 +384,12 @@ def _verdict_or_leaning(results: Results, row: Comparison) -> str:
 
 
 def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in what models give the very numbers of the baseline."""
+    """Yield findings on measures in which models give the very numbers of the baseline."""
     for pair in _rows_by_pair(rows):
         names, first = names_of(results), pair[0]
         measures = _first_measures([names.measure(row.metric, row.params, row.average) for row in pair])
-        both = f"{of_model(results, first)} and {names.model(first.baseline)}"
-        text = f"{both} have the same {measures} in every resample."
+        pair_text = f"{of_model(results, first)} and {names.model(first.baseline)}"
+        text = f"{pair_text} have the same {measures} in every resample."
         yield finding("equivalent", weights.MODELS_SAME, text, _section_anchor(results, pair), pair)
 
 
@@ -394,14 +398,14 @@ def _rows_by_pair(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
 
 
 def _section_anchor(results: Results, pair: Sequence[Comparison]) -> str:
-    """Return the anchor of the section: the comparison with a dataset comes after that with a model."""
-    after = pair[0].baseline_dataset is not None and any(
+    """Return the anchor of the section that has a pair: comparisons of datasets come after those of models."""
+    is_second = pair[0].baseline_dataset is not None and any(
         row.baseline_dataset is None and row.variant == "original" for row in results.comparisons)
-    return "comparison-2" if after else "comparison-1"
+    return "comparison-2" if is_second else "comparison-1"
 
 
 def _first_measures(items: Sequence[str]) -> str:
-    """List the first measures, and say how many more there are."""
+    """Return the first measures as text, and how many more there are."""
     more = len(items) - MOST_MEASURES
     if more <= 0:
         return joined(items)

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two scopes whose difference is taken, the first minus the second, and their datasets."""
+    """Two scopes whose difference is computed, the first minus the second, each with its dataset.
+
+    ``dataset`` is that of the first, ``other`` that of the second.
+    """
 
     first: Scope
     second: Scope
@@ -79,14 +82,14 @@ class _Compared:
         return row.dataset, row.baseline_dataset, model, row.slice is None
 
     def judged(self, p: float, p_zero: float, level: float) -> Comparison:
-        """Return the difference with its verdict; both p-values are adjusted."""
+        """Return the record of the difference with its verdict; ``p`` and ``p_zero`` are adjusted by now."""
         value, margin = self.difference.value or 0.0, self.row.margin or 0.0
-        decided: Verdict = "same" if self.difference.same else verdict(
+        decision: Verdict = "same" if self.difference.same else verdict(
             value, p, p_zero, level, margin, self.direction)
-        side = margin_verdict(decided, p, level, margin)
-        p = p_zero if side == "undecided" else p
+        margin_decision = margin_verdict(decision, p, level, margin)
+        p = p_zero if margin_decision == "undecided" else p
         return self.row.model_copy(update={
-            "p_adjusted": None if math.isnan(p) else p, "verdict": decided, "margin_verdict": side})
+            "p_adjusted": None if math.isnan(p) else p, "verdict": decision, "margin_verdict": margin_decision})
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
@@ -116,14 +119,14 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
-    """Yield variants with their originals and models with the baseline, then datasets with the earlier one."""
+    """Yield pairs of variants and originals, of models and the baseline, then of datasets and the earlier one."""
     compare = plan.compare
     for dataset in evaluated:
         for name, model in dataset.sample.models.items():
             baseline = model.source or (compare.baseline if compare is not None else None)
             if baseline not in (None, name):
-                known = {scope.number: scope for scope in dataset.scopes(baseline or "")}
-                yield from (_Pair(scope, known[scope.number], dataset, dataset) for scope in dataset.scopes(name))
+                references = {scope.number: scope for scope in dataset.scopes(baseline or "")}
+                yield from (_Pair(scope, references[scope.number], dataset, dataset) for scope in dataset.scopes(name))
     earlier_name = None if compare is None else compare.baseline_dataset
     for earlier in (dataset for dataset in evaluated if dataset.sample.dataset == earlier_name):
         for dataset in evaluated:
@@ -132,7 +135,7 @@ def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
 
 
 def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compared]:
-    """Yield the differences of one measure: one, or one for each class."""
+    """Yield the differences of a measure between the scopes of a pair: one, or one for each class."""
     first = pair.first.drawn(entry, pair.dataset.replicates)
     second = pair.second.drawn(entry, pair.other.replicates)
     if pair.same_rows and ranked_alike(pair.first, pair.second, entry):
@@ -141,11 +144,11 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
     test_for = paired_test if pair.same_rows else two_proportions_test
     classes = [(None, None)] if entry.average != "none" else list(enumerate(pair.dataset.sample.levels))
     for k, level in classes:
-        both = (first, second) if k is None else (first.of_class(k), second.of_class(k))
+        values = (first, second) if k is None else (first.of_class(k), second.of_class(k))
         test = None if first.replicates is None else test_for(plan, *pair.tested, entry, k)
         if test is not None and pair.same_rows and pair.dataset.sample.streamed:
-            test = of_cells(plan, test, pair.first, pair.second, float(both[0].value - both[1].value))
-        difference = tested(*both, plan.level, test, undefined)
+            test = of_cells(plan, test, pair.first, pair.second, float(values[0].value - values[1].value))
+        difference = tested(*values, plan.level, test, undefined)
         margin = plan.margin(entry) or 0.0
         p, p_zero = (math.nan if difference.test is None else p_of_verdict(difference.test.contrast, bound)
                      for bound in (margin, 0.0))
@@ -153,6 +156,7 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
 
 
 def _row(plan: Plan, pair: _Pair, entry: MetricPlan, difference: Tested, level: str | None) -> Comparison:
+    """Return the record of a difference of a measure before its verdict; ``level`` is its class, None of all."""
     scope, test = pair.first, difference.test
     baseline = pair.second.sample.named(pair.second.model)
     return Comparison(
@@ -181,10 +185,12 @@ AREAS = {"roc_auc": 1.0, "gini": 2.0}
 
 
 def _brier_scale(rows: Any, params: Mapping[str, Any]) -> float:
+    """Return the factor from the squared error of a row to its Brier loss."""
     return float({"half": 1.0, "sum": 2.0, "classes": 2.0 / rows.levels}[params["scale"]])
 
 
 def _logarithm(params: Mapping[str, Any]) -> float:
+    """Return the natural logarithm of the base of a log loss."""
     return 1.0 if params["base"] == "e" else math.log(params["base"])
 
 
@@ -213,18 +219,19 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
 
 
 def ranked_alike(first: Scope, second: Scope, entry: MetricPlan) -> bool:
-    """Tell whether a measure sees the order of the rows alone, and two models rank these alike, with the same ties.
+    """Tell whether a measure depends on the order of rows alone, and two models order these alike, with the same ties.
 
     Cells that replicates are drawn from may part the two differently.
     """
     if first.sample.task != "binary" or any(leaf.metric.needs != "scores" for leaf in entry.leaves):
         return False
-    ours, theirs = (scope.summary.ranked.rows for scope in (first, second))
-    return bool(np.array_equal(ours.order, theirs.order) and np.array_equal(ours.starts, theirs.starts))
+    first_rows, second_rows = (scope.summary.ranked.rows for scope in (first, second))
+    same_order = np.array_equal(first_rows.order, second_rows.order)
+    return bool(same_order and np.array_equal(first_rows.starts, second_rows.starts))
 
 
 def of_cells(plan: Plan, test: Test, first: Scope, second: Scope, value: float) -> Test | None:
-    """Return a test that was made on joint cells, for the difference of the rows that were counted in them.
+    """Return a test that was made on joint cells, for the difference ``value`` of the rows counted in them.
 
     Its error is that of the cells, which are far narrower than scores vary. Counts of classes are those of the rows
     where the cells end at the thresholds; None where these were not known when rows were counted.
@@ -232,35 +239,39 @@ def of_cells(plan: Plan, test: Test, first: Scope, second: Scope, value: float) 
     if isinstance(test.contrast, Wald):
         return replace(test, contrast=replace(test.contrast, value=value))
     models = [(scope.sample.models[scope.model], plan.models.get(scope.model)) for scope in (first, second)]
-    known = all(model.source is None and planned is not None and planned.threshold.rule is None
+    thresholds_known = all(model.source is None and planned is not None and planned.threshold.rule is None
                 for model, planned in models)
-    return test if known else None
+    return test if thresholds_known else None
 
 
 def reportable_alike(first: Scope, second: Scope) -> bool:
-    """Tell whether the equivocal zones of two models leave them the same rows."""
-    flags = [scope.summary.rows.reportable for scope in (first, second)]
-    kept = [np.ones(len(first.summary.rows.truth), bool) if flag is None else flag for flag in flags]
-    return bool((kept[0] == kept[1]).all())
+    """Tell whether the equivocal zones of two models leave the same rows to be reported."""
+    masks = [scope.summary.rows.reportable for scope in (first, second)]
+    reportable = [np.ones(len(first.summary.rows.truth), bool) if mask is None else mask for mask in masks]
+    return bool((reportable[0] == reportable[1]).all())
 
 
 def _proportions(first: Summary, second: Summary, entry: MetricPlan, options: Mapping[str, Any]) -> Test | None:
-    """Return the score test of two proportions of the same rows; None where their trials are not the same rows."""
+    """Return the score test of two proportions on the same rows; None where their trials are not the same rows."""
     (successes, trials), (others, other_trials) = (flags(summary, entry, options) for summary in (first, second))
     weight = first.floats
     if (trials != other_trials).any() or not (weight * trials).sum():
         return None
     only_model, only_baseline = float(weight[successes & ~others].sum()), float(weight[others & ~successes].sum())
-    exact, middle = mcnemar(only_model, only_baseline)
-    details = {"only_model": int(only_model), "only_baseline": int(only_baseline), "p_exact": exact, "p_mid": middle}
+    exact_p, mid_p = mcnemar(only_model, only_baseline)
+    details = {"only_model": int(only_model), "only_baseline": int(only_baseline), "p_exact": exact_p, "p_mid": mid_p}
     contrast = PairedProportions(only_model, only_baseline, float((weight * trials).sum()))
     return Test(contrast, "mcnemar", "tango", details)
 
 
 def flags(summary: Summary, entry: MetricPlan, options: Mapping[str, Any]) -> tuple[Flags, Flags]:
-    """Return whether each row is a success and whether it is a trial, [n] each: as the cell that it falls in is."""
+    """Return whether each row is a success, and whether it is a trial, of a proportion: two arrays [n].
+
+    One row of each cell of the confusion matrix is counted alone; all rows of the cell count as it does.
+    """
     rows = summary.rows
-    _, first, cell = np.unique(rows.codes * rows.levels + rows.predicted_codes, return_index=True, return_inverse=True)
-    counted = Summary(rows.at(first), np.eye(len(first))).proportion(entry.metric, options)
-    successes, trials = (np.asarray(counts)[cell] > 0 for counts in counted)
+    cells = rows.codes * rows.levels + rows.predicted_codes
+    _, first_row, cell_of_row = np.unique(cells, return_index=True, return_inverse=True)
+    counted = Summary(rows.at(first_row), np.eye(len(first_row))).proportion(entry.metric, options)
+    successes, trials = (np.asarray(counts)[cell_of_row] > 0 for counts in counted)
     return successes, trials

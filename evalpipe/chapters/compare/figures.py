@@ -30,9 +30,9 @@ WIDEST_ZONE = 1.5
 
 
 def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], place: int) -> Iterator[Drawing]:
-    """Draw the differences on a dataset from a baseline, of measures whose values lie between -1 and 1, if any.
+    """Yield the forest plot of differences from a baseline, of measures whose values lie between -1 and 1, if any.
 
-    ``place`` is that of the baseline among all, from 1; it keeps the ids of figures apart.
+    ``place`` is the number of the baseline among all, from 1; it keeps the ids of figures apart.
     """
     groups = _by_measure(results, comparisons)
     if not groups:
@@ -44,15 +44,15 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
     sheet = Sheet()
     labels = [RowLabel(name + ARROWS[metric_of(results, next(iter(by_model.values())).metric).direction])
               for name, by_model in groups.items()]
-    drawn = rows(sheet, labels, _axis(drawn_rows, margins), len(models))
-    for middle, half, by_model in zip(drawn.middles, _half_heights(drawn), groups.values(), strict=True):
+    plot = rows(sheet, labels, _axis(drawn_rows, margins), len(models))
+    for middle, half, by_model in zip(plot.middles, _half_heights(plot), groups.values(), strict=True):
         margin = next((c.margin for c in by_model.values() if c.margin is not None), None)
         if margin is not None:
-            drawn.panel.box(-margin, margin, middle - half, middle + half, "muted")
-    drawn.panel.rule("ink", x=0)
+            plot.panel.box(-margin, margin, middle - half, middle + half, "muted")
+    plot.panel.rule("ink", x=0)
     differences = [{name: (c.difference, c.lower, c.upper) for name, c in by_model.items() if c.difference is not None}
                    for by_model in groups.values()]
-    drawn.estimates(models, [[by_model.get(model.name) for model in models] for by_model in differences], list(groups))
+    plot.estimates(models, [[by_model.get(model.name) for model in models] for by_model in differences], list(groups))
     zones = [KeyEntry("Within the margin: equivalent", "muted", "band")] if margins else []
     sheet.key([*model_key(models), *zones])
     limits = f"{with_intervals(results, limited=True)}," if any(c.lower is not None for c in drawn_rows) else ""
@@ -70,7 +70,7 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
 
 
 def _by_measure(results: Results, comparisons: Iterable[Comparison]) -> Groups:
-    """Return the differences that share an axis, by measure and model."""
+    """Return the differences that share an axis, by the name of the measure and the model."""
     names = names_of(results)
     ranges = {metric.name: metric.range for metric in results.metrics}
     on_axis = {name for name, (low, high) in ranges.items()
@@ -82,16 +82,16 @@ def _by_measure(results: Results, comparisons: Iterable[Comparison]) -> Groups:
     return groups
 
 
-def _half_heights(drawn: RowPanel) -> list[float]:
-    """Return half of the height of each row, less the line beneath it."""
+def _half_heights(plot: RowPanel) -> list[float]:
+    """Return half of the height of each row in pixels, less the line beneath it; rows touch each other."""
     edges = [0.0]
-    for middle in drawn.middles:
+    for middle in plot.middles:
         edges.append(2 * middle - edges[-1])
-    return [(min(below, drawn.panel.height) - above - 2) / 2 for above, below in pairwise(edges)]
+    return [(min(below, plot.panel.height) - above - 2) / 2 for above, below in pairwise(edges)]
 
 
 def _axis(comparisons: Sequence[Comparison], margins: Sequence[float]) -> Axis:
-    """Let the axis reach the furthest limit or margin, and zero."""
+    """Return the axis of differences, as far as the furthest limit or margin, with zero on it."""
     ends = [end for c in comparisons for end in (c.difference, c.lower, c.upper) if end is not None]
     widest = WIDEST_ZONE * max(map(abs, ends))
     ends += [side * min(margin, widest) for margin in margins for side in (-1, 1)]
@@ -99,7 +99,7 @@ def _axis(comparisons: Sequence[Comparison], margins: Sequence[float]) -> Axis:
 
 
 def _finding(groups: Groups, models: Sequence[Series]) -> str:
-    """Say for each model in how many measures it is better, worse, or neither."""
+    """Return the sentence on how many measures each model is better or worse in."""
     sentences = []
     for model in models:
         verdicts = [by_model[model.name].verdict for by_model in groups.values() if model.name in by_model]

@@ -18,8 +18,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
     compare, measures = draft.spec.compare, draft.measures
     if compare is None or not draft.readable("compare"):
         return
-    absent = compare.baseline is None and compare.baseline_dataset is None
-    if absent and not draft.misspelt(("compare",), ("baseline", "baseline_dataset"), Compare.model_fields):
+    names_nothing = compare.baseline is None and compare.baseline_dataset is None
+    if names_nothing and not draft.misspelt(("compare",), ("baseline", "baseline_dataset"), Compare.model_fields):
         hint = "add 'baseline: …', a model, or 'baseline_dataset: …', a dataset"
         message = "'compare' names nothing to compare with"
         yield draft.tree.problem("nothing-to-compare", message, "compare", key=True, hint=hint)
