@@ -50,13 +50,13 @@ REFERENCES = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section; none where neither costs nor a profit are declared."""
+    """Yield the section on costs and profit; none where the spec declares neither."""
     if results.costs or results.profit:
         yield Section("costs", "Costs and profit", (*_cost_blocks(results), *_profit_blocks(results)), part="decisions")
 
 
 def _cost_blocks(results: Results) -> Iterator[Block]:
-    """Write the named costs, and what a row of each dataset costs; nothing where no costs are named.
+    """Yield the named costs, and what a row of each dataset costs; nothing where no costs are named.
 
     Costs are a matrix of true and predicted levels; of more than `MOST_LEVELS` levels, a list.
     """
@@ -79,29 +79,29 @@ def _cost_blocks(results: Results) -> Iterator[Block]:
 
 
 def _cost_table(results: Results, dataset: str) -> Table:
-    """Write what a row costs under each model, and if one level is predicted for all rows, by each measure of cost."""
+    """Return the table of what a row costs by each model, and if one level is predicted for all, by measure of cost."""
     names = names_of(results)
     estimates = [e for e in overall(results, dataset) if e.metric in MEASURES and e.class_ is None]
     by_measure: dict[str, dict[str, Estimate]] = {}
     for e in sorted(estimates, key=lambda e: MEASURES.index(e.metric)):
         by_measure.setdefault(names.measure(e.metric, e.params), {})[e.model] = e
     rows = [
-        Row((model.label, *(shown(of[model.name]) if model.name in of else Number("not evaluated")
-                            for of in by_measure.values())))
-        for model in results.models if any(model.name in of for of in by_measure.values())
+        Row((model.label, *(shown(by_model[model.name]) if model.name in by_model else Number("not evaluated")
+                            for by_model in by_measure.values())))
+        for model in results.models if any(model.name in by_model for by_model in by_measure.values())
     ]
     # A reference is of the rows as they are, not weighed to a prevalence.
-    weighed = [any("prevalence" in e.params for e in of.values()) for of in by_measure.values()] or [False]
+    weighed = [any("prevalence" in e.params for e in by_model.values()) for by_model in by_measure.values()] or [False]
     for reference in (reference for reference in results.cost_references if reference.dataset == dataset):
         note = "cheapest without a model" if reference.cheapest else None
         cost = ranged(reference.cost, note=note)
-        rows.append(Row((f"Always {reference.level}", *("–" if elsewhere else cost for elsewhere in weighed))))
+        rows.append(Row((f"Always {reference.level}", *("–" if is_weighed else cost for is_weighed in weighed))))
     columns = (Column("Predictions"), *(Column(measure, "num") for measure in by_measure or ("Cost",)))
     return Table(f"Cost of a row of {dataset}{with_limits(results, rows)}", columns, tuple(rows))
 
 
 def _profit_blocks(results: Results) -> Iterator[Block]:
-    """Write what a campaign costs and brings, and the profit on each dataset; nothing where none is declared."""
+    """Yield what a campaign costs and brings, and the profit on each dataset; nothing where none is declared."""
     if not results.profit:
         return
     yield Heading("Profit")
@@ -128,7 +128,7 @@ def _profit_blocks(results: Results) -> Iterator[Block]:
 
 
 def _largest_profits(results: Results, dataset: str, profits: dict[str, list[Profit]], *, drawn: bool) -> Table:
-    """Write the depth at which the profit of each model is largest, and that profit, less its optimism."""
+    """Return the table of the depth at which the profit of each model is largest, and that profit."""
     bests = {(best.dataset, best.model, best.variant): best for best in results.best_profit}
     columns = (Column("Model"), Column("Rows to contact", "num"), Column("Profit", "num"),
                Column("Corrected", "num", shown=drawn), Column("Profit per row", "num"))
@@ -146,6 +146,7 @@ def _largest_profits(results: Results, dataset: str, profits: dict[str, list[Pro
 
 
 def _depth_table(caption: str, rows: list[Profit]) -> Table:
+    """Return the table of the profit of a model by depth."""
     drawn, digits = rows[0].share_best is not None, _digits(rows)
     heads = ("Rows so far", "Events so far", "Profit", "Group adds", "At random", "Perfect")
     columns = (Column("Groups"), *(Column(head, "num") for head in heads), Column("Best in", "num", shown=drawn))
@@ -160,13 +161,13 @@ def _depth_table(caption: str, rows: list[Profit]) -> Table:
 
 
 def _digits(rows: list[Profit]) -> int:
-    """Choose the decimals of a table of profits by its largest number."""
+    """Return the decimals of a table of profits, by its largest number."""
     largest = max(abs(value) for row in rows for value in (row.profit, row.profit_random, row.profit_wizard))
     return numbers.decimals(largest)
 
 
 def _profit_number(row: Profit | BestProfit, digits: int) -> Number:
-    """Write a profit with its limits, where there are any and it is uncertain."""
+    """Return a profit as a number of the card, with its limits if it has any and is uncertain."""
     value, exact = numbers.fixed(row.profit, digits), numbers.exact(row.profit)
     if row.lower is None or row.upper is None or row.lower == row.upper == row.profit:
         return Number(value, exact=exact)
@@ -175,14 +176,14 @@ def _profit_number(row: Profit | BestProfit, digits: int) -> Number:
 
 
 def by_depth(results: Results, dataset: str) -> dict[str, list[Profit]]:
-    """Return the profit of each model that has one by depth, without recalibration, in the order of the models."""
+    """Return the profit by depth of each model that has one, without recalibration, in the order of the models."""
     rows = [row for row in results.profit if (row.dataset, row.variant) == (dataset, "original")]
     profits = {model.name: [row for row in rows if row.model == model.name] for model in results.models}
     return {model: of_model for model, of_model in profits.items() if of_model}
 
 
 def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Draw the profit of all models by the share of rows contacted, beside random and perfect order."""
+    """Return the figure of the profit of all models by the share of rows contacted, with random and perfect order."""
     context, profits = context_of(results, dataset), by_depth(results, dataset)
     pairs = [(series, profits[series.name]) for series in context.series if series.name in profits]
     banded = all(row.lower is not None for _, rows in pairs for row in rows)
@@ -215,7 +216,7 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
 
 
 def _profit_frame(rows: Sequence[Profit]) -> Frame:
-    """Return the axes, which hold every profit and its limits; large numbers in millions."""
+    """Return the frame of the figure, whose axes hold every profit and its limits; large numbers in millions."""
     ends = [end for row in rows for end in (row.profit, row.profit_wizard, row.profit_random, row.lower, row.upper)
             if end is not None]
     low, high = min(ends), max(ends)
@@ -231,7 +232,7 @@ def _shares(rows: Sequence[Profit]) -> list[float]:
 
 
 def _short_number(value: float) -> str:
-    """Write a number of an axis; large ones in millions."""
+    """Return a number of an axis as text; large ones in millions or billions."""
     for unit, name in ((1e9, " bn"), (1e6, " m")):
         if abs(value) >= unit:
             return numbers.plain(round(value / unit, 3)) + name
@@ -252,31 +253,31 @@ def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
 
 
 def dearer(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say which models cost more, and by how much."""
-    for same in by_dataset([_as_additional_cost(row) for row in rows]):
-        text = (f"{with_verb(results, same, 'costs', 'cost')} more than {_one_level_for_all(results, same)}: by "
-                f"{values_of(results, same)} a row.")
-        yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, "costs", same)
+    """Yield findings on models that cost more than always predicting one level, and by how much."""
+    for group in by_dataset([_as_additional_cost(row) for row in rows]):
+        text = (f"{with_verb(results, group, 'costs', 'cost')} more than {_one_level_for_all(results, group)}: by "
+                f"{values_of(results, group)} a row.")
+        yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, "costs", group)
 
 
 def cheaper(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say which models cost less, and by how much."""
-    for same in by_dataset(rows):
-        text = (f"{with_verb(results, same, 'costs', 'cost')} less than {_one_level_for_all(results, same)}: by "
-                f"{values_of(results, same)} a row.")
-        yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, "costs", same)
+    """Yield findings on models that cost less than always predicting one level, and by how much."""
+    for group in by_dataset(rows):
+        text = (f"{with_verb(results, group, 'costs', 'cost')} less than {_one_level_for_all(results, group)}: by "
+                f"{values_of(results, group)} a row.")
+        yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, "costs", group)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say for which models these data do not decide."""
-    for same in by_dataset(rows):
-        text = (f"These data do not show that {with_verb(results, same, 'costs', 'cost')} less than "
-                f"{_one_level_for_all(results, same)}. Saved: {values_of(results, same)} a row.")
-        yield finding("undecided", weights.TRIVIAL_OPEN, text, "costs", same)
+    """Yield findings on models of which these data do not decide."""
+    for group in by_dataset(rows):
+        text = (f"These data do not show that {with_verb(results, group, 'costs', 'cost')} less than "
+                f"{_one_level_for_all(results, group)}. Saved: {values_of(results, group)} a row.")
+        yield finding("undecided", weights.TRIVIAL_OPEN, text, "costs", group)
 
 
 def _as_additional_cost(row: Estimate) -> Estimate:
-    """Return an estimate of what is saved as one of what is paid in addition: its sign is changed."""
+    """Return an estimate of the cost saved as one of the additional cost, with the opposite sign."""
     value, lower, upper = (None if number is None else -number for number in (row.value, row.upper, row.lower))
     return row.model_copy(update={"value": value, "lower": lower, "upper": upper})
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return the named costs, those of predicting one level for all rows, and the profit by depth with the best one."""
+    """Return named costs, costs of predicting one level for all rows, and profits by depth, by field of the results."""
     costs = plan.part(costs_plan)
     profits = []
     for dataset in evaluated:
@@ -41,7 +41,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _references(plan: Plan, sample: Sample) -> Iterator[CostReference]:
-    """Yield the mean cost of the rows if each level in turn is predicted for all; nothing where no costs are named."""
+    """Yield the mean cost of a row if one level is predicted for all, for each level; nothing without costs."""
     costs = plan.part(costs_plan)
     if costs is None:
         return
@@ -55,7 +55,7 @@ def _references(plan: Plan, sample: Sample) -> Iterator[CostReference]:
 
 
 def _profit(plan: Plan, campaign: Campaign, dataset: Evaluated, model: str) -> tuple[list[Profit], BestProfit]:
-    """Return the profit of a model after each group of its ranked rows, and where it is largest."""
+    """Return the records of the profit of a model after each group of its ranked rows, and of the largest profit."""
     drawn = _drawn(dataset, model)
     columns = _columns(campaign, dataset.summaries[model, 0])
     best = int(campaign.best(columns["profit"]))
@@ -68,16 +68,16 @@ def _profit(plan: Plan, campaign: Campaign, dataset: Evaluated, model: str) -> t
 
 
 def _drawn(dataset: Evaluated, model: str) -> Floats | None:
-    """Return the profit of the replicates by depth, [B, groups + 1]; None where they tell no spread."""
+    """Return the profit in each replicate by depth, [B, groups + 1]; None where replicates tell no spread."""
     drawn = dataset.replicates.curves.get((model, "profit"))
     if drawn is None or dataset.sample.summary.clusters == 1:
         return None
-    defined = drawn[~np.isnan(drawn).any(axis=-1)]
-    return defined if len(defined) > 1 else None
+    complete = drawn[~np.isnan(drawn).any(axis=-1)]
+    return complete if len(complete) > 1 else None
 
 
 def _columns(campaign: Campaign, summary: Summary) -> dict[str, Values]:
-    """Return what the data say of each depth, each [groups + 1], by the fields of `Profit`."""
+    """Return the columns [groups + 1] of the profit by depth, by the fields of `Profit`."""
     contacted, events = campaign.ranked(summary)
     profit = campaign.earned(contacted, events)
     return {
@@ -95,7 +95,7 @@ def _columns(campaign: Campaign, summary: Summary) -> dict[str, Values]:
 
 
 def _limits(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str, Values | None]:
-    """Return the limits of the profit at each depth, and in what share of the replicates each is the best."""
+    """Return limits of the profit at each depth, and the share of replicates in which it is the best, by field."""
     if drawn is None:
         return dict.fromkeys(("lower", "upper", "share_best"))
     lower, upper = pointwise_band(drawn, level)
@@ -104,16 +104,19 @@ def _limits(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str,
 
 
 def _best(campaign: Campaign, profits: Floats, best: int, drawn: Floats | None, level: float) -> dict[str, object]:
-    """Return the best depth and the profit there, with limits and less its optimism, by the fields of `BestProfit`."""
-    known = {"group": best, "groups": campaign.terms.groups, "profit": float(profits[best])}
+    """Return the fields of `BestProfit`: the best depth and the profit at it, with limits and less its optimism.
+
+    ``profits`` are by depth [groups + 1], ``best`` is the index of the best, ``drawn`` has replicates [B, groups + 1].
+    """
+    observed = {"group": best, "groups": campaign.terms.groups, "profit": float(profits[best])}
     if drawn is None:
-        return known | dict.fromkeys(("group_lower", "group_upper", "lower", "upper", "corrected"))
+        return observed | dict.fromkeys(("group_lower", "group_upper", "lower", "upper", "corrected"))
     depths = campaign.best(drawn)
     largest = np.take_along_axis(drawn, depths[:, None], axis=-1)[:, 0]
     lower, upper = percentile_limits(largest, level) or (None, None)
     tail = (1 - level) / 2
     # A depth is a whole number of groups: a quantile between two of them goes outwards.
-    return known | {
+    return observed | {
         "group_lower": int(np.quantile(depths, tail, method="lower")),
         "group_upper": int(np.quantile(depths, 1 - tail, method="higher")),
         "lower": lower, "upper": upper, "corrected": float(profits[best]) - float(np.mean(largest - profits[depths])),

@@ -24,7 +24,10 @@ EVEN = 1e-12
 
 @dataclass(frozen=True)
 class Campaign:
-    """What contacting rows brings and costs, on rows that weigh ``total``; ``whole`` says that weights count rows."""
+    """The profit of contacting rows of total weight ``total``, by the ``terms`` of the spec.
+
+    ``whole`` says that weights count rows, so that groups have integer sizes.
+    """
 
     terms: ProfitRule
     whole: bool
@@ -32,7 +35,7 @@ class Campaign:
 
     @classmethod
     def of(cls, plan: Plan, sample: Sample) -> Campaign | None:
-        """Return the spec's ``profit`` for the rows of a sample; None where it declares none."""
+        """Return the campaign of the spec's ``profit`` on the rows of a sample; None where the spec declares none."""
         terms = plan.part(profit_plan)
         if terms is None:
             return None
@@ -43,7 +46,7 @@ class Campaign:
         return cumulative_groups(summary.ranked, self.terms.groups, counted=self.whole)
 
     def earned(self, contacted: Floats, events: Floats) -> Floats:
-        """Return the profit of contacting rows of which some are events, of their shape; 0 where none is contacted."""
+        """Return the profit of contacting so many rows with so many events, [...]; 0 where none is contacted."""
         spent = self.terms.cost * contacted + np.where(contacted > 0, self.terms.fixed, 0.0)
         return np.asarray(self.terms.benefit * events - spent)
 
@@ -57,6 +60,6 @@ class Campaign:
         return self.earned(contacted * scale, events * scale)
 
     def best(self, profits: Floats) -> Wholes:
-        """Return where the profit is largest, [...]; of profits that are equal but for rounding, the first."""
+        """Return the index of the depth of largest profit, [...]; the first of profits equal but for rounding."""
         rounding = EVEN * self.total * (self.terms.benefit + self.terms.cost)
         return np.asarray(np.argmax(profits >= profits.max(axis=-1, keepdims=True) - rounding, axis=-1))
