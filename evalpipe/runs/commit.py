@@ -20,7 +20,7 @@ that only looks like a repository."""
 
 
 def commit_of(spec: Path | None) -> dict[str, object] | None:
-    """Return the ``commit`` that is checked out where a spec lies, and whether it is ``dirty``; None without one.
+    """Return the git ``commit`` checked out in a spec's folder, and whether it is ``dirty``; None without one.
 
     It is dirty where a file that git tracks was changed, or git does not track the spec; None where git did not say.
     """
@@ -34,16 +34,16 @@ def commit_of(spec: Path | None) -> dict[str, object] | None:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """Return what git prints in a folder; None where it is not there, fails or takes too long."""
+    """Return the output of a git command in a folder; None where git is missing, fails or takes too long."""
     # Variables that a hook of git sets are of another repository than this one may be.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     git = shutil.which("git")
     if git is None:
         return None
     try:
-        done = subprocess.run(  # noqa: S603 - fixed words, and the path of the spec's folder
+        process = subprocess.run(  # noqa: S603 - fixed words, and the path of the spec's folder
             [git, *SAFE, "-C", str(folder), *arguments], stdin=subprocess.DEVNULL, capture_output=True,
             timeout=PATIENCE, check=False, env=environment | {"GIT_OPTIONAL_LOCKS": "0"})
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
+    return process.stdout.decode("utf-8", "replace") if process.returncode == 0 else None

@@ -28,13 +28,13 @@ LET_IT_BE_READ = "let it be read, and try again"
 
 
 class RunFolder:
-    """The output folder of a run, which nothing else opens. Each file is read when it is asked for, and once.
+    """The output folder of a run. Each file is read at its first use and kept in memory.
 
     What cannot be read is a DataError, unless a method says otherwise.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Read nothing yet of the folder at ``path``."""
+        """Name the output folder at ``path``, of which nothing is read yet."""
         self.path = Path(path)
         self.results_file = self.path / RESULTS
         self._contents: dict[str, bytes] = {}
@@ -42,7 +42,7 @@ class RunFolder:
 
     @classmethod
     def named(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the output folder at a path, or that of the results at a path, whatever that file is called."""
+        """Return the output folder at a path, which may also be that of its results file, under any name."""
         if Path(path).is_dir():
             return cls(path)
         folder = cls(Path(path).parent)
@@ -50,22 +50,22 @@ class RunFolder:
         return folder
 
     def file(self, name: str) -> Path:
-        """Return the path of a file, be it there or not."""
+        """Return the path of a file in the folder, whether or not it exists."""
         return self.results_file if name == RESULTS else self.path / name
 
     def has(self, name: str) -> bool:
-        """Return whether a file is there."""
+        """Return whether a file of this name exists."""
         return self.file(name).exists()
 
     def content(self, name: str, hint: str = LET_IT_BE_READ, shown: str | None = None) -> bytes:
-        """Return the bytes of a file. The error of one that cannot be read calls it ``shown``, and has the ``hint``."""
+        """Return the bytes of a file; its DataError names ``shown``, by default its path, and has the ``hint``."""
         try:
             return self._read(name)
         except OSError as error:
             raise _unreadable(shown or self.file(name), error, hint) from None
 
     def content_if_there(self, name: str, hint: str = LET_IT_BE_READ) -> bytes | None:
-        """Return the bytes of a file, None where it is missing."""
+        """Return the bytes of a file; None where it is missing. An error of reading it has the ``hint``."""
         try:
             return self._read(name)
         except FileNotFoundError:
@@ -79,7 +79,7 @@ class RunFolder:
         return self._contents[name]
 
     def sha256(self, name: str) -> str:
-        """Return the sha256 of a file, which may be too large to be held."""
+        """Return the sha256 of a file, which is read in blocks as it may be larger than memory."""
         try:
             if name not in self._digests:
                 self._digests[name] = file_sha256(self.file(name))
@@ -88,7 +88,7 @@ class RunFolder:
             raise _unreadable(self.file(name), error, LET_IT_BE_READ) from None
 
     def sha256_if_readable(self, name: str) -> str | None:
-        """Return the same, None where the file is missing or cannot be read."""
+        """Return the sha256 of a file; None where it is missing or cannot be read."""
         try:
             return self.sha256(name)
         except DataError:
@@ -96,17 +96,17 @@ class RunFolder:
 
     @property
     def holds_run(self) -> bool:
-        """Whether there are results or a manifest, be they readable or not."""
+        """Whether the folder has results or a manifest, readable or not."""
         return any(os.path.isfile(self.file(name)) for name in (RESULTS, MANIFEST))  # noqa: PTH113 - raises no error
 
     @property
     def stamp(self) -> object:
-        """What tells the output of one run from that of another; None where there is none."""
+        """The inode and the modification time of `run.json`, which differ after every run; None without output."""
         try:
-            state = self.file(RUN).stat()
+            status = self.file(RUN).stat()
         except OSError:
             return None
-        return state.st_ino, state.st_mtime_ns
+        return status.st_ino, status.st_mtime_ns
 
     @cached_property
     def results(self) -> Results:
@@ -121,14 +121,14 @@ class RunFolder:
 
     @cached_property
     def all_signatures(self) -> tuple[Signature, ...]:
-        """The signatures, of whatever results; none where nobody signed. Raises DataError where they are broken."""
+        """All signatures, whichever results they sign; empty without any. Raises DataError where they are invalid."""
         path = self.file(SIGNATURES)
         hint = f"restore the file; or remove it, render the card again (evalpipe render {self.path}) and sign again"
         content = self.content_if_there(SIGNATURES, hint)
         return () if content is None else signatures_in(content, path, hint)
 
     def signatures_of(self, evidence_sha256: str) -> tuple[Signature, ...]:
-        """Return the signatures; raises DataError where one is of other results than those of this sha256."""
+        """Return all signatures; raises DataError where one signs other results than those with this sha256."""
         for signature in self.all_signatures:
             if signature.evidence_sha256 != evidence_sha256:
                 raise of_other_results(signature, evidence_sha256, self.file(SIGNATURES))
@@ -136,16 +136,16 @@ class RunFolder:
 
     @property
     def signatures(self) -> tuple[Signature, ...]:
-        """The signatures of the results there; raises DataError where one is of others."""
+        """All signatures of the results in the folder; raises DataError where one signs other results."""
         return self.signatures_of(self.results.evidence_sha256)
 
     def signatures_after_run(
         self, evidence_sha256: str
     ) -> tuple[tuple[Signature, ...], dict[str, bytes], str | None]:
-        """Return what becomes of the signatures when a run writes results to the folder.
+        """Return the signatures that stay, the files to write for them, and a new name for signatures of other results.
 
-        Those of the same results stay: they are returned, with their file. Any others are not carried to new evidence:
-        their file goes under a name of its own, which is returned too.
+        Call it before a run writes results with this sha256 to the folder. Signatures of the same results stay. Those
+        of others do not sign new results: their file is renamed; the name is None where there is none.
         """
         try:
             content = self.content(SIGNATURES)
@@ -163,7 +163,7 @@ class RunFolder:
 
     @cached_property
     def run_facts(self) -> dict[str, Any]:
-        """What `run.json` says; nothing where it is missing or cannot be read."""
+        """The contents of `run.json`; empty where it is missing or cannot be read."""
         try:
             document = json.loads(self._read(RUN))
         except (OSError, ValueError, RecursionError):
@@ -171,7 +171,7 @@ class RunFolder:
         return document if isinstance(document, dict) else {}
 
     def run_facts_of(self, evidence_sha256: str) -> dict[str, Any]:
-        """Return the same where it is of results with this sha256; nothing where it is of others."""
+        """Return the contents of `run.json` if it belongs to results with this sha256; else an empty dictionary."""
         return self.run_facts if self.run_facts.get("evidence_sha256") == evidence_sha256 else {}
 
     @property
@@ -181,40 +181,40 @@ class RunFolder:
         return sha256 if isinstance(sha256, str) else None
 
     def recorded_evidence(self, manifest: Manifest | None) -> list[str]:
-        """Return the sha256 of results.json by `run.json` and by the manifest; none of what an earlier version wrote.
+        """Return the sha256 of results.json by `run.json`, then by the manifest; those that have none are left out.
 
-        The ``manifest`` is that of the folder, None where it cannot be read.
+        ``manifest`` is that of the folder, None where it is missing or cannot be read.
         """
-        listed = None if manifest is None else manifest.sha256_of.get(RESULTS)
-        return [sha256 for sha256 in (self.evidence_in_run, listed) if sha256 is not None]
+        manifest_sha256 = None if manifest is None else manifest.sha256_of.get(RESULTS)
+        return [sha256 for sha256 in (self.evidence_in_run, manifest_sha256) if sha256 is not None]
 
     @cached_property
     def spec_folder(self) -> Path | None:
-        """The folder that the paths of the manifest start at, by `run.json`; None where it is not known."""
-        named = self.run_facts.get("inputs_from")
+        """The folder of the spec, to which paths of the manifest are relative, by `run.json`; None if it is unknown."""
+        relative_path = self.run_facts.get("inputs_from")
         try:
-            here = os.path.realpath(self.path)
-            return Path(os.path.realpath(Path(here) / named)) if isinstance(named, str) else None
+            real_folder = os.path.realpath(self.path)
+            return Path(os.path.realpath(Path(real_folder) / relative_path)) if isinstance(relative_path, str) else None
         except (OSError, ValueError):
             return None
 
     @property
     def formats(self) -> list[FormatName]:
-        """The formats of the card whose files are there."""
+        """The formats of the card whose files exist."""
         return [name for name, entry in FORMATS.items() if self.has(entry.file)]
 
     @property
     def entries(self) -> list[Path]:
-        """All that is in the folder, by name."""
+        """The paths of all files and folders in it, sorted by name."""
         try:
             return sorted(self.path.iterdir())
         except OSError as error:
             raise _unreadable(f"'{self.path}'", error, LET_IT_BE_READ) from None
 
     def manifest_files(self, manifest: Manifest, by: Signer | None) -> dict[str, bytes]:
-        """Return a manifest for the folder, and its signature by a key, by the names of their files.
+        """Return the bytes of the manifest and of its signature, by file name; ``by`` is the key that signs it.
 
-        Without a key the signature that is there stays, where it is of the same bytes.
+        Without a key the existing signature stays, if the manifest has the same bytes as before.
         """
         content = manifest.to_bytes()
         if by is not None:
@@ -226,9 +226,9 @@ class RunFolder:
         return {MANIFEST: content} if kept is None else {MANIFEST: content, KEY_SIGNATURE: kept}
 
     def manifest_after(self, files: Mapping[str, bytes], by: Signer | None) -> dict[str, bytes]:
-        """Return the manifest, and its signature, as they are when ``files`` have taken their place in the folder.
+        """Return the bytes of the manifest, updated for new ``files``, and of its signature by ``by``, by file name.
 
-        Nothing where the folder has no manifest, as of earlier versions. Raises DataError where it was changed.
+        Empty where the folder has no manifest, as of earlier versions. Raises DataError where it was changed.
         """
         if self.manifest is None:
             return {}
@@ -236,11 +236,11 @@ class RunFolder:
         return self.manifest_files(updated, by)
 
 
-def _unreadable(shown: str | Path, error: OSError, hint: str) -> DataError:
-    """Return the error of a file that cannot be read; raises that of a path that is too long, which commands tell."""
+def _unreadable(shown_path: str | Path, error: OSError, hint: str) -> DataError:
+    """Return a DataError for a file that cannot be read; raises ``error`` itself for a path that is too long."""
     if error.errno == errno.ENAMETOOLONG:
         raise error
-    return DataError.of("unreadable-file", f"cannot read {shown}: {error.strerror or error}", hint)
+    return DataError.of("unreadable-file", f"cannot read {shown_path}: {error.strerror or error}", hint)
 
 
 _VERSION, _FIRST_BYTES = b'"evalpipe_version"', 1 << 16
@@ -249,7 +249,7 @@ _MARKS = {RESULTS: _VERSION, MANIFEST: _VERSION, REFERENCE: _VERSION, SIGNATURES
 
 
 def is_of_run(folder: Path) -> bool:
-    """Tell whether results, a manifest or signatures of evalpipe, of whatever version, are in a folder."""
+    """Tell whether a folder has results, a manifest, a reference or signatures that any version of evalpipe wrote."""
     for name, mark in _MARKS.items():
         path = folder / name
         if path.is_file():
@@ -259,23 +259,23 @@ def is_of_run(folder: Path) -> bool:
     return False
 
 
-def refuse_foreign(folder: Path, called: str) -> None:
-    """Refuse a folder that holds files, and no run among them; raises UsageError.
+def refuse_foreign(folder: Path, folder_name: str) -> None:
+    """Raise UsageError for a folder that holds files, but no run of evalpipe.
 
-    A folder that is not there, or holds hidden names alone, is nobody's. ``called`` names it in the message. Raises
+    A folder that is missing, or holds only hidden files, is accepted. ``folder_name`` is for the message. Raises
     OSError where it cannot be read.
     """
     if not folder.exists() or is_of_run(folder):
         return
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     if names:
-        message = f"the {called} holds files that no run of evalpipe wrote: {some_of(names)}"
+        message = f"the {folder_name} holds files that no run of evalpipe wrote: {some_of(names)}"
         hint = "choose a new or an empty folder with --out, or move these files away"
         raise UsageError.of("foreign-folder", message, hint)
 
 
 def refuse_file_of_run(file: str | os.PathLike[str]) -> None:
-    """Refuse to replace a file that a run wrote by something else; raises UsageError."""
+    """Raise UsageError for a path where other output would replace a file that a run wrote."""
     path = Path(file)
     if path.name in RUN_FILES and os.path.lexists(path) and is_of_run(path.parent):
         message = f"'{file}' is a file that a run wrote, and nothing was written"
@@ -283,14 +283,14 @@ def refuse_file_of_run(file: str | os.PathLike[str]) -> None:
 
 
 def refuse_to_replace(file: str | os.PathLike[str]) -> None:
-    """Refuse to put a file in the place of one that a run wrote, or of a pipe or a device; raises UsageError.
+    """Raise UsageError for a path where output would replace a file that a run wrote, a pipe or a device.
 
     Output is renamed into its place, which takes a device away from the whole machine where the user may do that.
     """
-    place = Path(os.path.realpath(Path(file).parent))
+    folder = Path(os.path.realpath(Path(file).parent))
     # A name that is too long is told by what writes to it.
     special = os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)  # noqa: PTH110, PTH112, PTH113
-    if special or place == Path("/dev") or Path("/proc") in (place, *place.parents):
+    if special or folder == Path("/dev") or Path("/proc") in (folder, *folder.parents):
         raise UsageError.of("not-a-file", f"'{file}' is a pipe or a device, and nothing was written",
                             "name a file, or redirect the standard output")
     refuse_file_of_run(file)

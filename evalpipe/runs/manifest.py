@@ -80,7 +80,7 @@ class Manifest(Record):
     files: list[OutputFile] = Field(default_factory=list)
 
     def to_bytes(self) -> bytes:
-        """Return what `manifest.json` holds: a line for each entry, and the sha256 of these lines."""
+        """Return the bytes of `manifest.json`: lines of JSON, and last the sha256 of the lines above it."""
         lines = [f"{json.dumps(key)}: {_lines(value)}" for key, value in self.model_dump().items()]
         body = ("{\n" + ",\n".join(lines) + ",\n").encode()
         return body + _CHECKSUM + bytes_sha256(body).encode() + _END
@@ -100,7 +100,7 @@ class Manifest(Record):
 
     @property
     def versions(self) -> dict[str, Any]:
-        """The versions that it states, as `run.json` holds them too."""
+        """The versions of evalpipe, Python and libraries, as `run.json` has them too."""
         return self.model_dump(include={"evalpipe_version", "python", "libraries"})
 
     @property
@@ -109,10 +109,10 @@ class Manifest(Record):
         return {entry.file: entry.sha256 for entry in self.files}
 
     def with_files(self, files: Mapping[str, str]) -> Manifest:
-        """Return it with the sha256 of these files, by name; others stay."""
-        known = self.sha256_of | dict(files)
+        """Return a copy with the sha256 of new or changed files, by name; the others stay."""
+        sha256_of_file = self.sha256_of | dict(files)
         return self.model_copy(update={
-            "files": [OutputFile(file=name, sha256=known[name]) for name in sorted(known)]})
+            "files": [OutputFile(file=name, sha256=sha256_of_file[name]) for name in sorted(sha256_of_file)]})
 
 
 def libraries(further: Iterable[str] = ()) -> dict[str, str]:
@@ -124,7 +124,7 @@ def libraries(further: Iterable[str] = ()) -> dict[str, str]:
 
 
 def versions(further: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the versions of what takes part in the bytes of a card, as a manifest and `run.json` hold them."""
+    """Return the versions of evalpipe, Python, `LIBRARIES` and ``further`` libraries, as a manifest has them."""
     return {"evalpipe_version": VERSION, "python": platform.python_version(), "libraries": libraries(further)}
 
 
@@ -138,12 +138,13 @@ def _version(library: str) -> str | None:
 
 
 def _lines(value: Any) -> str:
+    """Return a value as JSON, a list of records with one line for each."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n  " + ",\n  ".join(json.dumps(entry, ensure_ascii=False) for entry in value) + "\n]"
     return json.dumps(value, ensure_ascii=False)
 
 
 def is_whole(content: bytes) -> bool:
-    """Tell whether a manifest, be it of another version, is as it was written, by the sha256 in its last line."""
-    body, mark, last = content.rpartition(_CHECKSUM)
-    return bool(mark) and last == bytes_sha256(body).encode() + _END
+    """Tell whether the bytes of a manifest of any version agree with the sha256 in its last line."""
+    body, separator, end = content.rpartition(_CHECKSUM)
+    return bool(separator) and end == bytes_sha256(body).encode() + _END
