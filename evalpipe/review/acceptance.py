@@ -40,23 +40,24 @@ def accept(
     from evalpipe.review.checking.origins import refuse_other_record
     from evalpipe.runs.verification import verified
 
-    last = RunFolder(folder)
-    kept, by = kept_in(last.path, str(folder)), signer(key)
-    place = LedgerPlace.default_for(last.path) if ledger is None else LedgerPlace.of(ledger)
-    last.content(RESULTS, UNREADABLE_RESULTS)  # before the folder is locked, which a missing one cannot be
+    run_folder = RunFolder(folder)
+    former, signing_key = kept_in(run_folder.path, str(folder)), signer(key)
+    place = LedgerPlace.default_for(run_folder.path) if ledger is None else LedgerPlace.of(ledger)
+    run_folder.content(RESULTS, UNREADABLE_RESULTS)  # before the folder is locked, which a missing one cannot be
     with held(folder) as target:
-        last = RunFolder(folder)
-        results, _ = verified(last, templates_from(template))
-        refuse_other_record(last, ledger)
-        nights = Ledger.read(place) if begins_anew(results) else None
-        run = EarlierRun(results, REFERENCE, last.content(RESULTS))
-        files = next_references(run, NoEarlier(sentence("no-run-kept")), last.path, fit=True, accepted=True)
-        anew = nullcontext() if nights is None else nights.begun_anew(results.name, str(results.as_of))
-        with postponed("the new output is complete"), anew:
-            put_files(target, files, by)
-    return results, reference_changes(results, kept[0] if isinstance(kept, list) and kept else None)
+        run_folder = RunFolder(folder)
+        results, _ = verified(run_folder, templates_from(template))
+        refuse_other_record(run_folder, ledger)
+        nightly_ledger = Ledger.read(place) if begins_anew(results) else None
+        run = EarlierRun(results, REFERENCE, run_folder.content(RESULTS))
+        files = next_references(run, NoEarlier(sentence("no-run-kept")), run_folder.path, fit=True, accepted=True)
+        day = str(results.as_of)
+        restart = nullcontext() if nightly_ledger is None else nightly_ledger.begun_anew(results.name, day)
+        with postponed("the new output is complete"), restart:
+            put_files(target, files, signing_key)
+    return results, reference_changes(results, former[0] if isinstance(former, list) and former else None)
 
 
 def begins_anew(results: Results) -> bool:
-    """Tell whether to accept a run begins the sequences of its spec anew."""
+    """Tell whether accepting a run restarts the sequences of its spec: it has a day and gates `on: sequence`."""
     return results.as_of is not None and any(gate.on == "sequence" for gate in results.gates)

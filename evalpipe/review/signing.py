@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SignedCard:
-    """What signing came to: the signature, the status of the document from now on, and the files written.
+    """The outcome of signing a card: the signature, the new status of the document, and the files written.
 
     ``unchecked`` says, a sentence each, what could not be compared before it was signed.
     """
@@ -52,21 +52,21 @@ def sign(
     with every wrong argument, DataError where a file was changed or cannot be read. Nothing is written then.
     """
     # What is no list of texts is left for the check.
-    texts = [_trimmed(text) for text in conditions] if isinstance(conditions, list | tuple) else conditions
+    trimmed_conditions = [_trimmed(text) for text in conditions] if isinstance(conditions, list | tuple) else conditions
     fields: dict[str, object] = {
         "role": role, "name": _trimmed(name), "organisation": _trimmed(organisation), "date": _iso(date),
-        "decision": decision, "conditions": texts, "expires": _iso(expires)}
+        "decision": decision, "conditions": trimmed_conditions, "expires": _iso(expires)}
     problems = list(faults(fields))
     if problems:
         raise UsageError(*problems)
-    return _signed(folder, fields, templates_from(template), signer(key), ledger)
+    return _sign_folder(folder, fields, templates_from(template), signer(key), ledger)
 
 
-def _signed(
-    folder: str | os.PathLike[str], fields: dict[str, object], templates: Templates | None, by: Signer | None,
+def _sign_folder(
+    folder: str | os.PathLike[str], fields: dict[str, object], templates: Templates | None, key: Signer | None,
     ledger: str | None,
 ) -> SignedCard:
-    """Verify the folder, add the signature to it and render its card, while no run can write to it."""
+    """Lock and verify the folder, add a signature and render its card again; ``key`` signs the manifest."""
     from evalpipe.card import render
     from evalpipe.card.page import plain
     from evalpipe.card.sign_off import status
@@ -80,22 +80,22 @@ def _signed(
         raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
     with held(folder) as target:
         results, earlier = verified(run, templates)
-        recorded = refuse_other_record(run, ledger)
+        ledger_check = refuse_other_record(run, ledger)
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
         _refuse_out_of_order(signature, earlier)
         signatures = (*earlier, signature)
-        other = not_compared(run.content(PDF)) if run.has(PDF) else None
+        reason = not_compared(run.content(PDF)) if run.has(PDF) else None
         card = render(results, run.formats, signatures, templates)
-        put_files(target, {SIGNATURES: signatures_json(signatures), **card}, by)
-    written = tuple(str(run.path / name) for name in (*card, SIGNATURES))
-    unchecked = [] if other is None else [f"{PDF} as it was: {other}; it was drawn again, read it"]
-    if recorded is not None and recorded.status == "not checked":
-        unchecked.append(f"{recorded.file}: {recorded.reason}")
-    return SignedCard(signature, plain(status(results, signatures)).strip(), written, tuple(unchecked))
+        put_files(target, {SIGNATURES: signatures_json(signatures), **card}, key)
+    written_paths = tuple(str(run.path / name) for name in (*card, SIGNATURES))
+    unchecked = [] if reason is None else [f"{PDF} as it was: {reason}; it was drawn again, read it"]
+    if ledger_check is not None and ledger_check.status == "not checked":
+        unchecked.append(f"{ledger_check.file}: {ledger_check.reason}")
+    return SignedCard(signature, plain(status(results, signatures)).strip(), written_paths, tuple(unchecked))
 
 
 def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> None:
-    """Raise UsageError where a signature is there already, or is dated before one of its role."""
+    """Raise UsageError for a signature that exists already, or is dated before the newest one of its role."""
     signer_line = f"{signature.name} ({signature.role}), {signature.date}"
     if signature in earlier:
         hint = "nothing is to be done; a further decision has another day or other conditions"
@@ -107,8 +107,10 @@ def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> 
 
 
 def _trimmed(text: str | None) -> str | None:
+    """Return a text without white space around it; anything else is left for the check."""
     return text.strip() if isinstance(text, str) else text
 
 
 def _iso(day: object) -> object:
+    """Return a date as ISO text; anything else is left for the check."""
     return f"{day:%Y-%m-%d}" if isinstance(day, dt.date) else day

@@ -49,26 +49,26 @@ def verify(
     outputs = Outputs(run, templates_from(template))
     origins = Origins(run, outputs.manifest, None if spec is None else Path(spec))
     signature = check_key_signature(run, key)
-    signed = outputs.manifest if key is not None and signature.status == "same" else None
-    listed = {} if signed is None else signed.sha256_of
-    files = [*(_vouched_by_key(file) if file.file in listed else file for file in outputs.checked()), signature,
+    signed_manifest = outputs.manifest if key is not None and signature.status == "same" else None
+    signed_files = {} if signed_manifest is None else signed_manifest.sha256_of
+    files = [*(_vouched_by_key(file) if file.file in signed_files else file for file in outputs.checked()), signature,
              *origins.spec_files(), *origins.inputs(outputs.results)]
-    in_ledger = check_ledger(outputs.results, origins, ledger)
-    files += [] if in_ledger is None else [in_ledger]
+    ledger_check = check_ledger(outputs.results, origins, ledger)
+    files += [] if ledger_check is None else [ledger_check]
     if recompute:
-        again = list(recomputed(outputs, origins, progress))
-        files = [*(_rows_read_again(file, again) for file in files), *again]
+        repeated = list(recomputed(outputs, origins, progress))
+        files = [*(_rows_read_again(file, repeated) for file in files), *repeated]
     return Verification(str(folder), tuple(files))
 
 
 def _vouched_by_key(file: CheckedFile) -> CheckedFile:
-    """Return a PDF whose pages are not compared as the same where the key that was given signed its sha256."""
+    """Return the check of a PDF as "same", where its pages were not compared but the required key signed its sha256."""
     if file.file != PDF or file.status != "not checked":
         return file
     return replace(file, status="same", reason=f"the key that was given vouches for its bytes; {file.reason}", notes=())
 
 
-def _rows_read_again(file: CheckedFile, again: list[CheckedFile]) -> CheckedFile:
-    """Return rows of a query as checked where the run again read the same: their sha256 is in results.json."""
-    same = any(other.file == RESULTS and other.status in ("same", "same numbers") for other in again)
-    return replace(file, status="same", reason="") if file.reason == ROWS and same else file
+def _rows_read_again(file: CheckedFile, repeated: list[CheckedFile]) -> CheckedFile:
+    """Return the check of a query's rows as "same" if the repeated run gave the same results, with their sha256."""
+    has_same_results = any(other.file == RESULTS and other.status in ("same", "same numbers") for other in repeated)
+    return replace(file, status="same", reason="") if file.reason == ROWS and has_same_results else file

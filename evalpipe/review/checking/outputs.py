@@ -55,10 +55,10 @@ WAYS = ("who forges the pages may write other versions: draw it again (evalpipe 
 
 
 class Outputs:
-    """The files of an output folder, and what is recorded of them."""
+    """Checks of the files in an output folder against its manifest and its results."""
 
     def __init__(self, folder: RunFolder, templates: Templates | None) -> None:
-        """Read the manifest and the results, as far as they can be."""
+        """Read the manifest and the results; why one cannot be read is in ``broken``, by name of file."""
         self.folder, self.templates = folder, templates
         self.manifest: Manifest | None = None
         self.results: Results | None = None
@@ -74,11 +74,11 @@ class Outputs:
 
     @property
     def listed(self) -> dict[str, str]:
-        """The sha256 of files by name, as the manifest lists them; none without one."""
+        """The sha256 of each file that the manifest lists, by name; empty without a manifest."""
         return {} if self.manifest is None else self.manifest.sha256_of
 
     def checked(self) -> Iterator[CheckedFile]:
-        """Check every file of the folder: the manifest, what it lists, `run.json`, and what else is there."""
+        """Yield the check of every file in the folder: the manifest, what it lists, `run.json`, and all others."""
         yield self._check_manifest()
         ours = sorted(name for name in RUN_FILES if self.folder.has(name) and name not in NOT_LISTED)
         names = dict.fromkeys([RESULTS, *(self.listed or ours)])
@@ -90,7 +90,7 @@ class Outputs:
                 yield self._check_unlisted(entry)
 
     def _check_manifest(self) -> CheckedFile:
-        """Check the manifest, which must say the same as the results that it lists."""
+        """Check that the manifest can be read and agrees with the results that it lists."""
         if MANIFEST in self.broken:
             return CheckedFile("output", MANIFEST, "differs", self.broken[MANIFEST])
         if self.manifest is None:
@@ -99,44 +99,44 @@ class Outputs:
         manifest, results = self.manifest, self.results
         if results is None or self.listed.get(RESULTS) != results.evidence_sha256:
             return CheckedFile("output", MANIFEST, "same")
-        read = {file.sha256 for file in manifest.inputs if file.kind in ("data", "rows")}
+        input_sha256 = {file.sha256 for file in manifest.inputs if file.kind in ("data", "rows")}
         facts = {"name": manifest.name == results.name, "spec": manifest.spec_sha256 == results.spec_sha256,
                  "version": manifest.evalpipe_version == results.evalpipe_version,
                  "day": manifest.as_of == results.as_of,
-                 "sha256 of the data": read == {file.sha256 for file in results.inputs}}
-        other = next((fact for fact, agrees in facts.items() if not agrees), None)
-        return CheckedFile("output", MANIFEST, "same") if other is None else (
-            CheckedFile("output", MANIFEST, "differs", f"it has another {other} than results.json"))
+                 "sha256 of the data": input_sha256 == {file.sha256 for file in results.inputs}}
+        differing_fact = next((fact for fact, agrees in facts.items() if not agrees), None)
+        return CheckedFile("output", MANIFEST, "same") if differing_fact is None else (
+            CheckedFile("output", MANIFEST, "differs", f"it has another {differing_fact} than results.json"))
 
     def _check_file(self, name: str, sha256: str | None) -> CheckedFile:
-        """Check a file by its sha256, where the manifest has it, and by what it says."""
+        """Check that a file is there, has ``sha256``, where the manifest lists one, and agrees with the results."""
         if not self.folder.has(name):
             if self.results is not None and self.results.row_file is not None and name == self.results.row_file.file:
                 return CheckedFile("output", name, "not checked", "it is not here; it may be kept elsewhere")
             return CheckedFile("output", name, "differs", "it is missing")
-        here, deviation = self.folder.sha256(name), self._deviations.get(name)
+        actual, deviation = self.folder.sha256(name), self._deviations.get(name)
         notes = () if deviation is None else tuple(deviation.notes)
-        if sha256 is not None and here != sha256:
-            return CheckedFile("output", name, "differs", other_sha256(here, sha256), notes)
+        if sha256 is not None and actual != sha256:
+            return CheckedFile("output", name, "differs", other_sha256(actual, sha256), notes)
         if deviation is not None:
             return CheckedFile("output", name, "differs", f"it {deviation.how}", notes)
-        return self._check_uncontradicted(name, known=sha256 is not None)
+        return self._check_uncontradicted(name, is_listed=sha256 is not None)
 
-    def _check_uncontradicted(self, name: str, *, known: bool) -> CheckedFile:
-        """Return a file that nothing contradicts; without a manifest only results can vouch for it."""
+    def _check_uncontradicted(self, name: str, *, is_listed: bool) -> CheckedFile:
+        """Return the check of a file that nothing contradicts; ``is_listed`` tells if the manifest has its sha256."""
         if name in self.broken:
             return CheckedFile("output", name, "differs", self.broken[name])
-        if not known and self.results is None:
+        if not is_listed and self.results is None:
             return CheckedFile("output", name, "not checked", "results.json, which it is held to, cannot be read")
-        unknown = not_compared(self.folder.content(name)) if name == PDF else None
-        if unknown is not None:
-            return CheckedFile("output", name, "not checked", unknown, (WAYS,))
+        why_not_compared = not_compared(self.folder.content(name)) if name == PDF else None
+        if why_not_compared is not None:
+            return CheckedFile("output", name, "not checked", why_not_compared, (WAYS,))
         witness = "run.json and the card" if name == RESULTS else RESULTS
-        return CheckedFile("output", name, "same", "" if known else f"as far as {witness} can tell")
+        return CheckedFile("output", name, "same", "" if is_listed else f"as far as {witness} can tell")
 
     @cached_property
     def _deviations(self) -> dict[str, Deviation]:
-        """How files are not what results.json says, by name; none where that itself is not as it was written."""
+        """How files deviate from results.json, by name; only its own deviation where that was changed."""
         if self.results is None:
             return {}
         check = FolderCheck(self.folder, self.results, self.templates)
@@ -147,7 +147,7 @@ class Outputs:
         return {deviation.file: deviation for deviation in self._beside_results(check)}
 
     def _beside_results(self, check: FolderCheck) -> Iterator[Deviation]:
-        """Yield the files that say otherwise; of signatures that were changed no card is, so none is held to them."""
+        """Yield the files that deviate from results.json; cards only where the signatures in them were not changed."""
         yield from check.tables()
         try:
             signatures = self.folder.signatures
@@ -157,12 +157,12 @@ class Outputs:
             return
         changed = list(check.signatures_file(signatures))
         yield from changed
-        here = self.folder.sha256(SIGNATURES) if self.folder.has(SIGNATURES) else None
-        if not changed and (self.manifest is None or here == self.listed.get(SIGNATURES)):
+        actual = self.folder.sha256(SIGNATURES) if self.folder.has(SIGNATURES) else None
+        if not changed and (self.manifest is None or actual == self.listed.get(SIGNATURES)):
             yield from check.cards(signatures)
 
     def _check_run(self) -> CheckedFile:
-        """Check run.json, of whose times nothing else knows."""
+        """Check that run.json can be read and names the results that the manifest lists."""
         if not self.folder.has(RUN):
             return CheckedFile("output", RUN, "not checked", "it is not here")
         try:
@@ -175,7 +175,7 @@ class Outputs:
         return CheckedFile("output", RUN, "not checked", "nothing else knows the times and the host in it")
 
     def _check_unlisted(self, entry: Path) -> CheckedFile:
-        """Tell of a file that the manifest does not list."""
+        """Return the check of a file or folder that the manifest does not list."""
         name = f"{entry.name}/" if entry.is_dir() else entry.name
         if name in RUN_FILES:
             return CheckedFile("output", name, "differs", "the manifest does not list it")
@@ -184,7 +184,7 @@ class Outputs:
 
 
 def _of_it(error: DataError, path: Path) -> str:
-    """Return the message of an error, with "it" for the path of the file that it begins with."""
+    """Return the message of an error about the file at ``path``, with "it" for the path at its beginning."""
     message = error.problems[0].message
     return f"it {message.removeprefix(f'{path} ')}" if message.startswith(f"{path} ") else message
 
@@ -193,13 +193,13 @@ ALIKE = 1e-12
 """How far apart two numbers may be and still be the same: as a part of the larger one, or of 1 where both are below."""
 
 
-def apart_in_results(there: bytes, here: bytes) -> float:
-    """Return how far apart the numbers of two results are at most, infinity where anything else differs.
+def apart_in_results(first: bytes, second: bytes) -> float:
+    """Return the largest difference of two numbers in two results files, infinity where anything else differs.
 
     The sha256 of the row-level file is left out: that file is compared by itself.
     """
     try:
-        documents = [json.loads(content) for content in (there, here)]
+        documents = [json.loads(content) for content in (first, second)]
     except (ValueError, RecursionError):
         return math.inf
     for document in documents:
@@ -208,26 +208,30 @@ def apart_in_results(there: bytes, here: bytes) -> float:
     return _values_apart(*documents)
 
 
-def _values_apart(there: object, here: object) -> float:
-    if isinstance(there, dict) and isinstance(here, dict):
-        if [*there] != [*here]:
+def _values_apart(first: object, second: object) -> float:
+    """Return the largest difference of two numbers in two JSON values, infinity where anything else differs.
+
+    It is relative to the larger number, or absolute where both are below 1.
+    """
+    if isinstance(first, dict) and isinstance(second, dict):
+        if [*first] != [*second]:
             return math.inf
-        return max((_values_apart(there[key], here[key]) for key in here), default=0.0)
-    if isinstance(there, list) and isinstance(here, list):
-        return max(map(_values_apart, there, here), default=0.0) if len(there) == len(here) else math.inf
-    if isinstance(there, float) and isinstance(here, float):
-        return 0.0 if there == here else abs(there - here) / max(1.0, abs(there), abs(here))
-    return 0.0 if type(there) is type(here) and there == here else math.inf
+        return max((_values_apart(first[key], second[key]) for key in second), default=0.0)
+    if isinstance(first, list) and isinstance(second, list):
+        return max(map(_values_apart, first, second), default=0.0) if len(first) == len(second) else math.inf
+    if isinstance(first, float) and isinstance(second, float):
+        return 0.0 if first == second else abs(first - second) / max(1.0, abs(first), abs(second))
+    return 0.0 if type(first) is type(second) and first == second else math.inf
 
 
-def apart_in_rows(there: Path, here: Path) -> float:
-    """Return how far apart the numbers of two row-level files are at most, infinity where anything else differs."""
+def apart_in_rows(first: Path, second: Path) -> float:
+    """Return the largest difference of two numbers in two row-level files, as `_values_apart` for JSON values."""
     import numpy as np
     import polars as pl
 
     try:
         files = [pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema_length=None)
-                 for file in (there, here)]
+                 for file in (first, second)]
     except (pl.exceptions.PolarsError, OSError):
         return math.inf
     if files[0].schema != files[1].schema or files[0].height != files[1].height:
@@ -241,14 +245,14 @@ def apart_in_rows(there: Path, here: Path) -> float:
             return math.inf
         a, b = (values.drop_nulls().to_numpy() for values in (left, right))
         with np.errstate(invalid="ignore"):
-            apart = np.where(a == b, 0.0, np.abs(a - b) / np.maximum(1.0, np.maximum(np.abs(a), np.abs(b))))
-        largest = max(largest, math.inf if np.isnan(apart).any() else float(apart.max(initial=0.0)))
+            differences = np.where(a == b, 0.0, np.abs(a - b) / np.maximum(1.0, np.maximum(np.abs(a), np.abs(b))))
+        largest = max(largest, math.inf if np.isnan(differences).any() else float(differences.max(initial=0.0)))
     return largest
 
 
 @dataclass(frozen=True)
 class _Repeat:
-    """A run to be repeated: the ``outputs`` that it wrote, and the files that it was made from, its ``origins``."""
+    """A run to be repeated: the ``outputs`` that it wrote, and its ``origins``, the files that it read."""
 
     outputs: Outputs
     origins: Origins
@@ -278,23 +282,23 @@ class _Repeat:
 
     @cached_property
     def reference(self) -> Path | None:
-        """The file of the results that it was judged against: in the folder, or where the ledger leads to."""
+        """The results file that gates `against: last` were judged against, in the folder or by the ledger; or None."""
         from evalpipe.ledger.history import reference_in_ledger
 
         if self.against_last is None:
             return None
-        folder, wanted = self.outputs.folder, str(self.against_last.against_sha256)
-        kept = next((name for name in REFERENCES if folder.sha256_if_readable(name) == wanted), None)
-        if kept is not None:
-            return folder.file(kept)
+        folder, reference_sha256 = self.outputs.folder, str(self.against_last.against_sha256)
+        name = next((name for name in REFERENCES if folder.sha256_if_readable(name) == reference_sha256), None)
+        if name is not None:
+            return folder.file(name)
         try:
-            return reference_in_ledger(self.spec, wanted, folder.path)
+            return reference_in_ledger(self.spec, reference_sha256, folder.path)
         except EvalpipeError:
             return None
 
     @property
     def hindrance(self) -> str | None:
-        """Why the run cannot be repeated; None where it can."""
+        """The reason why the run cannot be repeated; None where it can."""
         gate = self.against_last
         if self.outputs.manifest is None or not self.outputs.manifest.spec_files:
             return "no file of the spec is known"
@@ -309,11 +313,11 @@ class _Repeat:
 
 
 def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) -> Iterator[CheckedFile]:
-    """Run the spec again and compare each file that follows from it; why it cannot be run is told of results.json."""
+    """Run the spec again and yield the comparison of each file; why it cannot be run stands as that of results.json."""
     repeat = _Repeat(outputs, origins)
-    why = repeat.hindrance
-    if why is not None:
-        yield CheckedFile("recomputed", RESULTS, "not checked", why)
+    hindrance = repeat.hindrance
+    if hindrance is not None:
+        yield CheckedFile("recomputed", RESULTS, "not checked", hindrance)
         return
     with TemporaryFolder("evalpipe-verify-") as temporary:
         again = RunFolder(Path(temporary) / "again")
@@ -329,25 +333,25 @@ def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) ->
 
 
 def _check_nights(repeat: _Repeat) -> Iterator[CheckedFile]:
-    """Hold the earlier nights that the results have, with which the spec was run again, to those in the ledger now."""
+    """Yield whether the earlier nightly runs in the results, used again by the repeated run, are in the ledger now."""
     from evalpipe.ledger.changes import changed_nights
     from evalpipe.ledger.history import ledger_to_read
 
-    outputs, what = repeat.outputs, "the earlier nights"
+    outputs, subject = repeat.outputs, "the earlier nights"
     if outputs.results is None or outputs.results.trend.sha256 is None:
         return
     try:
         ledger = ledger_to_read(repeat.spec, outputs.folder.path)
         changed = [] if ledger is None else changed_nights(repeat.spec, outputs.results, ledger)
     except EvalpipeError as error:
-        yield CheckedFile("recomputed", what, "not checked", error.problems[0].message)
+        yield CheckedFile("recomputed", subject, "not checked", error.problems[0].message)
         return
     reason = "the ledger has others now; the run again was given those in results.json" if changed else ""
-    yield CheckedFile("recomputed", what, "differs" if changed else "same", reason, tuple(changed))
+    yield CheckedFile("recomputed", subject, "differs" if changed else "same", reason, tuple(changed))
 
 
 def _run_again(repeat: _Repeat, again: RunFolder, progress: Progress | None) -> None:
-    """Run the spec in another folder, where the reference and the decisions of people are as they were."""
+    """Run the spec into the folder ``again``, with the same reference and signatures, and render the same formats."""
     from evalpipe.card import render
     from evalpipe.ledger.history import evidence_again
     from evalpipe.run import run_again
@@ -370,20 +374,20 @@ def _run_again(repeat: _Repeat, again: RunFolder, progress: Progress | None) -> 
 
 
 def _compare_files(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
-    """Compare each file that a run writes with that of the run again, byte for byte, or else number by number."""
-    folder, follows = outputs.folder, dict[str, bytes]()
+    """Yield the comparison of each file with that of the repeated run, byte for byte, or else number by number."""
+    folder, rendered = outputs.folder, dict[str, bytes]()
     for name in [RESULTS, *(name for name in outputs.listed if name not in (RESULTS, SIGNATURES, *REFERENCES))]:
         if not folder.has(name):
             yield CheckedFile("recomputed", name, "not checked", "it is not in the folder")
         elif again.sha256_if_readable(name) == folder.sha256(name):
             yield CheckedFile("recomputed", name, "same")
-        elif name == PDF and (unknown := not_compared(folder.content(PDF))) is not None:
-            yield CheckedFile("recomputed", PDF, "not checked", unknown)
-        elif folder.content(name) == follows.get(name):
+        elif name == PDF and (why_not_compared := not_compared(folder.content(PDF))) is not None:
+            yield CheckedFile("recomputed", PDF, "not checked", why_not_compared)
+        elif folder.content(name) == rendered.get(name):
             yield CheckedFile("recomputed", name, "same numbers", f"it is what {RESULTS} in the folder comes to")
-        elif (apart := _files_apart(outputs, again, name)) <= ALIKE:
-            follows = _files_that_follow(outputs) if name == RESULTS else follows
-            digits = f"numbers differ by {apart:.0e} at most, all else is the same"
+        elif (largest := _files_apart(outputs, again, name)) <= ALIKE:
+            rendered = _files_that_follow(outputs) if name == RESULTS else rendered
+            digits = f"numbers differ by {largest:.0e} at most, all else is the same"
             reasons = [f"the run again gives other last digits: {digits}", *_changed_versions(outputs)]
             yield CheckedFile("recomputed", name, "same numbers", "; ".join(reasons))
         elif not again.has(name):
@@ -399,7 +403,7 @@ def _compare_files(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
 
 
 def _files_apart(outputs: Outputs, again: RunFolder, name: str) -> float:
-    """Return how far apart the numbers of a file of the folder and of the run again are; infinity for other faults."""
+    """Return the largest difference of two numbers in a file and in that of the repeated run; infinity for the rest."""
     rows = None if outputs.results is None or outputs.results.row_file is None else outputs.results.row_file.file
     if not again.has(name) or name not in (RESULTS, rows):
         return math.inf
@@ -409,7 +413,7 @@ def _files_apart(outputs: Outputs, again: RunFolder, name: str) -> float:
 
 
 def _files_that_follow(outputs: Outputs) -> dict[str, bytes]:
-    """Return the files that follow from results.json of the folder, as they are written now, by name."""
+    """Return the files that this version writes from the folder's results.json: table and card, by name."""
     from evalpipe.card import render
     from evalpipe.results.estimates_csv import estimates_csv
 
@@ -420,7 +424,7 @@ def _files_that_follow(outputs: Outputs) -> dict[str, bytes]:
 
 
 def _changed_versions(outputs: Outputs) -> list[str]:
-    """Say which versions are others than those of the run."""
+    """Return a sentence for each version that is not that of the run: evalpipe, Python, libraries."""
     then = {} if outputs.manifest is None else {
         "evalpipe": outputs.manifest.evalpipe_version, "python": outputs.manifest.python, **outputs.manifest.libraries}
     now = {**libraries(then), "evalpipe": VERSION, "python": platform.python_version()}
@@ -429,7 +433,7 @@ def _changed_versions(outputs: Outputs) -> list[str]:
 
 
 def _changed_nights(then: Results, now: Results) -> list[str]:
-    """Say whether gates `on: sequence` were judged by other evidence of earlier nights."""
+    """Return a reason where gates `on: sequence` of two runs were judged by different earlier nights; else nothing."""
     before, after = ([gate.sequence and gate.sequence.nights_sha256 for gate in results.gates]
                      for results in (then, now))
     return [] if before == after else ["the ledger has other earlier nights than then"]
