@@ -65,6 +65,13 @@ def test_a_frame_has_the_sentences_of_codes(results: Results) -> None:
             "no earlier run in the ledger has the model 'old', which 'p' was called before", "a <b>bold</b> warning"]}
 
 
+def test_results_without_gates_neither_hold_nor_fail(results: Results) -> None:
+    bare = results.model_copy(update={"gates": []})
+    gone = bare.model_copy(update={"warnings": [Warned.of("dataset-gone", as_of=None, dataset="d")]})
+    assert (bare.verdict, bare.holds(), bare.holds("warn")) == ("none", None, None)
+    assert (gone.holds(), gone.holds("warn")) == (None, False)
+
+
 def test_the_word_of_before_for_gates_that_are_left_open_is_taken_with_a_warning(results: Results) -> None:
     undecided = results.model_copy(update={"gates": [
         gate.model_copy(update={"verdict": "inconclusive"}) for gate in results.gates]})

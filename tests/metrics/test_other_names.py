@@ -108,3 +108,11 @@ def test_a_counterpart_is_of_the_task(names: tuple[str, ...]) -> None:
             counterpart = registry.counterpart(name, task)
             assert counterpart is None or task in registry[counterpart].tasks
         assert any(registry.counterpart(other, registry[name].tasks[0]) is not None for other in names)
+
+
+@pytest.mark.parametrize(("name", "task", "closest"), [
+    ("qqqqqq", "", None), ("qqqqqq", "binary", None), ("acuracy", "", "accuracy"), ("acuracy", "binary", "accuracy"),
+    ("rmsee", "regression", "rmse"),
+])
+def test_the_closest_name_is_none_or_one_of_the_task(name: str, task: str, closest: str | None) -> None:
+    assert registry.closest(name, task) == closest

@@ -108,6 +108,16 @@ def test_missing_values_are_left_out_and_told(tmp_path: Path) -> None:
     assert "where: '\"y\" IS NOT NULL' # 10 rows without an outcome" in lines
 
 
+def test_eight_columns_are_proposed_for_slices_and_the_others_are_named(tmp_path: Path) -> None:
+    at = np.arange(90)
+    columns = {f"group_{number}": np.array(["u", "v", "w"])[(at + number) % 3] for number in range(10)}
+    rows(90, **columns).write_csv(tmp_path / "a.csv")
+    lines = [" ".join(line.split()) for line in proposed(tmp_path / "a.csv", event="yes")[1].splitlines()]
+    assert [line for line in lines if line.startswith("# - group")] == [
+        f"# - group_{number} # 3 levels" for number in range(8)]
+    assert any("group_8" in line and "group_9" in line for line in lines)
+
+
 def test_a_code_is_missing_where_the_spec_declares_it_and_a_level_elsewhere(tmp_path: Path) -> None:
     at = np.arange(90)
     frame = rows(90, country=np.array(["NA", "US", "FR"])[at % 3], sex=np.array(["f", "m", "NA"])[at % 3])

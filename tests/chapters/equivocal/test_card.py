@@ -79,6 +79,12 @@ def test_the_card_says_what_measures_of_classes_are_of(results: Results) -> None
     assert "Reportable rate" in [title[0] for title in column(next(measure_tables(results, "d")), "Measure")]
 
 
+def test_a_finding_says_that_some_rows_get_no_class(results: Results, without: Results) -> None:
+    stated = [finding.text for finding in results.findings if finding.code == "rows-without-class"]
+    assert [text.partition(". ")[0] for text in stated] == ["p gives no class to rows in the equivocal zone"]
+    assert "rows-without-class" not in {finding.code for finding in without.findings}
+
+
 def test_a_card_without_a_zone_says_nothing_of_one(without: Results) -> None:
     assert list(reading(without, "d")) == []
     page = html_page(without).decode()
