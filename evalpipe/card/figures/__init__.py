@@ -17,7 +17,7 @@ __all__ = ["Drawing", "drawings", "formula_size", "formula_svg"]
 
 
 def drawings(results: Results, dataset: str, part: Part | None = None) -> tuple[Drawing, ...]:
-    """Draw the figures of a dataset for which the results hold the numbers, in order; of one ``part`` or of all."""
+    """Draw the figures of a dataset whose numbers the results have, in order; of one ``part`` of the card or of all."""
     context = context_of(results, dataset)
-    wanted = (figure for figure in figures() if part is None or figure.part == part)
-    return tuple(drawing for figure in wanted for drawing in figure.draw(context) if drawing is not None)
+    selected = (figure for figure in figures() if part is None or figure.part == part)
+    return tuple(drawing for figure in selected for drawing in figure.draw(context) if drawing is not None)

@@ -41,19 +41,19 @@ HALVES = (0, 0.5, 1)
 
 
 def width(text: str) -> float:
-    """Return the pixels that a text takes, with some room since bold letters are wider."""
+    """Return the width of a text in pixels, with some room since bold letters are wider."""
     return sum(KNOWN.get(letter, WIDE if ord(letter) > 0x2E80 else OTHER) for letter in text) * SIZE / 1000 * 1.04
 
 
 def exact_width(text: str) -> float | None:
-    """Return the pixels that a text takes which is not bold and not kerned; None where a letter's width is unknown."""
+    """Return the width in pixels of a text, neither bold nor kerned; None where the width of a letter is unknown."""
     return sum(KNOWN[letter] for letter in text) * SIZE / 1000 if KNOWN.keys() >= set(text) else None
 
 
 def wrap(text: str, room: float) -> list[str]:
-    """Break a text into lines of at most so many pixels; a word that is wider by itself is broken too.
+    """Return a text as lines of at most ``room`` pixels; a word that is wider is broken too.
 
-    Of more than `MOST_LINES` the first are kept, with an ellipsis.
+    Lines beyond `MOST_LINES` are cut, with an ellipsis.
     """
     lines, line = list[str](), ""
     for word in text.split():
@@ -69,14 +69,14 @@ def wrap(text: str, room: float) -> list[str]:
 
 
 def _broken_word(word: str, room: float) -> list[str]:
-    """Break a word into parts of at most so many pixels, each of one letter or more."""
-    parts, begin, wide = list[str](), 0, 0.0
-    for place, letter in enumerate(word):
-        wide += width(letter)
-        if wide > room and place > begin:
-            parts.append(word[begin:place])
-            begin, wide = place, width(letter)
-    return [*parts, word[begin:]]
+    """Return a word as parts of at most ``room`` pixels, each of one letter or more."""
+    parts, start, pixels = list[str](), 0, 0.0
+    for index, letter in enumerate(word):
+        pixels += width(letter)
+        if pixels > room and index > start:
+            parts.append(word[start:index])
+            start, pixels = index, width(letter)
+    return [*parts, word[start:]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,43 +89,44 @@ class Axis:
     ticks: tuple[tuple[float, str], ...] = ()
 
     def part(self, value: float) -> float:
-        """Return how far along the axis a value lies, from 0 to 1."""
+        """Return the position of a value along the axis: 0 at its low end, 1 at its high end."""
         return (value - self.low) / (self.high - self.low)
 
 
 def unit_axis(name: str, ticks: Sequence[float] = UNIT, top: float = 1.0) -> Axis:
-    """Return the axis of a proportion."""
+    """Return the axis of a proportion, from 0 to ``top`` with a little room at both ends."""
     return Axis(name, -0.015, top + 0.015, tuple((tick, numbers.plain(tick)) for tick in ticks if tick <= top))
 
 
 def number_axis(name: str, values: Iterable[float], *, most: int = 5, room: float = 0.04, zero: bool = False) -> Axis:
-    """Return an axis that holds all values, with some room at both ends and about ``most`` round ticks.
+    """Return an axis that includes all values but NaN, with about ``most`` round ticks.
 
-    With ``zero`` it holds 0 too, and has no room beyond it where 0 is its end.
+    ``room`` is the share of the range that is added at each end. With ``zero`` it includes 0 too, and has no room
+    beyond it where 0 is its end.
     """
-    known = [value for value in values if not math.isnan(value)] or [0.0, 1.0]
-    low, high = min(known), max(known)
+    present = [value for value in values if not math.isnan(value)] or [0.0, 1.0]
+    low, high = min(present), max(present)
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
     if zero and low == high:
         return Axis(name, 0.0, 1.0, ticks_between(0.0, 1.0, most))
-    space = room * (high - low) or (0.0 if high > low else abs(high) / 2 or 0.5)
-    ends = (low if zero and low == 0 else low - space, high if zero and high == 0 else high + space)
+    margin = room * (high - low) or (0.0 if high > low else abs(high) / 2 or 0.5)
+    ends = (low if zero and low == 0 else low - margin, high if zero and high == 0 else high + margin)
     return Axis(name, *ends, ticks_between(*ends, most))
 
 
 def ticks_between(low: float, high: float, most: int = 5) -> tuple[tuple[float, str], ...]:
-    """Return round numbers from ``low`` to ``high``, about ``most`` of them, with their labels."""
-    rough = (high - low) / most
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
+    """Return about ``most`` round numbers from ``low`` to ``high``, each with its label."""
+    exact_step = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(exact_step))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= exact_step * 0.999)
     multiples = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
     largest = max(abs(low), abs(high))
     return tuple((k * step, tick(float(f"{k * step:.10g}"), largest)) for k in multiples)
 
 
 def tick(value: float, largest: float) -> str:
-    """Write a number beside an axis whose ``largest`` number is very large or small as a multiple of a power of ten."""
+    """Return the label of a tick; a multiple of a power of ten where the ``largest`` number is very large or small."""
     power = 0 if not largest or 1e-2 <= largest < 1e6 else math.floor(math.log10(largest))
     power -= power % 3 if power > 0 else 0
     text = f"{value / 10.0**power:,.6g}".replace("-", numbers.MINUS)
@@ -145,7 +146,7 @@ STEPS_OF_DAYS, STEPS_OF_MONTHS = (1, 2, 5, 7, 14), (1, 2, 3, 6)
 
 
 def day_axis(days: Sequence[date]) -> Axis:
-    """Return the axis from the first to the last of days, by their ordinals, with some room at both ends."""
+    """Return an axis from the first day to the last, in ordinals of days, with some room at both ends."""
     first, last = min(days), max(days)
     room = max(0.5, 0.02 * (last - first).days)
     ticks = tuple((float(day.toordinal()), text) for day, text in _day_ticks(first, last))
@@ -153,7 +154,7 @@ def day_axis(days: Sequence[date]) -> Axis:
 
 
 def _day_ticks(first: date, last: date) -> list[tuple[date, str]]:
-    """Return the days that have ticks, with their labels: a year stands where it is another than before."""
+    """Return the days with ticks and their labels, which name the year where it changes."""
     span = (last - first).days
     if span <= DAYS:
         step = next((step for step in STEPS_OF_DAYS if span / step <= MOST), STEPS_OF_DAYS[-1])
@@ -170,7 +171,7 @@ def _day_ticks(first: date, last: date) -> list[tuple[date, str]]:
 
 
 def _with_years(days: Sequence[date], labels: Sequence[str]) -> list[tuple[date, str]]:
-    """Return days with their labels, and the year with the first of each."""
+    """Return days with their labels, the year added to the first label of each year."""
     years = [None, *(day.year for day in days)]
-    return [(day, label if day.year == before else f"{label} {day.year}")
-            for day, label, before in zip(days, labels, years, strict=False)]
+    return [(day, label if day.year == year_before else f"{label} {day.year}")
+            for day, label, year_before in zip(days, labels, years, strict=False)]

@@ -62,34 +62,34 @@ Pairs = list[tuple[Series, CalibrationWindow]]
 
 
 @figure_of(CalibrationWindow, part="calibration", place=100)
-def windows(context: Context, whole: Pairs) -> Drawing:
+def windows(context: Context, all_pairs: Pairs) -> Drawing:
     """Draw the share of events in moving windows against their mean probability, with intervals."""
-    pairs = whole[:MOST]
+    pairs = all_pairs[:MOST]
     key, title = f"d{context.place}-calibration-window", "Reliability, moving windows"
     alt = context.alt_text("Reliability in moving windows", pairs, lambda curve: missed_bins(curve, "windows"))
     end = windows_upper_end([curve for _, curve in pairs])
     x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
     sheets = []
-    for together in [pairs] if len(pairs) <= ABREAST else [[pair] for pair in pairs]:
-        sheet, alone = Sheet(), len(together) == 1
-        drawn = panel(sheet, x, y, title=together[0][0].label if alone else "")
+    for group in [pairs] if len(pairs) <= ABREAST else [[pair] for pair in pairs]:
+        sheet, is_single = Sheet(), len(group) == 1
+        drawn = panel(sheet, x, y, title=group[0][0].label if is_single else "")
         draw_diagonal(drawn)
-        labels = [draw_windows(drawn, series, curve) for series, curve in together]
-        sheet.key([*([] if alone else label_lines(drawn, labels)), PERFECT])
+        labels = [draw_windows(drawn, series, curve) for series, curve in group]
+        sheet.key([*([] if is_single else label_lines(drawn, labels)), PERFECT])
         sheets.append(sheet)
     findings = context.finding_text(pairs, lambda curve: missed_bins(curve, "windows"))
-    caption = window_caption(context, [curve for _, curve in pairs]) + _first_models_sentence(len(whole))
+    caption = window_caption(context, [curve for _, curve in pairs]) + _first_models_sentence(len(all_pairs))
     return drawing(key, title, (findings, caption, alt), sheets)
 
 
 def windows_upper_end(curves: Iterable[CalibrationWindow]) -> float:
-    """Return the upper end of the axes of curves of windows."""
+    """Return the upper end that the axes need for the moving windows of all models."""
     return axis_upper_end(value for curve in curves for values in (curve.points.mean_probability, curve.points.upper)
                           for value in column(values))
 
 
 def draw_windows(drawn: Panel, series: Series, curve: CalibrationWindow) -> LineLabel:
-    """Draw the event rate in windows with its interval; return what labels the line."""
+    """Draw the event rate in moving windows with its interval; return the label of the line."""
     at, rate = column(curve.points.mean_probability), column(curve.points.event_rate)
     lower, upper = column(curve.points.lower), column(curve.points.upper)
     drawn.band(at, lower, upper, series.ink)
@@ -99,11 +99,11 @@ def draw_windows(drawn: Panel, series: Series, curve: CalibrationWindow) -> Line
 
 
 def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str:
-    """Say in a caption what the windows are, and what is shaded about them."""
-    moved = dict.fromkeys((curve.notes.width, curve.notes.step) for curve in curves)
+    """Return the caption on moving windows: their widths and steps, and the intervals shaded about them."""
+    steps = dict.fromkeys((curve.notes.width, curve.notes.step) for curve in curves)
     # The originals come first; variants may have windows of their own.
     described = ", after recalibration ".join(
-        f"of width {numbers.plain(or_nan(width))} that move by {numbers.plain(or_nan(step))}" for width, step in moved)
+        f"of width {numbers.plain(or_nan(width))} that move by {numbers.plain(or_nan(step))}" for width, step in steps)
     methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
     names = ", ".join(wording.method(name) for name in methods if name != "none")
     shaded = (
@@ -115,8 +115,9 @@ def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str
     )
 
 
-def _first_models_sentence(whole: int) -> str:
-    return f" Of {whole} models the first {MOST} are drawn; all are in results.json." if whole > MOST else ""
+def _first_models_sentence(count: int) -> str:
+    """Return a sentence that only the first of ``count`` models are drawn; empty where all are."""
+    return f" Of {count} models the first {MOST} are drawn; all are in results.json." if count > MOST else ""
 
 
 @figure(part="calibration", place=110,
@@ -124,16 +125,16 @@ def _first_models_sentence(whole: int) -> str:
 def smooth(context: Context) -> Drawing | None:
     """Draw for each model its logistic line, its spline with a band and its isotonic fit, above its scores by level."""
     curves = _smooth_curves_by_model(context)
-    having = [(series, curves[series.name]) for series in context.series if any(curves[series.name][:3])]
-    pairs = having[:MOST]
+    with_curves = [(series, curves[series.name]) for series in context.series if any(curves[series.name][:3])]
+    pairs = with_curves[:MOST]
     if not pairs:
         return None
     caption = smooth_caption(context, [drawn for _, drawn in pairs])
     clipped = ((series.label, or_nan(drawn.line.notes.clipped)) for series, drawn in pairs if drawn.line)
-    moved = ", ".join(f"{label} {numbers.count(rows)}" for label, rows in clipped if rows > 0)
-    if moved:
-        caption += f" Rows with probability 0 or 1, which pull the line on the log odds: {moved}."
-    caption += _first_models_sentence(len(having))
+    clipped_rows = ", ".join(f"{label} {numbers.count(rows)}" for label, rows in clipped if rows > 0)
+    if clipped_rows:
+        caption += f" Rows with probability 0 or 1, which pull the line on the log odds: {clipped_rows}."
+    caption += _first_models_sentence(len(with_curves))
     alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
         f"{series.label}: {smooth_finding(drawn)}." for series, drawn in pairs)
     axes, sheets = smooth_axes([drawn for _, drawn in pairs]), []
@@ -149,7 +150,7 @@ def smooth(context: Context) -> Drawing | None:
 
 
 def smooth_axes(drawn: list[SmoothCurves], *, narrow: bool = False) -> tuple[Axis, Axis]:
-    """Return axes that hold every curve that is drawn."""
+    """Return the axes (x, y) that all smooth curves of all models share."""
     end = axis_upper_end(value for curves in drawn for curve in curves[:3] if curve is not None
                 for values in curve.points.path for value in column(values))
     names = ("Predicted probability", "Share of events") if narrow else (
@@ -159,7 +160,7 @@ def smooth_axes(drawn: list[SmoothCurves], *, narrow: bool = False) -> tuple[Axi
 
 
 class SmoothCurves(NamedTuple):
-    """The curves of one model; None where it has none."""
+    """The smooth curves and the histogram of one model; None for each that the results do not have."""
 
     line: CalibrationLogistic | None
     spline: CalibrationSpline | None
@@ -168,12 +169,13 @@ class SmoothCurves(NamedTuple):
 
     @property
     def banded(self) -> SmoothCurve | None:
-        """The curve whose band is drawn: the spline, or the only one."""
+        """The curve whose band is drawn: the spline, or the only curve; None where there are others but no spline."""
         present = [curve for curve in (self.spline, self.line, self.isotonic) if curve is not None]
         return self.spline or (present[0] if len(present) == 1 else None)
 
 
 def _smooth_curves_by_model(context: Context) -> dict[str, SmoothCurves]:
+    """Return the smooth curves and the histogram of every model, by name."""
     def by_model(kind: type[C]) -> dict[str, C]:
         return {series.name: curve for series, curve in context.curves(kind)}
 
@@ -184,7 +186,7 @@ def _smooth_curves_by_model(context: Context) -> dict[str, SmoothCurves]:
 
 
 def smooth_entries(context: Context, series: Series, curves: SmoothCurves) -> list[KeyEntry]:
-    """Return the entries of the key of a panel of smooth curves."""
+    """Return the entries of the key for the panel of a model's smooth curves."""
     band = f" with {context.level} band" if band_of(curves) else ""
     looks = _line_looks(series, curves)
     entries = [
@@ -195,22 +197,22 @@ def smooth_entries(context: Context, series: Series, curves: SmoothCurves) -> li
 
 
 def _line_looks(series: Series, curves: SmoothCurves) -> dict[str, tuple[str, str, str, str]]:
-    """Return how each curve is drawn: its ink, the kind of its line, no marker, and its dashes."""
-    alone = curves.banded is curves.isotonic
+    """Return the ink, the kind of line, the marker (none) and the dashes of each curve, by curve name."""
+    only_isotonic = curves.banded is curves.isotonic
     return {
         "calibration_spline": (series.ink, "line", "", ""), "calibration_logistic": (series.ink, "line", "", DASHES),
-        "calibration_isotonic": (series.ink, "line", "", "") if alone else ("ink", "thin", "", ""),
+        "calibration_isotonic": (series.ink, "line", "", "") if only_isotonic else ("ink", "thin", "", ""),
     }
 
 
 def band_of(curves: SmoothCurves) -> list[tuple[float, float, float]]:
-    """Return where the band about the spline of a model lies, or about its only curve; nothing where it has none."""
+    """Return (probability, lower, upper) of the band about a model's spline, or about its only curve; empty without."""
     banded = curves.banded
     return points_with_limits(banded.points.probability, banded.points) if banded else []
 
 
 def smooth_caption(context: Context, drawn: list[SmoothCurves], *, parts: bool = True) -> str:
-    """Say in a caption which curves are drawn, what is about them and below, and what ``parts`` the Brier score has."""
+    """Return the caption on smooth curves: curves, band, scores, and with ``parts`` the parts of the Brier score."""
     sentences = ["Observed share of events by predicted probability. Dotted diagonal: perfect calibration."]
     kinds = {curve.curve for curves in drawn for curve in curves[:3] if curve is not None}
     sentences.append(FITTED[min(kinds)] if len(kinds) == 1 else SEVERAL)
@@ -227,14 +229,14 @@ def smooth_caption(context: Context, drawn: list[SmoothCurves], *, parts: bool =
 
 
 def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bool = True) -> None:
-    """Draw the curves of a model with the band of one; ``parts`` of the Brier score stand beside an isotonic fit."""
+    """Draw a model's smooth curves and band; with ``parts``, the parts of the Brier score beside an isotonic fit."""
     draw_diagonal(drawn)
     looks = _line_looks(series, curves)
     if curves.isotonic and parts:  # in the corner that a fair curve leaves free
         notes = curves.isotonic.notes
         brier = {"MCB": notes.miscalibration, "DSC": notes.discrimination, "UNC": notes.uncertainty}
-        for place, (short, part) in enumerate(brier.items()):
-            drawn.sheet.write(drawn.left + drawn.width - 4, drawn.base - 38 + 16 * place,
+        for line_index, (short, part) in enumerate(brier.items()):
+            drawn.sheet.write(drawn.left + drawn.width - 4, drawn.base - 38 + 16 * line_index,
                               f"{short} {numbers.fixed(or_nan(part), 4)}", "muted", "end")
     for curve, name in ((curves.isotonic, "isotonic"), (curves.spline, "spline"), (curves.line, "logistic line")):
         if curve is not None:
@@ -246,7 +248,7 @@ def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bo
 
 
 def _draw_scores_beneath(drawn: Panel, series: Series, scores: Histogram) -> None:
-    """Draw the weight of events upwards and of others downwards, by probability, beneath a panel."""
+    """Draw a histogram of probabilities beneath a panel: the weight of events upwards, of non-events downwards."""
     events, others = column(scores.points.events), column(scores.points.others)
     edges = [*column(scores.points.low), column(scores.points.high)[-1]]
     strip = Panel(drawn.sheet, drawn.x, Axis("", -(max(others) or 1), max(events) or 1), drawn.left,
@@ -258,7 +260,7 @@ def _draw_scores_beneath(drawn: Panel, series: Series, scores: Histogram) -> Non
 
 
 def smooth_finding(curves: SmoothCurves) -> str:
-    """Say where the spline's band leaves the diagonal, and the line's coefficients and the parts of the Brier score."""
+    """Return the finding on smooth curves: band off the diagonal, coefficients, parts of the Brier score."""
     sentences, band = [], band_of(curves)
     if curves.banded and band:
         sentences.append(_band_off_diagonal(band, NAMES[curves.banded.curve]))
@@ -276,16 +278,16 @@ def smooth_finding(curves: SmoothCurves) -> str:
 
 
 def _band_off_diagonal(band: list[tuple[float, float, float]], name: str) -> str:
-    """List the stretches in which the band about a curve lies above or below the diagonal."""
+    """Return in words where the band, (probability, lower, upper), lies above or below the diagonal."""
     runs: list[tuple[str, float, float]] = []
-    before = ""
-    for at, low, high in band:
-        side = "above" if low > at else "below" if high < at else ""
-        if side and side == before:  # the stretch goes on
-            runs[-1] = (side, runs[-1][1], at)
+    previous_side = ""
+    for probability, low, high in band:
+        side = "above" if low > probability else "below" if high < probability else ""
+        if side and side == previous_side:  # the stretch goes on
+            runs[-1] = (side, runs[-1][1], probability)
         elif side:
-            runs.append((side, at, at))
-        before = side
+            runs.append((side, probability, probability))
+        previous_side = side
     if not runs:
         return f"the {name}'s band includes the diagonal everywhere"
     stretches = []
@@ -303,7 +305,7 @@ PARTS = {"brier_reliability": "reliability", "brier_refinement": "refinement", "
 
 @figure_of(Refinement, part="appendix", place=120)
 def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
-    """Draw at each rounded probability the event rate, and beside it what is left of the Brier score there."""
+    """Draw the two parts of the Brier score at each rounded probability: event rate, and beside it refinement."""
     smoothers, sizes = _preferred_curves(context), {}
     for series, curve in pairs:
         estimates = {words: context.estimate(series.name, metric) for metric, words in PARTS.items()}
@@ -334,21 +336,22 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
 
 
 def _draw_both_parts(sheet: Sheet, series: Series, curve: Refinement, smoother: SmoothCurve | None) -> None:
+    """Draw the two panels of a model side by side: reliability, with the smooth curve if any, and refinement."""
     sheet.bottom += 8 if sheet.bottom else 0
     sheet.heading(series.label)
     x, share = unit_axis("Predicted probability", HALVES), unit_axis("Share of events", HALVES)
-    least = Axis("Rate × (1 − rate)", -0.008, 0.265, ((0, "0"), (0.1, "0.1"), (0.2, "0.2")))
-    reliability, remaining = grid(sheet, [(x, share), (x, least)], [("Reliability", "ink"), ("Refinement", "ink")])
+    rate_product = Axis("Rate × (1 − rate)", -0.008, 0.265, ((0, "0"), (0.1, "0.1"), (0.2, "0.2")))
+    left, right = grid(sheet, [(x, share), (x, rate_product)], [("Reliability", "ink"), ("Refinement", "ink")])
     probability, weight = column(curve.points.probability), column(curve.points.weight)
     size = [1.2 + 3 * (w / max(weight)) ** 0.5 for w in weight]
-    draw_diagonal(reliability)
-    reliability.marks(probability, column(curve.points.event_rate), series.ink, series.marker, size=size, kind="light",
+    draw_diagonal(left)
+    left.marks(probability, column(curve.points.event_rate), series.ink, series.marker, size=size, kind="light",
                 name=f"{series.label}, reliability")
     if smoother is not None:
         across, up = map(column, smoother.points.path)
-        reliability.line(across, up, "ink")
-    remaining.line(PLACES, [p * (1 - p) for p in PLACES], "muted", kind="thin", dash=DOTS)
-    remaining.marks(probability, column(curve.points.refinement), series.ink, series.marker, size=size, kind="light",
+        left.line(across, up, "ink")
+    right.line(PLACES, [p * (1 - p) for p in PLACES], "muted", kind="thin", dash=DOTS)
+    right.marks(probability, column(curve.points.refinement), series.ink, series.marker, size=size, kind="light",
                     name=f"{series.label}, refinement")
 
 

@@ -39,9 +39,9 @@ def levels(context: Context) -> Drawing | None:
     sheet = Sheet()
     labels = [RowLabel(f"{name} ({numbers.number(share)})") for name, share in shares]
     drawn = rows(sheet, labels, Axis("Share of rows", 0, top, ticks_between(0, top, 4))).panel
-    heights = drawn.height / len(shares)
-    for place, (name, share) in enumerate(shares):
-        y, right = drawn.top + (place + 0.5) * heights, drawn.across(share)
+    row_height = drawn.height / len(shares)
+    for row, (name, share) in enumerate(shares):
+        y, right = drawn.top + (row + 0.5) * row_height, drawn.across(share)
         sheet.path(f"M{drawn.left:.1f},{y - 6:.1f}H{right:.1f}v12H{drawn.left:.1f}z", "fill", "muted")
         if declared:
             sheet.path(f"M{drawn.across(declared[name]):.1f},{y - 9:.1f}v18", "line", "ink")
@@ -97,7 +97,8 @@ def reliability_of_cuts(context: Context, model: Series, pairs: list[tuple[Serie
 def _curves_of_classes(
     context: Context, model: Series, pairs: Sequence[tuple[Series, Roc | Pr]], curve: str,
 ) -> Drawing:
-    title, across, up, metric, short = NAMES[curve]
+    """Draw a panel with the ``curve``, "roc" or "pr", of each class of a model, those of other classes in grey."""
+    title, x_name, y_name, metric, short = NAMES[curve]
     key = f"d{context.place}-{curve}-{_model_number(context, model)}"
     areas = {
         level.name: context.estimate(model.name, metric, level.name) or numbers.number(or_nan(line.notes.area))
@@ -108,7 +109,7 @@ def _curves_of_classes(
                f"{_shown_classes(others, 'areas')}")
     alt = context.alt_text(title, pairs, lambda line: f"{short} {areas[str(line.class_)]}", f", {model.label}")
     sheet = Sheet()
-    frame = unit_axis(across, HALVES), unit_axis(up, HALVES)
+    frame = unit_axis(x_name, HALVES), unit_axis(y_name, HALVES)
     panels = grid(sheet, [frame] * len(drawn_levels), [(level.label, "ink") for level, _ in drawn_levels])
     paths = {level.name: path_of(line.points) for level, line in pairs}
     for drawn, (level, _) in zip(panels, drawn_levels, strict=True):
@@ -121,15 +122,15 @@ def _curves_of_classes(
                           "ink", "end")
     sheet.key([KeyEntry("This class", model.ink), KeyEntry("Other classes", "pale", "thin"),
                *([KeyEntry("Chance", "muted", "thin", dash=DOTS)] if curve == "roc" else [])])
-    low = min(pairs, key=lambda pair: or_nan(pair[1].notes.area))[0]
-    finding = f"{model.label} is worst for {low.label}: {short} {areas[low.name]}."
+    worst = min(pairs, key=lambda pair: or_nan(pair[1].notes.area))[0]
+    finding = f"{model.label} is worst for {worst.label}: {short} {areas[worst.name]}."
     return drawing(key, f"{title}, {model.label}", (finding, caption, alt), [sheet])
 
 
 def _reliability_of_levels(
     context: Context, model: Series, pairs: Sequence[tuple[Series, Reliability]], *, cumulative: bool
 ) -> Drawing:
-    """Draw the reliability of each class, or of each cut between ordered levels."""
+    """Draw a panel of reliability for each class, or with ``cumulative`` for each cut between ordered levels."""
     title = "Reliability at each cut between levels" if cumulative else "Reliability of each class"
     key = f"d{context.place}-{'cuts' if cumulative else 'reliability'}-{_model_number(context, model)}"
     event = "that the level lies above the cut" if cumulative else "of each class"
@@ -158,25 +159,27 @@ def _reliability_of_levels(
 
 
 def _model_number(context: Context, model: Series) -> int:
+    """Return the number of a model in the run, from 1."""
     return [series.name for series in context.series].index(model.name) + 1
 
 
 def _worst_levels(
     pairs: Sequence[tuple[Series, C]], merit: Callable[[C], float]
 ) -> tuple[Sequence[tuple[Series, C]], Sequence[tuple[Series, C]]]:
-    """Part the levels into those drawn in colour, in their order, and the others."""
+    """Split the levels into the `MOST` of least ``merit``, which get a panel, and the others; both in order."""
     if len(pairs) <= MOST:
         return pairs, []
-    least = {level.name for level, _ in sorted(pairs, key=lambda pair: merit(pair[1]))[: MOST]}
-    return [p for p in pairs if p[0].name in least], [p for p in pairs if p[0].name not in least]
+    worst = {level.name for level, _ in sorted(pairs, key=lambda pair: merit(pair[1]))[: MOST]}
+    return [p for p in pairs if p[0].name in worst], [p for p in pairs if p[0].name not in worst]
 
 
 def _shown_classes(others: Sequence[tuple[Series, Curve]], what: str, which: str = "smallest") -> str:
+    """Return a sentence on which classes are drawn; empty where no others are left out."""
     return f" Shown: the classes with the {which} {what}." if others else ""
 
 
 def _widest_gap(curve: Reliability) -> str:
-    """Say where the observed share is furthest from the probability."""
+    """Return in words where the observed share is furthest from the mean probability."""
     points = list(zip(column(curve.points.mean_probability), column(curve.points.event_rate), strict=True))
     at, share = (numbers.number(x) for x in max(points, key=lambda point: abs(point[1] - point[0])))
     return f"widest at mean probability {at}, where the observed share is {share}"

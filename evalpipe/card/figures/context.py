@@ -25,7 +25,7 @@ R = TypeVar("R", bound="OfModel")
 
 @dataclass(frozen=True, slots=True)
 class Operating:
-    """Where a model's predicted levels lie on its curves; None where a share has no rows."""
+    """A model's operating point: the rates of its predicted levels, None where a rate has no rows."""
 
     cut: str
     mark: str | None
@@ -56,17 +56,17 @@ class Context:
         return series_of([(model.name, model.label) for model in self.results.models])
 
     def curves(self, kind: type[C], name: str | None = None) -> list[tuple[Series, C]]:
-        """Return the models that have a curve of this kind, with it; by ``name`` where the kind has several."""
+        """Return (model, curve) of the models with a curve of this class; ``name`` chooses one of several."""
         curves = {c.model: c for c in self._curves_of_dataset(kind, name)
                   if c.variant == "original" and c.class_ is None}
         return [(series, curves[series.name]) for series in self.series if series.name in curves]
 
     def variants(self, model: str, kind: type[C], name: str | None = None) -> dict[str, C]:
-        """Return this curve of a model's original and of its recalibrated variants, by variant."""
+        """Return a curve of a model by variant: of its original and its recalibrated predictions."""
         return {c.variant: c for c in self._curves_of_dataset(kind, name) if c.model == model and c.class_ is None}
 
     def class_curves(self, kind: type[C], name: str | None = None) -> Iterator[tuple[Series, list[tuple[Series, C]]]]:
-        """Yield the models that have this curve of classes, with each class that has it, drawn the same throughout."""
+        """Yield each model that has a curve for classes, with (level, curve) of each of these classes."""
         levels = series_of([(level, level) for level in self.results.levels])
         for model in self.series:
             of_model = [c for c in self._curves_of_dataset(kind, name)
@@ -82,24 +82,24 @@ class Context:
         return wording.level(self.results.intervals.level)
 
     def alt_text(self, title: str, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str], more: str = "") -> str:
-        """Write the alternative text of a figure: its title, ``more`` on it, and what to ``say`` of each curve."""
+        """Return the alternative text of a figure: its title, ``more``, and what ``say`` returns for each curve."""
         sentences = "".join(f" {series.label}: {say(curve)}." for series, curve in pairs)
         return f"{title} on {self.dataset.name}{more}.{sentences}"
 
     def finding_text(self, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str]) -> str:
-        """Write what a figure says: of each model what there is to ``say`` of its curve, of many the first."""
+        """Return the finding of a figure: what ``say`` returns for each model's curve; of many models, the first."""
         return listed([f"{series.label}: {say(curve)}" for series, curve in pairs])
 
     def _curves_of_dataset(self, kind: type[C], name: str | None) -> Iterator[C]:
         return curves_of(self.results, self.dataset.name, kind, name)
 
     def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:
-        """Write a model's estimate of a metric, of one class where ``level`` is given, if the run has it."""
+        """Return a model's estimate of a metric as text, of the class ``level`` if any; None where the run has none."""
         number = self._estimate_number(model, metric, level)
         return None if number is None else number.text
 
     def value(self, model: str, metric: str) -> str | None:
-        """Write a model's estimate of a metric without its interval, if the run has it."""
+        """Return a model's estimate of a metric as text, without its interval; None where the run has none."""
         number = self._estimate_number(model, metric, None)
         return None if number is None else number.value
 
@@ -112,29 +112,29 @@ class Context:
 
     def threshold(self, model: str) -> Threshold | None:
         """Return the threshold of a model on the dataset; None where it has none."""
-        known = (row for row in self.results.thresholds if row.dataset == self.dataset.name)
-        return next((row for row in known if (row.model, row.variant) == (model, "original")), None)
+        of_dataset = (row for row in self.results.thresholds if row.dataset == self.dataset.name)
+        return next((row for row in of_dataset if (row.model, row.variant) == (model, "original")), None)
 
     def operating(self, model: str) -> Operating | None:
-        """Read a model's operating point off its confusion matrix; None where there is no event."""
+        """Return a model's operating point, from its confusion matrix; None where there is no event or no matrix."""
         if self.results.event is None:
             return None
-        about = (self.dataset.name, model, None, "original")
+        key = (self.dataset.name, model, None, "original")
         return next((_operating_point(matrix, self.results.event) for matrix in self.results.confusion
-                     if (matrix.dataset, matrix.model, matrix.slice, matrix.variant) == about), None)
+                     if (matrix.dataset, matrix.model, matrix.slice, matrix.variant) == key), None)
 
 
 def context_of(results: Results, dataset: str) -> Context:
-    """Return what figures know of a dataset of the results."""
-    place = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
-    return Context(results, results.datasets[place], place + 1)
+    """Return the context in which the figures of a dataset are drawn."""
+    index = next(i for i, summary in enumerate(results.datasets) if summary.name == dataset)
+    return Context(results, results.datasets[index], index + 1)
 
 
 def _operating_point(matrix: Confusion, event: str) -> Operating:
-    """Return the threshold of a matrix, and where it lies on the curves of the model."""
-    i = matrix.levels.index(event)  # of two, so that the other one is 1 - i
-    tp, fn = matrix.counts[i][i], matrix.counts[i][1 - i]
-    fp, tn = matrix.counts[1 - i][i], matrix.counts[1 - i][1 - i]
+    """Return the operating point of a confusion matrix of two levels: its threshold in words, and its rates."""
+    event_index = matrix.levels.index(event)  # of two, so that the other one is 1 - i
+    tp, fn = matrix.counts[event_index][event_index], matrix.counts[event_index][1 - event_index]
+    fp, tn = matrix.counts[1 - event_index][event_index], matrix.counts[1 - event_index][1 - event_index]
     cut, mark = "the predicted levels", None
     if matrix.threshold is not None:
         mark = numbers.given(matrix.threshold)
@@ -152,8 +152,8 @@ def _operating_point(matrix: Confusion, event: str) -> Operating:
     )
 
 
-def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
+def _share(part: float, total: float) -> float | None:
+    return part / total if total else None
 
 
 MOST_SAID = 3
@@ -161,14 +161,14 @@ MOST_SAID = 3
 
 
 def listed(values: Sequence[str]) -> str:
-    """Join what a figure says of each model to a sentence; of many, the first."""
-    rest = len(values) - MOST_SAID
-    more = f"; {rest} more in its data" if rest > 0 else ""
+    """Join texts on models to one sentence, with the first `MOST_SAID` of them and the number of the others."""
+    remaining = len(values) - MOST_SAID
+    more = f"; {remaining} more in its data" if remaining > 0 else ""
     return f"{'; '.join(values[:MOST_SAID])}{more}." if values else ""
 
 
 def column(values: Column) -> list[float]:
-    """Return a coordinate of a curve for drawing, with NaN where there is no value."""
+    """Return a column of a curve's points as floats, with NaN in place of None."""
     return [or_nan(value) for value in values]
 
 
@@ -181,22 +181,22 @@ class PathPoints(Protocol):
 
 
 def path_of(points: PathPoints) -> tuple[list[float], list[float]]:
-    """Return the coordinates of a curve for drawing, across and up."""
+    """Return the x and y coordinates of a curve's points as floats, with NaN in place of None."""
     x, y = points.path
     return column(x), column(y)
 
 
 def with_series(series: Iterable[Series], rows: Iterable[R]) -> list[tuple[Series, R]]:
-    """Return the models that have a row, as they are drawn, each with its row; of several rows, the last."""
+    """Return (series, row) of each model that has a row; of several rows of a model, the last."""
     by_model = {row.model: row for row in rows}
     return [(drawn, by_model[drawn.name]) for drawn in series if drawn.name in by_model]
 
 
 def known(values: Column) -> list[float]:
-    """Return the values of a coordinate that exist."""
+    """Return the values of a column of a curve's points without None."""
     return [value for value in values if value is not None]
 
 
 def or_nan(value: float | None) -> float:
-    """Return a number that the results give about a curve; NaN where they give none."""
+    """Return a number as it is, and NaN for None."""
     return float("nan") if value is None else value

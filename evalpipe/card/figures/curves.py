@@ -26,7 +26,7 @@ PER_SHEET = 4
 
 @dataclass(frozen=True, slots=True)
 class ModelCurve:
-    """A model's curve: its places, as ``steps`` or not."""
+    """A model's curve: its coordinates, drawn as ``steps`` or as a line."""
 
     series: Series
     x: Sequence[float]
@@ -69,14 +69,14 @@ class CurveLayers:
     over: Callable[[Panel, Series, Sequence[Box]], Sequence[Box]] | None = None
 
     def below(self, panel: Panel, series: Series, *, single: bool) -> Sequence[Box]:
-        """Draw what belongs under a model's curve; return the boxes that it takes."""
+        """Draw what belongs under a model's curve, ``single`` in its panel or not; return the boxes it takes."""
         occupied = self.alone(panel, series) if single and self.alone is not None else ()
         if self.under is not None:
             self.under(panel, series)
         return occupied
 
     def above(self, panel: Panel, series: Series, occupied: Sequence[Box] = ()) -> Sequence[Box]:
-        """Draw what belongs over a model's curve; return the boxes that it takes."""
+        """Draw what belongs over a model's curve, clear of ``occupied`` boxes; return the boxes that it takes."""
         return () if self.over is None else self.over(panel, series, occupied)
 
 
@@ -87,10 +87,10 @@ def draw_curves(
     frame: Frame, curves: Sequence[ModelCurve], references: Sequence[Reference] = (), layers: CurveLayers = PLAIN, *,
     apart: bool = False,
 ) -> list[Sheet]:
-    """Draw curves with references behind them, and what else there is in ``layers``.
+    """Draw curves with reference lines behind them, and the ``layers`` of the figure; return the sheets.
 
-    Models are in one panel; ``apart``, and where they are many, each has one of its own, with the others grey behind.
-    A model alone is named by the title of its panel: a marker beside its name would look like a point of the curve.
+    All models are in one panel. Where they are many, or ``apart``, each has a panel with the others grey behind it.
+    A single model is named by the title of its panel: a marker beside its name would look like a point of the curve.
     """
     if len(curves) > MOST:
         return _panel_sheets(frame, curves, references, layers)
@@ -110,7 +110,7 @@ def draw_curves(
 def _panel_with_background(
     sheet: Sheet, frame: Frame, references: Sequence[Reference], layers: CurveLayers, title: str = "",
 ) -> Panel:
-    """Draw a wide panel with the references and what else is behind all curves."""
+    """Draw a wide panel with the reference lines and the layer behind all curves."""
     drawn = panel(sheet, frame.x, frame.y, frame.height, title=title)
     _draw_background(drawn, references, layers)
     return drawn
@@ -130,6 +130,7 @@ def _reference_labels(references: Sequence[Reference]) -> list[LineLabel]:
 def _sheet_of_one(
     frame: Frame, curve: ModelCurve, curves: Sequence[ModelCurve], references: Sequence[Reference], layers: CurveLayers
 ) -> Sheet:
+    """Return a sheet with the panel of one model, whose curve is labelled; all other curves are grey behind it."""
     sheet = Sheet()
     drawn = _panel_with_background(sheet, frame, references, layers, curve.series.label)
     boxes = _draw_over_others(drawn, curve, curves, layers)

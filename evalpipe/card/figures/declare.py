@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FigureDeclaration:
-    """A declared figure: where it stands, the ``curves`` that it is of, and what draws it.
+    """A declared figure: its part of the card, its place in the order, the names of its ``curves``, and its function.
 
-    It draws None where the results lack its numbers.
+    The function draws None where the results lack its numbers.
     """
 
     part: Part
@@ -60,20 +60,20 @@ def figure_of(
     kind: type[C], *, part: Part, place: int, name: str | None = None, instead: str | None = None,
     only_with: str | None = None,
 ) -> Callable[[OfCurves[C]], OfCurves[C]]:
-    """Declare the decorated function as the figure of a curve, called where a model has it, with all that have.
+    """Declare the decorated function as the figure of a curve, called with (model, curve) of all models that have it.
 
-    ``name`` says which curve, of a record of several, and ``instead`` which is drawn where no model has that. A curve
-    that is drawn ``beside`` another is not drawn where no model has the other.
+    ``name`` says which curve of a class of several, and ``instead`` which is drawn where no model has that one. With
+    ``only_with`` the figure is drawn only where a model has this other curve of the class.
     """
 
-    def drawn(context: Context) -> list[tuple[Series, C]]:
+    def pairs_to_draw(context: Context) -> list[tuple[Series, C]]:
         if only_with is not None and not context.curves(kind, only_with):
             return []
         return context.curves(kind, name) or ([] if instead is None else context.curves(kind, instead))
 
     def declare(draw: OfCurves[C]) -> OfCurves[C]:
         _declare(FigureDeclaration(part, place, draw.__name__, _names(kind, name, instead), lambda context: (
-            draw(context, pairs) for pairs in (drawn(context),) if pairs)))
+            draw(context, pairs) for pairs in (pairs_to_draw(context),) if pairs)))
         return draw
 
     return declare
@@ -82,25 +82,25 @@ def figure_of(
 def figure_of_classes(
     kind: type[C], *, part: Part, place: int, name: str | None = None, instead: str | None = None
 ) -> Callable[[OfClasses[C]], OfClasses[C]]:
-    """Declare the decorated function as the figure of a curve of each class, called for each model that has it.
+    """Declare the decorated function as the figure of a curve of every class, called for each model that has it.
 
     ``instead`` is the curve that is drawn where no model has the one called ``name``.
     """
 
-    def drawn(context: Context) -> Iterable[tuple[Series, list[tuple[Series, C]]]]:
-        named = list(context.class_curves(kind, name))
-        return named or ([] if instead is None else context.class_curves(kind, instead))
+    def models_to_draw(context: Context) -> Iterable[tuple[Series, list[tuple[Series, C]]]]:
+        curves_by_model = list(context.class_curves(kind, name))
+        return curves_by_model or ([] if instead is None else context.class_curves(kind, instead))
 
     def declare(draw: OfClasses[C]) -> OfClasses[C]:
         _declare(FigureDeclaration(part, place, draw.__name__, _names(kind, name, instead), lambda context: (
-            draw(context, model, pairs) for model, pairs in drawn(context))))
+            draw(context, model, pairs) for model, pairs in models_to_draw(context))))
         return draw
 
     return declare
 
 
 def _names(kind: type[Curve], name: str | None, instead: str | None) -> tuple[str, ...]:
-    """Return the curves that a figure is of: all of a kind where it names none."""
+    """Return the names of the curves that a figure draws: all of the class where it names none."""
     return kind.names() if name is None else (name,) if instead is None else (name, instead)
 
 
@@ -112,7 +112,7 @@ def _declare(declared: FigureDeclaration) -> None:
 
 
 def figures() -> tuple[FigureDeclaration, ...]:
-    """Return every declared figure in order; what is in any file of this folder is declared."""
+    """Import all files of this folder, which declare figures, and return every figure in order of place."""
     # A figure is declared when its file is imported, so a new file needs no entry in a list.
     package = __name__.rpartition(".")[0]
     for module in iter_modules(import_module(package).__path__):
@@ -121,6 +121,6 @@ def figures() -> tuple[FigureDeclaration, ...]:
 
 
 def has_curves(results: Results, dataset: str, part: Part) -> bool:
-    """Tell whether a dataset has a curve that figures of a part draw."""
-    drawn = {name for declared in figures() if declared.part == part for name in declared.curves}
-    return any(curve.dataset == dataset and curve.slice is None and curve.curve in drawn for curve in results.curves)
+    """Tell whether a dataset has a curve that a figure in this part of the card draws."""
+    names = {name for declared in figures() if declared.part == part for name in declared.curves}
+    return any(curve.dataset == dataset and curve.slice is None and curve.curve in names for curve in results.curves)

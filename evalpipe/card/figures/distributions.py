@@ -57,19 +57,20 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
 
 
 def _mirrored_axis(up: float, down: float) -> Axis:
-    """Return the axis of per cents from ``down`` below zero to ``up`` above it, with numbers that have no sign."""
+    """Return an axis of per cent from ``down`` below zero to ``up`` above it, whose labels have no sign."""
     high, low = 1.1 * up, -1.1 * down
     ticks = tuple((value, text.replace(numbers.MINUS, "")) for value, text in ticks_between(low, high, 4))
     return Axis("Per cent", low, high, ticks)
 
 
 def _predicted_as_events(context: Context, model: str) -> str:
-    at = context.operating(model)
-    if at is None:
+    """Return how many rows of each level a model predicts as events at its threshold, in words."""
+    point = context.operating(model)
+    if point is None:
         return "spread drawn"
-    caught, alarmed = (f"{numbers.count(a)} of {numbers.count(b)}" for a, b in (at.caught, at.alarmed))
+    caught, alarmed = (f"{numbers.count(a)} of {numbers.count(b)}" for a, b in (point.caught, point.alarmed))
     event, other = context.results.event, context.results.other
-    return f"at {at.cut}, {caught} rows that are {event} and {alarmed} that are {other} are predicted as events"
+    return f"at {point.cut}, {caught} rows that are {event} and {alarmed} that are {other} are predicted as events"
 
 
 def _all_probabilities(*scores: Column) -> bool:
@@ -96,12 +97,12 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
                           last=not shared or curve is stack[-1][1])
             drawn.line(score, events, series.ink, steps=True, name=f"{series.label}, events")
             drawn.line(score, others, series.ink, steps=True, dash=DASHES, name=f"{series.label}, others")
-            at = or_nan(curve.notes.score)
-            place = score.index(at)
-            drawn.ranges([at], [events[place]], [others[place]], "ink")
-            after = drawn.across(at) < drawn.left + 0.8 * drawn.width
-            sheet.write(drawn.across(at) + (6 if after else -6), drawn.down((events[place] + others[place]) / 2) + 4.5,
-                        numbers.number(or_nan(curve.notes.statistic)), "ink", "" if after else "end")
+            peak = or_nan(curve.notes.score)
+            k = score.index(peak)
+            drawn.ranges([peak], [events[k]], [others[k]], "ink")
+            right = drawn.across(peak) < drawn.left + 0.8 * drawn.width
+            sheet.write(drawn.across(peak) + (6 if right else -6), drawn.down((events[k] + others[k]) / 2) + 4.5,
+                        numbers.number(or_nan(curve.notes.statistic)), "ink", "" if right else "end")
         sheet.key([KeyEntry(f"{event} (event)", "muted"), KeyEntry(str(other), "muted", dash=DASHES)])
     texts = (context.finding_text(pairs, _largest_distance), caption,
              context.alt_text("Score distributions", pairs, _largest_distance))
@@ -109,7 +110,7 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
 
 
 def _largest_distance(curve: Ks) -> str:
-    """Say where the distributions of a model lie furthest apart."""
+    """Return the finding on a K-S chart: the largest distance of the two distributions, and at which score."""
     at, distance = (numbers.number(or_nan(value)) for value in (curve.notes.score, curve.notes.statistic))
     return f"largest distance {distance} at score {at}"
 
@@ -138,17 +139,18 @@ def forest(context: Context) -> Drawing | None:
 
 
 def _share_estimates(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
-    """Return the estimates of measures that lie between 0 and 1, by measure and average, then by model."""
-    unit = {m.name: m for m in context.results.metrics if m.range == (0.0, 1.0) and m.direction != "none"}
+    """Return the estimates of measures with the range 0 to 1, by (name, average), then by model."""
+    metrics = {m.name: m for m in context.results.metrics if m.range == (0.0, 1.0) and m.direction != "none"}
     grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
     for e in overall(context.results, context.dataset.name):
-        if e.metric in unit and e.class_ is None:
-            short = (e.average or "").replace("macro_weighted", "macro by size")
-            name = wording.measure(unit[e.metric].title, {**e.params, **({"average": short} if short else {})})
+        if e.metric in metrics and e.class_ is None:
+            average = (e.average or "").replace("macro_weighted", "macro by size")
+            name = wording.measure(metrics[e.metric].title, {**e.params, **({"average": average} if average else {})})
             grouped.setdefault((name.replace("average = ", ""), e.average), {})[e.model] = e
     return grouped
 
 
 def _row_sentence(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> str:
+    """Return a sentence with every model's estimate of a measure; ``group`` is its (name, average)."""
     parts = [f"{s.label} {shown(estimates[s.name]).text}" for s in context.series if s.name in estimates]
     return f"{group[0]}: {', '.join(parts)}."

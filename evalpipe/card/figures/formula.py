@@ -44,9 +44,9 @@ class SetFormula:
 @cache
 def formula_svg(latex: str, key: str) -> str | None:
     r"""Draw a formula such as ``\frac{TP}{TP+FN}``; None where mathtext cannot. The LaTeX is the alternative text."""
-    outlines, known = in_advance()
-    if latex in known:
-        formula = known[latex]
+    outlines, set_in_advance = in_advance()
+    if latex in set_in_advance:
+        formula = set_in_advance[latex]
         return None if formula is None else _svg(latex, key, formula, outlines)
     outlines, formulas = set_formulas([latex])
     formula = formulas[latex]
@@ -54,14 +54,14 @@ def formula_svg(latex: str, key: str) -> str | None:
 
 
 def formula_size(svg: str) -> str:
-    """Return the width and the height of a formula that is set, as a style says them."""
+    """Return the width and height of the SVG of a formula as CSS declarations."""
     wide, high = re.findall(r' (?:width|height)="([^"]*)"', svg)[:2]
     return f"width: {wide}; height: {high}"
 
 
 @cache
 def in_advance() -> tuple[dict[str, str], dict[str, SetFormula | None]]:
-    """Read the outlines of letters by name, and the formulas of our own measures by their LaTeX."""
+    """Read from `FILE` the outlines of letters by name, and the formulas of evalpipe's measures by their LaTeX."""
     file_content = json.loads(text(FILE))
     return file_content["letters"], {
         latex: None if parts is None else SetFormula(*(tuple(map(tuple, part)) for part in parts))
@@ -74,29 +74,29 @@ def set_formulas(formulas: Iterable[str]) -> tuple[dict[str, str], dict[str, Set
     from matplotlib.textpath import text_to_path
 
     looks = FontProperties(family="DejaVu Sans", math_fontfamily="cm")
-    outlines, done = dict[str, str](), dict[str, SetFormula | None]()
+    outlines, by_latex = dict[str, str](), dict[str, SetFormula | None]()
     for latex in formulas:
         try:
-            letters, drawn, lines = text_to_path.get_glyphs_mathtext(looks, f"${latex.replace(FRACTION, DISPLAYED)}$")
+            letters, glyphs, lines = text_to_path.get_glyphs_mathtext(looks, f"${latex.replace(FRACTION, DISPLAYED)}$")
         except ValueError:
-            done[latex] = None
+            by_latex[latex] = None
             continue
-        outlines |= {name: _letter_path(*path) for name, path in drawn.items()}
+        outlines |= {name: _letter_path(*path) for name, path in glyphs.items()}
         placed = tuple((name, *(round(float(x), 2), round(float(y), 2), round(float(scale), 3))) for name, x, y,
                        scale in letters)
         ends = []
         for corners, _ in lines:
             across, down = zip(*((float(x), float(y)) for x, y in corners[:4]), strict=True)
             ends.append((round(min(across), 1), round(min(down), 1), round(max(across), 1), round(max(down), 1)))
-        done[latex] = SetFormula(placed, tuple(ends))
-    return outlines, done
+        by_latex[latex] = SetFormula(placed, tuple(ends))
+    return outlines, by_latex
 
 
 def prepared(formulas: Iterable[str]) -> str:
-    """Write formulas as `in_advance` reads them."""
-    outlines, done = set_formulas(sorted(set(formulas)))
+    """Return the JSON text of formulas that `in_advance` reads."""
+    outlines, by_latex = set_formulas(sorted(set(formulas)))
     parts_by_name: dict[str, dict[str, object]] = {"letters": dict(sorted(outlines.items())), "formulas": {
-        latex: None if formula is None else [formula.letters, formula.lines] for latex, formula in done.items()}}
+        latex: None if formula is None else [formula.letters, formula.lines] for latex, formula in by_latex.items()}}
     parts = (f'"{name}": {{\n' + ",\n".join(
         f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in part.items()) + "\n}"
         for name, part in parts_by_name.items())
@@ -104,7 +104,7 @@ def prepared(formulas: Iterable[str]) -> str:
 
 
 def _letter_path(vertices: Any, codes: Any) -> str:
-    """Write the path of a letter, its coordinates with one decimal."""
+    """Return the SVG path of a letter from matplotlib's vertices and path codes; coordinates have one decimal."""
     vertex, path, numbered = 0, "", [int(code) for code in codes]
     while vertex < len(numbered):
         command, count = COMMANDS[numbered[vertex]]
@@ -117,6 +117,7 @@ def _letter_path(vertices: Any, codes: Any) -> str:
 
 
 def _svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) -> str:
+    """Return the SVG of a set formula as one path, with its LaTeX as title; ``outlines`` are letters by name."""
     pieces = list(_path_commands(formula, outlines))
     left, right = (end(x for _, points in pieces for x, _ in points) for end in (min, max))
     low, high = (end(y for _, points in pieces for _, y in points) for end in (min, max))

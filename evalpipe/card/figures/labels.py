@@ -62,10 +62,10 @@ def label_lines(
     panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), occupied: Sequence[Box] = (),
     unnamed: Sequence[LineLabel] = (),
 ) -> list[KeyEntry]:
-    """Write each label beside its line; return the entries of a key for those that find no room.
+    """Write each label beside its line; return entries of the key for labels that find no room.
 
-    The models are all labelled or all in the key, so that a reader looks in one place, and likewise the ``others``.
-    ``occupied`` are boxes that are to stay free, ``unnamed`` lines that labels keep off and that get none.
+    The ``models`` are either all labelled or all in the key, so that a reader looks in one place; so are the
+    ``others``. ``occupied`` are boxes that labels keep out of, ``unnamed`` lines without labels that labels keep off.
     """
     traces = [_points_along(panel, label) for label in (*models, *others, *unnamed)]
     boxes, entries = list(occupied), list[KeyEntry]()
@@ -85,21 +85,21 @@ def label_lines(
 
 
 def label_ends(panel: Panel, lines: Sequence[LineLabel], occupied: Sequence[Box] = ()) -> list[KeyEntry]:
-    """Write the label of each line above it, all at that end of the panel where lines are further apart.
+    """Write the label of each line above it, all at the end of the panel where the lines are further apart.
 
-    Returns the entries of a key where there is no room for all. ``occupied`` are boxes that are to stay free.
+    Returns the entries of a key where there is no room for all. ``occupied`` are boxes that labels keep out of.
     """
     traces = [_points_along(panel, label) for label in lines]
-    wide = max(width(label.text) for label in lines)
+    widest = max(width(label.text) for label in lines)
     places = []
-    for left in (panel.left + 4, panel.left + panel.width - 4 - wide):
-        tops = [min((y for x, y in trace if left <= x <= left + wide), default=math.nan) for trace in traces]
+    for left in (panel.left + 4, panel.left + panel.width - 4 - widest):
+        tops = [min((y for x, y in trace if left <= x <= left + widest), default=math.nan) for trace in traces]
         # A line at the top of the panel has its label below it.
         feet = [top - 3 if top - LINE > panel.top else top + LINE - 1 for top in tops]
-        boxes = [(left, foot - LINE + 3, left + wide, foot + 1) for foot in feet]
-        apart = min((b - a for a, b in pairwise(sorted(feet))), default=LINE)
-        if apart > LINE - 2 and not any(_nearly_overlap(box, other) for box in boxes for other in occupied):
-            places.append((apart, left, feet))
+        boxes = [(left, foot - LINE + 3, left + widest, foot + 1) for foot in feet]
+        least_gap = min((b - a for a, b in pairwise(sorted(feet))), default=LINE)
+        if least_gap > LINE - 2 and not any(_nearly_overlap(box, other) for box in boxes for other in occupied):
+            places.append((least_gap, left, feet))
     if not places:
         return [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in lines]
     _, left, feet = max(places)
@@ -109,9 +109,9 @@ def label_ends(panel: Panel, lines: Sequence[LineLabel], occupied: Sequence[Box]
 
 
 def label_rules(panel: Panel, cuts: Sequence[float], lines: Sequence[LineLabel]) -> list[Box]:
-    """Write each of ``cuts`` beside its vertical rule: at the foot, the head or the middle, where no line is.
+    """Write each threshold of ``cuts`` beside its vertical rule: at the foot, the head or the middle, where no line is.
 
-    Returns the boxes that these numbers take. One that would leave the panel is not written.
+    Returns the boxes of these numbers. A number that would leave the panel is not written.
     """
     cells = _occupied_cells(point for line in lines for point in _points_along(panel, line))
     feet = panel.base - 4, panel.top + LINE, (panel.top + panel.base + LINE) / 2
@@ -130,12 +130,12 @@ def _label_places(
     panel: Panel, labels: Sequence[LineLabel], traces: Sequence[Sequence[tuple[float, float]]], start: int,
     occupied: Sequence[Box],
 ) -> list[Place] | None:
-    """Return a place for each label, whose lines are the traces from ``start`` on; None where one has no room."""
+    """Return a place for each label, whose lines are ``traces`` from index ``start`` on; None where one has no room."""
     places: list[Place] = []
-    for place, label in enumerate(labels, start):
-        wide = width(label.text) + (SIGN if label.marker else 0)
-        rivals = [point for k, trace in enumerate(traces) if k != place for point in trace]
-        chosen = _free_place(panel, traces[place], rivals, [*occupied, *(box for box, _ in places)], wide)
+    for trace_index, label in enumerate(labels, start):
+        label_width = width(label.text) + (SIGN if label.marker else 0)
+        rivals = [point for k, trace in enumerate(traces) if k != trace_index for point in trace]
+        chosen = _free_place(panel, traces[trace_index], rivals, [*occupied, *(box for box, _ in places)], label_width)
         if chosen is None:
             return None
         places.append(chosen)
@@ -143,18 +143,18 @@ def _label_places(
 
 
 def _points_along(panel: Panel, label: LineLabel) -> list[tuple[float, float]]:
-    """Return places along a line as far as it is in the panel, close to each other, in pixels."""
+    """Return points along a line, in pixels, at most `CELL` apart, as far as the line is in the panel."""
     points = panel.visible(list(zip(label.x, label.y, strict=True)))
-    known = [(panel.across(x), panel.down(y)) for x, y in points if not (math.isnan(x) or math.isnan(y))]
-    dense: list[tuple[float, float]] = known[:1]
-    for (a, b), (c, d) in pairwise(known):
+    pixels = [(panel.across(x), panel.down(y)) for x, y in points if not (math.isnan(x) or math.isnan(y))]
+    dense: list[tuple[float, float]] = pixels[:1]
+    for (a, b), (c, d) in pairwise(pixels):
         steps = max(1, math.ceil(math.hypot(c - a, d - b) / CELL))
         dense += [(a + (c - a) * k / steps, b + (d - b) * k / steps) for k in range(1, steps + 1)]
     return dense
 
 
 def _occupied_cells(points: Iterable[tuple[float, float]]) -> Cells:
-    """Return which cells of the sheet hold a point: for each row of cells a number whose bits are its columns."""
+    """Return the cells of the sheet that contain a point: for each row of cells an integer whose bits are columns."""
     cells: Cells = {}
     for x, y in points:
         row = int(y / CELL)
@@ -163,7 +163,7 @@ def _occupied_cells(points: Iterable[tuple[float, float]]) -> Cells:
 
 
 def _is_occupied_near(cells: Cells, box: Box, room: float) -> bool:
-    """Tell whether any cell within ``room`` pixels of a box holds a point."""
+    """Tell whether any occupied cell lies within ``room`` pixels of a box."""
     first, last = max(0, int((box[0] - room) / CELL)), int((box[2] + room) / CELL)
     bits = ((1 << (last - first + 1)) - 1) << first
     rows = range(max(0, int((box[1] - room) / CELL)), int((box[3] + room) / CELL) + 1)
@@ -174,7 +174,10 @@ def _free_place(
     panel: Panel, line: Sequence[tuple[float, float]], rivals: Sequence[tuple[float, float]], boxes: Sequence[Box],
     wide: float,
 ) -> Place | None:
-    """Return the place for a label close to its own line and far from every other, inside the panel, if any."""
+    """Return the place for a label beside its ``line``, inside the panel, farthest from the ``rivals``; None without.
+
+    ``wide`` are the pixels of the label; ``boxes`` are taken already.
+    """
     own_cells, rival_cells = _occupied_cells(line), _occupied_cells(rivals)
     best: Place | None = None
     freest = 0.0
@@ -194,7 +197,7 @@ def _free_place(
 
 
 def _candidate_boxes(x: float, y: float, wide: float) -> tuple[Box, ...]:
-    """Return the boxes that are tried for a label at a place of its line."""
+    """Return the boxes to try for a label, ``wide`` pixels, at the point (x, y) of its line."""
     corners = ((x + 6, y - LINE - 3), (x - wide - 6, y - LINE - 3), (x + 6, y + 3), (x - wide - 6, y + 3),
                (x - wide / 2, y - LINE - 5), (x - wide / 2, y + 5))
     return tuple((left, top, left + wide, top + LINE) for left, top in corners)
@@ -230,21 +233,21 @@ class Coordinates:
     falling: bool = False
 
     def operating(self, at: Operating) -> tuple[float | None, float | None]:
-        """Return the place of an operating point."""
+        """Return the x and y coordinates of an operating point."""
         return getattr(at, self.across), getattr(at, self.up)
 
     def marks(self, curve: Marks) -> tuple[list[float], list[float]]:
-        """Return the places of marked thresholds."""
+        """Return the x and y coordinates of marked thresholds."""
         return column(getattr(curve.points, self.across)), column(getattr(curve.points, self.up))
 
 
 def marks_of(context: Context) -> dict[str, Marks]:
-    """Return the marked thresholds of each model that has some."""
+    """Return the marked thresholds of each model that has any, by model."""
     return {series.name: curve for series, curve in context.curves(Marks)}
 
 
 def operating_points(context: Context, at: Coordinates) -> Over:
-    """Return what marks where a model operates, with its threshold where there is room."""
+    """Return a function that marks a model's operating point, with its threshold where there is room."""
     marks_so_far: list[tuple[Panel, str, float, float]] = []
 
     def over(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
@@ -271,7 +274,7 @@ def operating_points(context: Context, at: Coordinates) -> Over:
 
 
 def marked_points(context: Context, at: Coordinates) -> Over:
-    """Return what draws a model's marked thresholds, each with its number where there is room for it."""
+    """Return a function that draws a model's marked thresholds, each with its number where there is room."""
     curves = marks_of(context)
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
@@ -292,7 +295,7 @@ def marked_points(context: Context, at: Coordinates) -> Over:
 
 
 def group_points(context: Context, height: Literal["cumulative_captured", "cumulative_lift"]) -> Over | None:
-    """Return what draws the groups of a model's gain table at a ``height``; None where the spec asks for no groups."""
+    """Return a function that draws the groups of a model's gain table at the ``height``; None without groups."""
     if (context.results.spec.get("curves") or {}).get("groups") is None:
         return None
     tables = {series.name: curve.points for series, curve in context.curves(GainTable)}
@@ -312,7 +315,7 @@ def group_points(context: Context, height: Literal["cumulative_captured", "cumul
 def _write_beside_point(
     panel: Panel, at: tuple[float, float], text: str, ink: str, side: tuple[int, int], occupied: Sequence[Box]
 ) -> Sequence[Box]:
-    """Write a label beside a point, on the first of its four sides that is free; none where none is."""
+    """Write a label beside the point ``at``, on its first free side from ``side`` on; return its box, if it fits."""
     x, y, wide = panel.across(at[0]), panel.down(at[1]), width(text)
     down, right = side
     for a, b in ((right, down), (right, -down), (-right, down), (-right, -down)):
@@ -328,7 +331,7 @@ def _write_beside_point(
 
 
 def draw_in_turn(*draws: Over) -> Over:
-    """Return what draws one after the other, each with the boxes that those before took."""
+    """Return a function that calls ``draws`` one after the other, each with the boxes taken before it."""
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
         boxes: list[Box] = []
@@ -340,7 +343,7 @@ def draw_in_turn(*draws: Over) -> Over:
 
 
 def marked_rates(curve: Marks | None, at: Coordinates) -> str:
-    """Say where the marked thresholds of a model lie; nothing where it has none."""
+    """Return the coordinates of a model's marked thresholds in words; empty where it has none."""
     if curve is None:
         return ""
     parts, (across, up) = [], at.words
@@ -355,7 +358,10 @@ def _number_or_undefined(value: float) -> str:
 
 
 def draw_marked_rules(panel: Panel, context: Context, series: Series) -> list[float]:
-    """Draw a line at each marked threshold of a model, in a panel over thresholds; return these thresholds."""
+    """Draw a vertical line at each marked threshold of a model; return the thresholds.
+
+    The horizontal axis of the panel is the threshold.
+    """
     curve = marks_of(context).get(series.name)
     cuts = [] if curve is None else column(curve.points.threshold)
     for cut in cuts:

@@ -18,38 +18,39 @@ if TYPE_CHECKING:
     from evalpipe.results import Estimate
 
 
-Place: TypeAlias = tuple[float, float]
+Pixel: TypeAlias = tuple[float, float]
 
 NEAR = 0.25
-"""Pixels that a place which is left out may lie off the line that is drawn."""
+"""Pixels that a point which is left out may lie off the line that is drawn."""
 
 
-def bends(places: Sequence[Place]) -> list[Place]:
-    """Return the places of a line in pixels without those that lie near the straight lines between the others.
+def bends(points: Sequence[Pixel]) -> list[Pixel]:
+    """Return the points of a line, in pixels, without those that lie near the straight lines between the others.
 
-    From each place that is kept, a line is extended as long as it passes near all places since: their directions, each
-    give or take `NEAR`, narrow a cone that the next place must be in, farther away (Reumann & Witkam 1974).
+    From each point that is kept, a line is extended as long as it passes near all points since: their directions, each
+    give or take `NEAR`, narrow a cone that the next point must be in, farther away (Reumann & Witkam 1974).
     """
-    kept = list(places[:1])
-    last, base, low, high, far = None, 0.0, -math.pi, math.pi, 0.0
-    for place in places[1:]:
-        if place == (last or kept[-1]):
+    kept = list(points[:1])
+    pending, base_angle, low, high, farthest = None, 0.0, -math.pi, math.pi, 0.0
+    for point in points[1:]:
+        if point == (pending or kept[-1]):
             continue
-        angle, distance = _direction_and_distance(kept[-1], place)
-        turn = math.remainder(angle - base, math.tau)
-        if last is not None and (distance < far or not low <= turn <= high):
-            kept.append(last)
-            last = None
-            angle, distance = _direction_and_distance(kept[-1], place)
-        if last is None:
-            base, turn, low, high = angle, 0.0, -math.pi, math.pi
-        half = math.asin(min(1.0, NEAR / distance))
-        last, low, high, far = place, max(low, turn - half), min(high, turn + half), distance
-    return kept if last is None else [*kept, last]
+        angle, distance = _direction_and_distance(kept[-1], point)
+        turn = math.remainder(angle - base_angle, math.tau)
+        if pending is not None and (distance < farthest or not low <= turn <= high):
+            kept.append(pending)
+            pending = None
+            angle, distance = _direction_and_distance(kept[-1], point)
+        if pending is None:
+            base_angle, turn, low, high = angle, 0.0, -math.pi, math.pi
+        half_width = math.asin(min(1.0, NEAR / distance))
+        pending, low, high, farthest = point, max(low, turn - half_width), min(high, turn + half_width), distance
+    return kept if pending is None else [*kept, pending]
 
 
-def _direction_and_distance(start: Place, place: Place) -> tuple[float, float]:
-    across, down = place[0] - start[0], place[1] - start[1]
+def _direction_and_distance(start: Pixel, end: Pixel) -> tuple[float, float]:
+    """Return the angle in radians and the length in pixels of the line from ``start`` to ``end``."""
+    across, down = end[0] - start[0], end[1] - start[1]
     return math.atan2(down, across), math.hypot(across, down)
 
 
@@ -79,16 +80,16 @@ class Panel:
         return self.top + self.height
 
     def across(self, value: float) -> float:
-        """Return where a value of the horizontal axis lies on the sheet."""
+        """Return the x coordinate on the sheet, in pixels, of a value of the horizontal axis."""
         return self.left + self.x.part(value) * self.width
 
     def down(self, value: float) -> float:
-        """Return where a value of the vertical axis lies on the sheet."""
+        """Return the y coordinate on the sheet, in pixels from its top, of a value of the vertical axis."""
         return self.base - self.y.part(value) * self.height
 
     def line(self, x: Sequence[float], y: Sequence[float], ink: str, *, name: str = "", kind: str = "line",
              dash: str = "", steps: bool = False) -> None:
-        """Draw a line through points, broken where one is missing; as ``steps``, each height holds up to the next."""
+        """Draw a line through points, broken at NaN; as ``steps``, each height continues up to the next point."""
         points = _stepped(x, y) if steps else list(zip(x, y, strict=True))
         path = self._path_through(self.visible(points))
         if path:
@@ -96,76 +97,76 @@ class Panel:
         self.record(name, x, y)
 
     def lines(self, lines: Iterable[tuple[Sequence[float], Sequence[float]]], ink: str, kind: str = "thin") -> None:
-        """Draw several lines that are no data of their own, all in one path."""
+        """Draw several lines, (x, y) each, in one path; the table of the figure has none of them."""
         path = "".join(self._path_through(self.visible(list(zip(x, y, strict=True)))) for x, y in lines)
         if path:
             self.sheet.path(path, kind, ink)
 
     def record(self, name: str, x: Sequence[float], y: Sequence[float], **more: Sequence[float]) -> None:
-        """Keep points for the table of the figure; those without a name are no data."""
+        """Add points to the table of the figure, with ``more`` columns by name; nothing for an empty ``name``."""
         if name:
             columns = {self.x.name or "x": x, self.y.name or "y": y, **more}
             self.sheet.points.append(PointSeries(name, {key: list(values) for key, values in columns.items()}))
 
     def record_values(self, name: str, **columns: Sequence[float]) -> None:
-        """Keep numbers under names of their own for the table of the figure."""
+        """Add a series to the table of the figure, with its columns by name."""
         self.sheet.points.append(PointSeries(name, {key: list(values) for key, values in columns.items()}))
 
     def record_days(self, name: str, days: Sequence[str], **columns: Sequence[float]) -> None:
-        """Keep numbers of days for the table of the figure."""
+        """Add a series by day to the table of the figure, with its columns by name."""
         numbers_of = {key: list(values) for key, values in columns.items()}
         self.sheet.points.append(PointSeries(name, {"day": list(days), **numbers_of}))
 
     def _path_through(self, points: Iterable[tuple[float, float]]) -> str:
-        """Write the path through points; those that would change no pixel are left out."""
+        """Return the SVG path through points, broken at NaN; points that would change no pixel are left out."""
         runs: list[list[tuple[float, float]]] = [[]]
         for x, y in points:
             if math.isnan(x) or math.isnan(y):
                 runs.append([])
             else:
-                place = round(self.across(self._within(x, self.x)), 1), round(self.down(self._within(y, self.y)), 1)
-                runs[-1].append(place)
+                pixel = round(self.across(self._within(x, self.x)), 1), round(self.down(self._within(y, self.y)), 1)
+                runs[-1].append(pixel)
         paths = filter(lambda path: len(path) > 1, map(bends, runs))
         return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in path) for path in paths)
 
     def visible(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-        """Return the points of a line, cut where it leaves the vertical axis; NaN stands where it is away."""
+        """Return the points of a line, cut where it leaves the range of the vertical axis; NaN marks each gap."""
         low, high = sorted((self.y.low, self.y.high))
         if all(low <= y <= high for _, y in points):
             return list(points)
         kept: list[tuple[float, float]] = []
-        before: tuple[float, float] | None = None
+        previous: tuple[float, float] | None = None
         for x, y in points:
             inside = low <= y <= high
-            if before is not None and inside != (low <= before[1] <= high) and not math.isnan(y + before[1]):
-                edge = low if min(y, before[1]) < low else high
-                kept.append((before[0] + (x - before[0]) * (edge - before[1]) / (y - before[1]), edge))
+            if previous is not None and inside != (low <= previous[1] <= high) and not math.isnan(y + previous[1]):
+                edge = low if min(y, previous[1]) < low else high
+                kept.append((previous[0] + (x - previous[0]) * (edge - previous[1]) / (y - previous[1]), edge))
             kept.append((x, y) if inside else (math.nan, math.nan))
-            before = x, y
+            previous = x, y
         return kept
 
     @staticmethod
     def _within(value: float, axis: Axis) -> float:
-        """Hold a value that lies beyond an axis at its end."""
+        """Return a value, or the nearest end of the axis where it lies beyond."""
         return min(max(value, min(axis.low, axis.high)), max(axis.low, axis.high))
 
     def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str,
              kind: str = "band") -> None:
-        """Fill between two lines, where both are known."""
+        """Fill between two lines, with gaps where a value is NaN."""
         runs: list[list[tuple[float, float, float]]] = [[]]
         for point in zip(x, low, high, strict=True):
             if any(map(math.isnan, point)):
                 runs.append([])
             else:
                 runs[-1].append(point)
-        around = ([(a, h) for a, _, h in run] + [(a, lo) for a, lo, _ in reversed(run)] for run in runs if len(run) > 1)
-        path = "".join(f"{self._path_through(edge)}z" for edge in around)
+        edges = ([(a, h) for a, _, h in run] + [(a, lo) for a, lo, _ in reversed(run)] for run in runs if len(run) > 1)
+        path = "".join(f"{self._path_through(outline)}z" for outline in edges)
         if path:
             self.sheet.path(path, kind, ink)
 
     def marks(self, x: Sequence[float], y: Sequence[float], ink: str, marker: str = "o", *, name: str = "",
               size: float | Sequence[float] = 4.0, kind: str = "mark") -> None:
-        """Draw a marker at each point, all in one path; ``size`` is one or one for each point."""
+        """Draw a marker at each point, all in one path; ``size`` is one for all, or a sequence of one for each."""
         sizes = [size] * len(x) if isinstance(size, int | float) else size
         path = "".join(
             outline(self.across(a), self.down(b), marker, s) for a, b, s in zip(x, y, sizes, strict=True)
@@ -183,7 +184,7 @@ class Panel:
 
     def ranges(self, at: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str, *,
                upright: bool = True, kind: str = "range") -> None:
-        """Draw an interval at each place, all in one path; upright ones are along the vertical axis."""
+        """Draw an interval at each value of ``at``, in one path; ``upright`` along the vertical axis."""
         path = "".join(
             f"M{number(self.across(a))},{number(self.down(self._within(lo, self.y)))}"
             f"V{number(self.down(self._within(hi, self.y)))}" if upright else
@@ -194,20 +195,20 @@ class Panel:
             self.sheet.path(path, kind, ink)
 
     def ticks(self, at: Sequence[float], lengths: Sequence[float], ink: str, *, above: bool) -> None:
-        """Draw strokes of so many pixels inwards from the upper or the lower edge, all in one path, one to a place."""
+        """Draw strokes inwards from the upper or the lower edge, in one path; of strokes on one pixel the longest."""
         longest: dict[str, float] = {}
         for value, length in zip(at, lengths, strict=True):
             if length and self.x.low <= value <= self.x.high:
                 across = number(self.across(value))
                 longest[across] = max(length, longest.get(across, 0.0))
-        edge, side = (self.top, 1) if above else (self.base, -1)
-        path = "".join(f"M{across},{number(edge)}v{number(side * length)}" for across, length in longest.items())
+        start, direction = (self.top, 1) if above else (self.base, -1)
+        path = "".join(f"M{across},{number(start)}v{number(direction * length)}" for across, length in longest.items())
         if path:
             self.sheet.path(path, "thin", ink)
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], ink: str, *, name: str = "", kind: str = "fill",
              bases: Sequence[float] | None = None, gap: float = 0.6) -> None:
-        """Draw bars between edges, from 0 or from their ``bases``, all in one path."""
+        """Draw bars [k] between ``edges`` [k + 1], from 0 or from their ``bases``, all in one path."""
         bottoms, path = bases or [0.0] * len(heights), ""
         for left, right, height, bottom in zip(edges, edges[1:], heights, bottoms, strict=False):
             if height:
@@ -219,17 +220,17 @@ class Panel:
         self.record(name, edges[: len(heights)], heights)
 
     def hang(self, edges: Sequence[float], lengths: Sequence[float], tops: Sequence[float], ink: str) -> None:
-        """Draw bars that hang from their tops, each between two edges of its own, all in one path."""
+        """Draw bars [k] that hang from their tops, each between two of the ``edges`` [2k], all in one path."""
         path = ""
-        for place, (length, top) in enumerate(zip(lengths, tops, strict=True)):
-            a, b = self.across(edges[2 * place]), self.across(edges[2 * place + 1])
+        for index, (length, top) in enumerate(zip(lengths, tops, strict=True)):
+            a, b = self.across(edges[2 * index]), self.across(edges[2 * index + 1])
             path += f"M{number(a)},{number(self.down(top))}V{number(self.down(top + length))}H{number(b)}"
             path += f"V{number(self.down(top))}z"
         self.sheet.path(path, "light", ink)
 
     def rule(self, ink: str, *, x: float | None = None, y: float | None = None, dash: str = "",
              kind: str = "thin") -> None:
-        """Draw a line across the whole panel at a value of either axis."""
+        """Draw a line across the panel at a value of either axis; none where the value is beyond the axis."""
         if x is not None and self.x.low <= x <= self.x.high:
             self.sheet.path(f"M{number(self.across(x))},{number(self.top)}V{number(self.base)}", kind, ink, dash)
         if y is not None and min(self.y.low, self.y.high) <= y <= max(self.y.low, self.y.high):
@@ -242,23 +243,23 @@ class Panel:
         self.sheet.path(f"M{number(a)},{number(self.top)}H{number(b)}V{number(self.base)}H{number(a)}z", kind, ink)
 
     def box(self, left: float, right: float, below: float, above: float, ink: str) -> None:
-        """Shade a rectangle between values of both axes, as far as the panel reaches."""
+        """Shade a rectangle between values of both axes, cut at the edges of the panel."""
         a, b = (self.across(self._within(value, self.x)) for value in (left, right))
         c, d = (self.down(self._within(value, self.y)) for value in (below, above))
         self.sheet.path(f"M{number(a)},{number(c)}H{number(b)}V{number(d)}H{number(a)}z", "band", ink)
 
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "") -> None:
-        """Write at values of the axes, in the middle of a line's height."""
+        """Write a text at the values ``x`` and ``y`` of the axes, vertically centred."""
         self.sheet.write(self.across(x), self.down(y) + 4.5, text, ink, anchor)
 
     def keep_axes(self) -> None:
-        """Keep the axes with the sheet, so that values can be read off it; not where ticks are other than numbers."""
+        """Add the axes to the sheet, for reading values off it; not where labels of ticks are no plain numbers."""
         if all(text == numbers.plain(value) for axis in (self.x, self.y) for value, text in axis.ticks):
-            place = (round(pixels, 1) for pixels in (self.left, self.top, self.width, self.height))
-            self.sheet.axes.append((*place, self.x.low, self.x.high, self.y.low, self.y.high, self.x.name))
+            rectangle = (round(pixels, 1) for pixels in (self.left, self.top, self.width, self.height))
+            self.sheet.axes.append((*rectangle, self.x.low, self.x.high, self.y.low, self.y.high, self.x.name))
 
     def frame(self, *, across: bool = True, up: bool = True) -> None:
-        """Draw the grid at the ticks, the axes and the numbers: of those ``across`` and ``up``."""
+        """Draw the grid at the ticks, and the numbers of the horizontal (``across``) and the vertical axis (``up``)."""
         self.keep_axes()
         xs = [self.across(value) for value, _ in self.x.ticks]
         ys = [self.down(value) for value, _ in self.y.ticks]
@@ -267,20 +268,20 @@ class Panel:
         if grid:
             self.sheet.path(grid, "thin", "grid")
         if across:
-            reached = -math.inf
+            end_of_last = -math.inf
             for x, (_, text) in zip(xs, self.x.ticks, strict=True):
-                half = width(text) / 2
-                middle = min(max(x, half), self.sheet.width - half)
-                if middle - half > reached + 4:  # a number that would meet the one before is left out
+                half_width = width(text) / 2
+                middle = min(max(x, half_width), self.sheet.width - half_width)
+                if middle - half_width > end_of_last + 4:  # a number that would meet the one before is left out
                     self.sheet.write(middle, self.base + TICK_DROP - 2, text, "muted", "middle")
-                    reached = middle + half
+                    end_of_last = middle + half_width
         if up:
             for y, (_, text) in zip(ys, self.y.ticks, strict=True):
                 self.sheet.write(self.left - TICK_GAP, y + 4.5, text, "muted", "end")
 
 
 def _stepped(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the corners of a line of steps: each height holds up to the next place."""
+    """Return the corners of a line of steps: each height continues up to the next x."""
     points: list[tuple[float, float]] = []
     for a, b in zip(x, y, strict=True):
         points += [(a, points[-1][1]), (a, b)] if points else [(a, b)]
@@ -291,10 +292,11 @@ def panel(
     sheet: Sheet, x: Axis, y: Axis, height: float | None = None, *, left: float = 0.0, room: float | None = None,
     title: str = "", ink: str = "ink", margin: float | None = None, last: bool = True, first: bool = True,
 ) -> Panel:
-    """Draw the frame of a panel below what is on the sheet; without a ``height`` it is square.
+    """Draw the frame of a panel below all that is on the sheet; without a ``height`` it is square.
 
-    It takes ``room`` pixels from ``left``. The name of the vertical axis stands above it, that of the horizontal one
-    beneath it where it is the ``last`` of its column; only the ``first`` of a row has numbers at its side.
+    It takes ``room`` pixels from ``left``, of which ``margin`` are for the numbers at its side. The name of the
+    vertical axis stands above it, the name of the horizontal axis beneath it where it is the ``last`` of its column;
+    only the ``first`` panel of a row has numbers at its side.
     """
     room = sheet.width - left if room is None else room
     if title:
@@ -307,8 +309,8 @@ def panel(
     elif y.name and left:
         sheet.bottom += LINE
     margin = margin if margin is not None else side(y)
-    wide = room - margin - 8
-    drawn = Panel(sheet, x, y, left + margin, sheet.bottom + 5, wide, wide if height is None else height)
+    panel_width = room - margin - 8
+    drawn = Panel(sheet, x, y, left + margin, sheet.bottom + 5, panel_width, panel_width if height is None else height)
     drawn.frame(across=last, up=first)
     sheet.bottom = drawn.base + (TICK_DROP + 2 if last else 4)
     if last and x.name:
@@ -330,39 +332,40 @@ def columns(
     x: Axis, axes: Sequence[Axis], height: float, most: int, draw: Callable[[Panel, int], object],
     key: Callable[[range], Sequence[KeyEntry]],
 ) -> list[Sheet]:
-    """Draw panels beneath one another over one axis, in ``most`` sheets or fewer, each with its key.
+    """Draw panels beneath one another over one horizontal axis, on at most ``most`` sheets, each with its key.
 
-    ``axes`` are the vertical ones; ``draw`` draws the panel of a number from 0, ``key`` makes that of some panels.
+    ``axes`` are the vertical axes, one for each panel. ``draw`` draws in a panel by its index; ``key`` returns the
+    entries of the key for a range of indices.
     """
-    margin, sheets, high = max(map(side, axes)), list[Sheet](), math.ceil(len(axes) / most)
-    for first in range(0, len(axes), high):
+    margin, sheets, per_sheet = max(map(side, axes)), list[Sheet](), math.ceil(len(axes) / most)
+    for first in range(0, len(axes), per_sheet):
         sheets.append(sheet := Sheet())
-        places = range(first, min(first + high, len(axes)))
-        for place in places:
-            draw(panel(sheet, x, axes[place], height, margin=margin, last=place == places[-1]), place)
-        sheet.key(key(places))
+        indices = range(first, min(first + per_sheet, len(axes)))
+        for index in indices:
+            draw(panel(sheet, x, axes[index], height, margin=margin, last=index == indices[-1]), index)
+        sheet.key(key(indices))
     return sheets
 
 
 def side(y: Axis) -> float:
-    """Return the pixels that the numbers of a vertical axis need."""
+    """Return the width in pixels of the numbers at the side of a vertical axis, with the gap to the axis."""
     return max((width(text) for _, text in y.ticks), default=0.0) + TICK_GAP + 2
 
 
 def grid(sheet: Sheet, axes: Sequence[tuple[Axis, Axis]], titles: Sequence[tuple[str, str]], *, columns: int = 2,
          height: float | None = None, apart: float = 12.0) -> list[Panel]:
-    """Draw the frames of panels side by side, each under its title in its ink, each row as high as its highest."""
+    """Draw panels side by side, each under its title, (text, ink), in rows as high as their highest panel."""
     panels: list[Panel] = []
     room = (sheet.width - apart * (columns - 1)) / columns
     margin = max(side(y) for _, y in axes)
     for start in range(0, len(axes), columns):
         top, lowest = sheet.bottom, 0.0
         lines = max(len(wrap(text, room)) for text, _ in titles[start : start + columns]) if titles else 0
-        for place in range(start, min(start + columns, len(axes))):
-            text, ink = titles[place] if titles else ("", "ink")
+        for index in range(start, min(start + columns, len(axes))):
+            text, ink = titles[index] if titles else ("", "ink")
             sheet.bottom = top + LINE * (lines - len(wrap(text, room)) if text else 0)
-            left = (place - start) * (room + apart)
-            panels.append(panel(sheet, *axes[place], height, left=left, room=room, title=text, ink=ink, margin=margin))
+            left = (index - start) * (room + apart)
+            panels.append(panel(sheet, *axes[index], height, left=left, room=room, title=text, ink=ink, margin=margin))
             lowest = max(lowest, sheet.bottom)
         sheet.bottom = lowest
     return panels
@@ -407,12 +410,12 @@ class RowPanel:
                   names: Sequence[str] = ()) -> None:
         """Draw the values of each model in each row, one below the other, with their intervals.
 
-        ``values`` are for each row those of every model, None where one has none; ``names`` are those of the rows.
+        ``values`` has for each row a value of every model, None where it is missing; ``names`` are the names of rows.
         """
-        for place, model in enumerate(models):
-            shift = (place - (len(models) - 1) / 2) * APART
-            of_model = [(y + shift, row[place], name) for y, row, name in zip(
-                self.middles, values, names or [""] * len(values), strict=True) if row and row[place] is not None]
+        for model_index, model in enumerate(models):
+            shift = (model_index - (len(models) - 1) / 2) * APART
+            of_model = [(y + shift, row[model_index], name) for y, row, name in zip(
+                self.middles, values, names or [""] * len(values), strict=True) if row and row[model_index] is not None]
             at = [y for y, *_ in of_model]
             known = [estimated for _, estimated, _ in of_model if estimated is not None]
             low, high = ([math.nan if e[side] is None else float(e[side] or 0) for e in known] for side in (1, 2))
@@ -424,7 +427,7 @@ class RowPanel:
 
 
 def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, right_margin: float = 0.0) -> RowPanel:
-    """Draw the frame of rows with their labels, each high enough for its label and ``many`` marks.
+    """Draw the frame of rows with their labels, each row high enough for its label and ``many`` marks.
 
     ``right_margin`` are pixels that are left free at the right.
     """
@@ -440,8 +443,8 @@ def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, ri
     middles, top, lines_between = [], 0.0, ""
     for label, lines, height in zip(labels, label_lines, heights, strict=True):
         middle = panel.top + top + height / 2 + (2 if label.heading else 0)
-        for place, line in enumerate(lines):
-            sheet.write(label.indent, middle + 4.5 + (place - (len(lines) - 1) / 2) * LINE, line, label.ink,
+        for line_index, line in enumerate(lines):
+            sheet.write(label.indent, middle + 4.5 + (line_index - (len(lines) - 1) / 2) * LINE, line, label.ink,
                         kind="bold" if label.heading else "text")
         middles.append(top + height / 2)
         top += height

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def band_layer(context: Context, kind: type[RocBand | PrBand | GainBand]) -> Callable[[Panel, Series], None]:
-    """Return what shades the band of a model: light for the whole curve, darker for each point alone."""
+    """Return a function that shades a model's band: light for the curve as a whole, darker for each point alone."""
     bands = {series.name: band for series, band in context.curves(kind)}
 
     def under(panel: Panel, series: Series) -> None:
@@ -49,7 +49,7 @@ def band_layer(context: Context, kind: type[RocBand | PrBand | GainBand]) -> Cal
 
 
 def band_caption(context: Context, kind: type[RocBand | PrBand | GainBand]) -> str:
-    """Say in a caption what the bands are; nothing where there are none."""
+    """Return the sentences of a caption on the bands; empty where no model has one."""
     if not context.curves(kind):
         return ""
     return f" Dark: {context.level} interval at each point. Light: {context.level} band for the whole curve."
@@ -95,7 +95,7 @@ def _unit_frame(x: str, y: str) -> Frame:
 
 
 def _draw_plot(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
-    """Draw curves: all models, the reference lines, the operating points, the marked thresholds."""
+    """Draw the curves of all models with reference lines, bands, operating points and marked thresholds."""
     marked = bool(marks_of(context))
     caption = plot.caption + (GROUPED if plot.groups else "") + (MARKED if marked else "")
     caption += band_caption(context, plot.band) if plot.band else ""
@@ -117,6 +117,7 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
     """Draw the ROC curves of all models, with the chance diagonal and the operating points."""
 
     def say(curve: Roc) -> str:
+        """Return the area, the Gini coefficient and the operating point of a curve in words."""
         area, at = context.estimate(curve.model, "roc_auc"), context.operating(curve.model)
         parts = [f"ROC AUC {area}" if area else None, _after_name("Gini", _gini_text(context, curve.model))]
         if at and at.sensitivity is not None and at.false_positive_rate is not None:
@@ -145,14 +146,14 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
 
 
 def _gini_text(context: Context, model: str) -> str | None:
-    """Write the Gini coefficient of a model: its estimate, or the number that is with the marked thresholds."""
+    """Return the Gini coefficient of a model as text: its estimate, or the note of its marked thresholds, if any."""
     marks = marks_of(context).get(model)
     noted = None if marks is None or marks.notes.gini is None else numbers.number(marks.notes.gini)
     return context.estimate(model, "gini") or noted
 
 
 def _area_layer(context: Context, pairs: list[tuple[Series, Roc]]) -> Callable[[Panel, Series], Sequence[Box]]:
-    """Return what shades the area between a model's ROC curve and the diagonal, and writes its size in the corner."""
+    """Return a function that shades the area between a model's ROC curve and the diagonal, and writes AUC and Gini."""
     curves = {series.name: curve.points for series, curve in pairs}
 
     def alone(panel: Panel, series: Series) -> Sequence[Box]:
@@ -162,10 +163,10 @@ def _area_layer(context: Context, pairs: list[tuple[Series, Roc]]) -> Callable[[
         lines = [_after_name("AUC", context.value(series.name, "roc_auc")),
                  _after_name("Gini", gini and gini.split(" ")[0])]
         texts, right = [text for text in lines if text], panel.left + panel.width - 6
-        for place, text in enumerate(reversed(texts)):
-            panel.sheet.write(right, panel.base - 8 - LINE * place, text, series.ink, "end")
-        wide = max(map(width, texts), default=0.0)
-        return ((right - wide, panel.base - 8 - LINE * len(texts), right, panel.base),) if texts else ()
+        for line_index, text in enumerate(reversed(texts)):
+            panel.sheet.write(right, panel.base - 8 - LINE * line_index, text, series.ink, "end")
+        text_width = max(map(width, texts), default=0.0)
+        return ((right - text_width, panel.base - 8 - LINE * len(texts), right, panel.base),) if texts else ()
 
     return alone
 
@@ -186,6 +187,7 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
         return average or _after_name("AUC", context.estimate(model, "pr_auc"))
 
     def say(curve: Pr) -> str:
+        """Return the area and the operating point of a curve in words."""
         at, parts = context.operating(curve.model), [area(curve.model) or ""]
         if at and at.sensitivity is not None:
             precise = "undefined" if at.precision is None else numbers.number(at.precision)
@@ -221,8 +223,8 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
 
     def say(curve: Gain) -> str:
         share = numbers.percent(or_nan(curve.notes.found_in_first_50_percent), 1)
-        whole = f"of the events, {tenth(curve)} and {share} in the first 50% of the ranked rows; {half(curve)}"
-        return "; ".join(filter(None, (whole, marked_rates(marks_of(context).get(curve.model), ON_GAIN))))
+        early_shares = f"of the events, {tenth(curve)} and {share} in the first 50% of the ranked rows; {half(curve)}"
+        return "; ".join(filter(None, (early_shares, marked_rates(marks_of(context).get(curve.model), ON_GAIN))))
 
     perfect = Reference("Perfect ranking", (0, prevalence, 1), (0, 1, 1), DASHES)
     return _draw_plot(context, pairs, Plot(key="gain", frame=_unit_frame("Share of rows tested, highest scores first",
@@ -240,12 +242,12 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
 
 
 def _share_for_half(curve: Gain) -> str:
-    """Write the share of the rows, highest scores first, that hold half of the events."""
+    """Return the share of the rows, highest scores first, that have half of the events, in per cent."""
     return numbers.percent(or_nan(curve.notes.tested_for_half_of_events), 1)
 
 
 def _half_layer(pairs: list[tuple[Series, Gain]]) -> Over:
-    """Return what draws how many rows hold half of the events: across to the curve, and down to their share."""
+    """Return a function that draws the guide to the share of rows with half of the events: across, then down."""
     shares = {series.name: (curve.notes.tested_for_half_of_events, _share_for_half(curve)) for series, curve in pairs}
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:

@@ -74,22 +74,22 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
 
 
 def kind_of(curve: Reliability) -> str:
-    """Say which bins a diagram has."""
+    """Return the kind of bins of a diagram in words: of equal width or of equal count."""
     return BINS[curve.curve.rpartition("_")[2]]
 
 
 def bin_position(curve: Reliability, of: str = "predicted probability") -> str:
-    """Say where bins stand across: at the mean of the probabilities ``of`` their rows, or at their middles."""
+    """Return in words where bins are drawn: at the mean probability (``of``) of their rows, or in the middle."""
     return f"the mean {of}" if curve.points.midpoint is None else f"the middle of each bin of the {of}"
 
 
 def bin_axis_name(curve: Reliability, of: str = "predicted probability") -> str:
-    """Name the axis on which bins stand."""
+    """Return the name of the horizontal axis of bins; ``of`` is what they divide."""
     return f"Mean {of}" if curve.points.midpoint is None else f"{wording.capital(of)}, middle of the bin"
 
 
 def _upper_end(pairs: Pairs) -> float:
-    """Return the upper end of the axes that all models share."""
+    """Return the upper end that the axes need for the diagrams of all models."""
     return axis_upper_end(
         value for _, curve in pairs for values in (
             curve.points.position, curve.points.event_rate, curve.points.upper) for value in column(values))
@@ -98,8 +98,8 @@ def _upper_end(pairs: Pairs) -> float:
 def _diagram_sheets(
     pairs: Pairs, names: tuple[str, str], scores: list[tuple[Series, Histogram]], rugs: Mapping[str, Rug], end: float
 ) -> list[Sheet]:
-    """Draw the bins of models and their ``rugs``, on axes of these ``names``, above the spread of the ``scores``."""
-    sheet, spread = Sheet(), {series.name: curve for series, curve in scores}
+    """Draw bins and ``rugs`` of models on axes (x, y) of these ``names``, above histograms of ``scores``."""
+    sheet, histograms = Sheet(), {series.name: curve for series, curve in scores}
     if len(pairs) > MOST:
         axes = tuple(near_axis(name, end, narrow=True) for name in names)
         panels = grid(sheet, [(axes[0], axes[1])] * len(pairs), [(series.label, "ink") for series, _ in pairs])
@@ -110,13 +110,13 @@ def _diagram_sheets(
         sheet.key([PERFECT])
         return [sheet]
     x, y = (near_axis(name, end) for name in names)
-    alone = len(pairs) == 1
-    drawn = panel(sheet, x, y, title=pairs[0][0].label if alone else "")
+    is_single = len(pairs) == 1
+    drawn = panel(sheet, x, y, title=pairs[0][0].label if is_single else "")
     draw_diagonal(drawn)
     for series, curve in pairs:
         draw_rug(drawn, series, rugs.get(series.name))
         draw_bins(drawn, series, curve)
-    if alone:
+    if is_single:
         sheet.key([PERFECT])
     else:
         labels = [LineLabel(series.label, series.ink, column(curve.points.position), column(curve.points.event_rate),
@@ -126,12 +126,12 @@ def _diagram_sheets(
         boxes = [box for _, curve in pairs for box in _interval_boxes(drawn, curve)]
         sheet.key(label_lines(drawn, labels, [perfect], boxes))
     for series, _ in pairs if scores else ():
-        draw_score_strip(drawn, series, spread.get(series.name))
+        draw_score_strip(drawn, series, histograms.get(series.name))
     return [sheet]
 
 
 def _interval_boxes(drawn: Panel, curve: Reliability) -> Iterator[tuple[float, float, float, float]]:
-    """Yield the boxes that the intervals of the bins take, of all bins together where there are such."""
+    """Yield the boxes, in pixels, of the intervals of the bins; of the limits for all bins where there are any."""
     points = curve.points
     joint_limits = points.simultaneous_lower or [], points.simultaneous_upper or []
     low, high = map(column, joint_limits if _has_joint_limits(curve) else (points.lower, points.upper))
@@ -147,19 +147,19 @@ def axis_upper_end(values: Iterable[float]) -> float:
 
 
 def near_axis(name: str, end: float, *, narrow: bool = False) -> Axis:
-    """Return the axis of a probability from 0 to an end."""
+    """Return the axis of a probability from 0 to ``end``, with fewer ticks where ``narrow``."""
     if end == 1:
         return unit_axis(name, HALVES) if narrow else unit_axis(name)
     return Axis(name, -0.015 * end, 1.015 * end, ticks_between(0, end, 2 if narrow else 4))
 
 
 def draw_diagonal(drawn: Panel) -> None:
-    """Draw the dotted line on which both coordinates agree."""
+    """Draw the dotted diagonal of perfect calibration."""
     drawn.line((0, drawn.x.high), (0, drawn.x.high), "muted", kind="thin", dash=DOTS)
 
 
 def interval_caption(context: Context, curves: list[Reliability]) -> str:
-    """Say in a caption what the bars of a reliability diagram are; nothing where it has none."""
+    """Return sentences of a caption on the bars of reliability diagrams; empty where they have no bars."""
     methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
     names = ", ".join(wording.method(name) for name in methods)
     if names == wording.method("none"):
@@ -193,27 +193,27 @@ def draw_rug(drawn: Panel, series: Series, curve: Rug | None) -> None:
     """Mark the probabilities of events at the upper edge of a panel and those of non-events at the lower edge."""
     if curve is None:
         return
-    at, events, others = (column(values) for values in curve.points.columns.values())
+    probabilities, events, others = (column(values) for values in curve.points.columns.values())
     for weights, ink, above in ((events, series.ink, True), (others, "muted", False)):
         if curve.notes.places:
             # What many rows share is the longer the more they are; a stroke of one row can still be seen.
-            most = max(weights, default=0.0) or 1.0
-            lengths = [TICK * (0.3 + 0.7 * weight / most) if weight else 0.0 for weight in weights]
+            largest = max(weights, default=0.0) or 1.0
+            lengths = [TICK * (0.3 + 0.7 * weight / largest) if weight else 0.0 for weight in weights]
         else:
             lengths = [TICK / 2 if weight else 0.0 for weight in weights]
-        drawn.ticks(at, lengths, ink, above=above)
+        drawn.ticks(probabilities, lengths, ink, above=above)
     drawn.sheet.points.append(PointSeries(
-        f"{series.label}, rug", {"Predicted probability": at, "Events": events, "Non-events": others}))
+        f"{series.label}, rug", {"Predicted probability": probabilities, "Events": events, "Non-events": others}))
 
 
 def rug_caption(context: Context, rugs: Iterable[Rug]) -> str:
-    """Say in a caption what the marks at the edges of a panel are; nothing where there are none."""
-    places = {curve.notes.places for curve in rugs}
-    if not places:
+    """Return sentences of a caption on the marks at the edges of a panel; empty without rugs."""
+    are_rounded = {curve.notes.places for curve in rugs}
+    if not are_rounded:
         return ""
-    joined = " They are rounded to hundredths: the longer, the more rows." if any(places) else ""
+    rounding = " They are rounded to hundredths: the longer, the more rows." if any(are_rounded) else ""
     return (f" Marks at the upper edge: probabilities of rows that are {context.results.event}; at the lower edge: "
-            f"{context.results.other}.{joined}")
+            f"{context.results.other}.{rounding}")
 
 
 def draw_score_strip(drawn: Panel, series: Series, scores: Histogram | None, height: float = 26) -> None:
@@ -222,15 +222,15 @@ def draw_score_strip(drawn: Panel, series: Series, scores: Histogram | None, hei
         return
     sheet, (edges, heights) = drawn.sheet, score_weights(scores)
     y = Axis("", 0, max(heights) or 1)
-    foot = Panel(sheet, drawn.x, y, drawn.left, sheet.bottom + 4, drawn.width, height)
-    foot.bars(edges, heights, series.ink, kind="light")
-    foot.rule("muted", y=0)
-    sheet.marker(drawn.left - 12, foot.base - 7, series.marker, series.ink)
-    sheet.bottom = foot.base + 4
+    strip = Panel(sheet, drawn.x, y, drawn.left, sheet.bottom + 4, drawn.width, height)
+    strip.bars(edges, heights, series.ink, kind="light")
+    strip.rule("muted", y=0)
+    sheet.marker(drawn.left - 12, strip.base - 7, series.marker, series.ink)
+    sheet.bottom = strip.base + 4
 
 
 def score_weights(scores: Histogram) -> tuple[list[float], list[float]]:
-    """Return the edges of the bins of a histogram [k + 1], and what the rows of both classes in each weigh [k]."""
+    """Return the edges of the bins of a histogram [k + 1], and the weight of both classes in each bin [k]."""
     points = scores.points
     heights = [a + b for a, b in zip(column(points.events), column(points.others), strict=True)]
     return [*column(points.low), column(points.high)[-1]], heights
@@ -239,7 +239,7 @@ def score_weights(scores: Histogram) -> tuple[list[float], list[float]]:
 def points_with_limits(
     across: Column, points: ReliabilityPoints | WindowPoints | SmoothPoints,
 ) -> list[tuple[float, float, float]]:
-    """Return the place and the limits of each point that has any; ``across`` are the places.
+    """Return (x, lower, upper) of each point with limits; ``across`` are the x of all points.
 
     Limits without width, such as Wald's at 0 and 1, are left out: they do not say what they exclude.
     """
@@ -249,9 +249,9 @@ def points_with_limits(
 
 
 def missed_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
-    """Say how many intervals miss the diagonal and where the gap is widest; ``what`` are the points."""
-    places = zip(curve.points.mean_probability, curve.points.event_rate, strict=True)
-    points = [(mean, rate) for mean, rate in places if mean is not None and rate is not None]
+    """Return in words how many intervals miss the diagonal and where the gap is widest; ``what`` names the points."""
+    means_and_rates = zip(curve.points.mean_probability, curve.points.event_rate, strict=True)
+    points = [(mean, rate) for mean, rate in means_and_rates if mean is not None and rate is not None]
     if not points:
         return f"no {what.removesuffix('s')} has rows"
     at, share = (numbers.number(x) for x in max(points, key=lambda point: abs(point[1] - point[0])))

@@ -57,13 +57,13 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
 
 
 def _fullest_bin(context: Context, curve: ResidualHistogram) -> str:
-    """Say from where to where residuals reach, and which bin holds most rows."""
+    """Return in words the range of the residuals, and the bin with most rows."""
     low, high, weights = (column(values) for values in (curve.points.low, curve.points.high, curve.points.weight))
-    place = weights.index(max(weights))
-    share = numbers.percent(weights[place], sum(weights))
+    fullest = weights.index(max(weights))
+    share = numbers.percent(weights[fullest], sum(weights))
     return (
         f"from {short(low[0])} to {with_unit(context, high[-1])}; the fullest bin, from "
-        f"{short(low[place])} to {short(high[place])}, holds {share} of the rows"
+        f"{short(low[fullest])} to {short(high[fullest])}, holds {share} of the rows"
     )
 
 
@@ -97,6 +97,7 @@ def _absolute_quantile(quantiles: ResidualQuantiles, share: float) -> float:
 
 
 def _quantile_sizes(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None) -> str:
+    """Return in words the median, the ninth decile and the largest of a model's absolute residuals."""
     largest = f"the largest is {with_unit(context, column(curve.points.absolute_residual)[-1])}"
     if quantiles is None:
         return largest
@@ -105,7 +106,7 @@ def _quantile_sizes(context: Context, curve: ResidualEcdf, quantiles: ResidualQu
 
 
 def box_caption() -> str:
-    """Say how to read a box plot."""
+    """Return the caption on how to read a box plot."""
     return (
         "Box: quartiles and median of the absolute residuals. Whiskers: the last rows within "
         f"{numbers.plain(constants.WHISKERS)} interquartile ranges of the box; of the rows beyond, the "
@@ -140,16 +141,17 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
 
 
 def draw_box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None:
-    """Draw the box of a row, from where a whisker begins to where the other ends."""
-    panel_of, at = drawn.panel, drawn.panel.down(drawn.middles[row])
+    """Draw the box plot of a row; ``five`` are its lower end, quartile, median, quartile and upper end."""
+    panel_of, y = drawn.panel, drawn.panel.down(drawn.middles[row])
     low, first, median, third, high = map(panel_of.across, five)
     panel_of.sheet.path(
-        f"M{number(low)},{number(at)}H{number(first)}M{number(third)},{number(at)}H{number(high)}", "range", ink)
-    panel_of.sheet.path(f"M{number(first)},{number(at - 8)}H{number(third)}v16H{number(first)}z", "light", ink)
-    panel_of.sheet.path(f"M{number(median)},{number(at - 8)}v16", "line", ink)
+        f"M{number(low)},{number(y)}H{number(first)}M{number(third)},{number(y)}H{number(high)}", "range", ink)
+    panel_of.sheet.path(f"M{number(first)},{number(y - 8)}H{number(third)}v16H{number(first)}z", "light", ink)
+    panel_of.sheet.path(f"M{number(median)},{number(y - 8)}v16", "line", ink)
 
 
 def _box_sizes(context: Context, curve: ResidualBox) -> str:
+    """Return in words the quartiles and the RMSE of a model, and how many rows lie beyond the whiskers."""
     points = curve.points
     low, median, high = (column(values)[0] for values in (points.lower_quartile, points.median, points.upper_quartile))
     outliers = or_nan(curve.notes.outliers)
@@ -166,10 +168,11 @@ Groups = dict[str, list[float]]
 """The points of one column, by their names."""
 
 
-def _points_of_column(curve: ResidualAgainst, place: int) -> Groups:
+def _points_of_column(curve: ResidualAgainst, column_index: int) -> Groups:
+    """Return the points of the column with this index, as lists by name."""
     columns = {name: column(values) for name, values in curve.points.columns.items()}
-    kept = [row for row, of in enumerate(columns["column"]) if of == place]
-    return {name: [values[row] for row in kept] for name, values in columns.items()}
+    row_indices = [row for row, index in enumerate(columns["column"]) if index == column_index]
+    return {name: [values[row] for row in row_indices] for name, values in columns.items()}
 
 
 @figure_of(ResidualAgainst, part="calibration", place=203)
@@ -177,8 +180,8 @@ def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst
     """Draw each model's residuals against each column: bands along numbers, boxes of levels."""
     notes = pairs[0][1].notes
     sheets: list[Sheet] = []
-    for place, name in enumerate(notes.columns):
-        of_models = [(series, _points_of_column(curve, place)) for series, curve in pairs]
+    for column_index, name in enumerate(notes.columns):
+        of_models = [(series, _points_of_column(curve, column_index)) for series, curve in pairs]
         up = _axis(context, notes.kind, [groups for _, groups in of_models])
         for series, groups in of_models:
             if groups["value"]:
@@ -209,7 +212,7 @@ def residual_order(context: Context, pairs: list[tuple[Series, ResidualOrder]]) 
                "at lag 1, and for the Durbin-Watson statistic, about 2 where neighbours are unrelated and below where "
                "they are alike.")
     return drawing(f"d{context.place}-residual-order", title, (
-        context.finding_text(pairs, _related), caption, context.alt_text(title, pairs, _related)),
+        context.finding_text(pairs, _correlation), caption, context.alt_text(title, pairs, _correlation)),
         [_band_sheet(series, groups, x, up) for series, groups in of_models])
 
 
@@ -234,29 +237,31 @@ def _group_caption(least: int, *, bands: bool, boxes: bool) -> str:
 
 
 def _axis(context: Context, kind: str, groups: Sequence[Groups]) -> Axis:
-    values = [value for of in groups for name in ("low", "high", "mean", "expected") for value in of[name]]
+    """Return the axis of residuals that all panels share: it includes every limit, mean and 0."""
+    values = [value for part in groups for name in ("low", "high", "mean", "expected") for value in part[name]]
     return number_axis("Pearson residual" if kind == "pearson" else axis_name(context, "Residual"), [*values, 0.0])
 
 
 def _band_sheet(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
     """Draw how residuals are distributed along a column of numbers."""
-    sheet, at = Sheet(), groups["value"]
+    sheet, values = Sheet(), groups["value"]
     drawn = panel(sheet, x, up, 200, title=series.label)
-    drawn.band(at, groups["low"], groups["high"], series.ink, "faint")
-    drawn.band(at, groups["lower_quartile"], groups["upper_quartile"], series.ink)
-    drawn.line(at, groups["expected"], "ink", kind="thin", dash=DOTS)
-    drawn.line(at, groups["smooth"], series.ink)
-    drawn.marks(at, groups["mean"], series.ink, series.marker)
-    drawn.record_values(series.label, **{x.name: at}, **{name: groups[name] for name in ("mean", *FIVE, "weight")})
+    drawn.band(values, groups["low"], groups["high"], series.ink, "faint")
+    drawn.band(values, groups["lower_quartile"], groups["upper_quartile"], series.ink)
+    drawn.line(values, groups["expected"], "ink", kind="thin", dash=DOTS)
+    drawn.line(values, groups["smooth"], series.ink)
+    drawn.marks(values, groups["mean"], series.ink, series.marker)
+    drawn.record_values(series.label, **{x.name: values}, **{name: groups[name] for name in ("mean", *FIVE, "weight")})
     sheet.key([KeyEntry("Mean", series.ink, "line", series.marker), KeyEntry("Expected", "ink", "thin", dash=DOTS),
                KeyEntry("Middle half", series.ink, "band"), KeyEntry("Middle four fifths", series.ink, "faint")])
     return sheet
 
 
 def _box_sheet(series: Series, groups: Groups, levels: Sequence[str], name: str, along: Axis) -> Sheet:
+    """Draw the box plot of the residuals of each level of a column; ``along`` is the axis of residuals."""
     sheet = Sheet()
     sheet.heading(series.label)
-    labels = [levels[int(place)] for place in groups["value"]]
+    labels = [levels[int(level_index)] for level_index in groups["value"]]
     axis = Axis(f"{along.name}, by {name}", along.low, along.high, ticks_between(along.low, along.high, 4))
     drawn = rows(sheet, [RowLabel(label) for label in labels], axis, 3)
     for row, label in enumerate(labels):
@@ -275,23 +280,23 @@ def _box_sheet(series: Series, groups: Groups, levels: Sequence[str], name: str,
 
 
 def _furthest_groups(curve: ResidualAgainst) -> str:
-    """Say in which group of each column the mean is furthest from what is expected."""
+    """Return in words, for each column, the group whose mean residual is furthest from expected."""
     parts = []
-    for place, name in enumerate(curve.notes.columns):
-        groups = _points_of_column(curve, place)
+    for column_index, name in enumerate(curve.notes.columns):
+        groups = _points_of_column(curve, column_index)
         if not groups["value"]:
             parts.append(f"too few rows by {name}")
             continue
         row = max(range(len(groups["value"])), key=lambda k: abs(groups["mean"][k] - groups["expected"][k]))
-        at = groups["value"][row]
-        where = f"{name} {curve.notes.levels[name][int(at)]}" if name in curve.notes.levels else f"{name} {short(at)}"
-        held_to = "what is expected" if any(groups["expected"]) else "zero"
-        parts.append(f"by {name} the mean is furthest from {held_to} at {where}, {short(groups['mean'][row])}")
+        value = groups["value"][row]
+        group = curve.notes.levels[name][int(value)] if name in curve.notes.levels else short(value)
+        target = "what is expected" if any(groups["expected"]) else "zero"
+        parts.append(f"by {name} the mean is furthest from {target} at {name} {group}, {short(groups['mean'][row])}")
     return "; ".join(parts)
 
 
 def _left_out_rows(pairs: Sequence[tuple[Series, ResidualAgainst]]) -> str:
-    """Say which rows and levels are in no group."""
+    """Return sentences on the rows without a value and the levels with too few rows; empty without any."""
     notes = pairs[0][1].notes
     missing = [f"{numbers.count(rows)} without {name}" for name, rows in notes.missing.items()]
     few = [f"{numbers.count(levels)} of {name}" for name, levels in notes.few.items()]
@@ -299,7 +304,8 @@ def _left_out_rows(pairs: Sequence[tuple[Series, ResidualAgainst]]) -> str:
     return text + (f" Levels with too few rows: {wording.joined(few)}." if few else "")
 
 
-def _related(curve: ResidualOrder) -> str:
+def _correlation(curve: ResidualOrder) -> str:
+    """Return in words the autocorrelation and the Durbin-Watson statistic of ordered residuals."""
     notes = curve.notes
     if notes.durbin_watson is None:
         return "too few places, or residuals that are all the same"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 Straight = Literal["No residual", "Observed = predicted", "Expected"]
-"""The dotted line that rows are held to: zero, the diagonal, or what is expected along the smooth line."""
+"""The dotted line to compare rows with: zero, the diagonal, or what is expected along the smooth line."""
 
 FEW = 5
 """Points of a line up to which each is marked."""
@@ -71,30 +71,30 @@ def _panels(
     context: Context, pairs: Sequence[tuple[Series, CurveOf[Any, Any, Any]]], smooth: type[CurveOf[Any, Any, Any]],
     name: str | None = None,
 ) -> list[ScatterPanel]:
-    """Return what the panel of each model holds: its rows, and its curve of the kind ``smooth``, where it has one."""
+    """Return the content of each model's panel: its rows, and its curve of the class ``smooth``, if any."""
     lines = {series.name: line for series, line in context.curves(smooth, name)}
     return [ScatterPanel(series, rows, lines.get(series.name)) for series, rows in pairs]
 
 
 def point_sentence(panels: Sequence[ScatterPanel], across: str = "prediction") -> str:
-    """Say what a point is; where not all rows are drawn, along what they are spread."""
+    """Return the sentence of a caption on the points; where not all rows are drawn, ``across`` what they spread."""
     if any(panel.rows.notes.points_of is not None for panel in panels):
         return f"Each point is a row; of many rows, a part is drawn, spread evenly by {across}."
     return "Each point is a row."
 
 
 def line_sentence(panels: Sequence[ScatterPanel]) -> str:
-    """Say what the line is."""
+    """Return the sentence of a caption on the smooth line."""
     smoothed = [panel.smooth.notes.smoothed for panel in panels if panel.smooth is not None]
     spline, means = "a smoothing spline through all rows", "the mean at each distinct prediction"
     return f"The line is {means if not any(smoothed) else spline if all(smoothed) else f'{spline}, or {means}'}."
 
 
 def scatter_sheet(panel_of: ScatterPanel, axes: tuple[Axis, Axis], straight: Straight) -> Sheet:
-    """Draw the rows of a model as points, with the smooth line and the one that rows are held to."""
+    """Draw the rows of a model as points, with smooth and least-squares lines and the dotted ``straight`` one."""
     sheet, series = Sheet(), panel_of.series
-    alike = axes[0].low == axes[1].low and axes[0].high == axes[1].high
-    drawn = panel(sheet, *axes, None if alike else 220, title=series.label)
+    is_square = axes[0].low == axes[1].low and axes[0].high == axes[1].high
+    drawn = panel(sheet, *axes, None if is_square else 220, title=series.label)
     drawn.dots(*path_of(panel_of.rows.points), "pale", name=f"{series.label}, rows")
     if straight == "No residual":
         drawn.rule("ink", y=0, dash=DOTS)
@@ -113,8 +113,8 @@ def scatter_sheet(panel_of: ScatterPanel, axes: tuple[Axis, Axis], straight: Str
         entries.append(KeyEntry("Smooth line", series.ink))
     if panel_of.fitted is not None:
         slope, intercept = panel_of.fitted
-        reach = [end(known(panel_of.rows.points.path[0])) for end in (min, max)]
-        drawn.line(reach, [intercept + slope * end for end in reach], series.ink, dash=DASHES,
+        x_range = [end(known(panel_of.rows.points.path[0])) for end in (min, max)]
+        drawn.line(x_range, [intercept + slope * end for end in x_range], series.ink, dash=DASHES,
                    name=f"{series.label}, least-squares line")
         entries.append(KeyEntry("Least-squares line", series.ink, dash=DASHES))
     sheet.key([*entries, KeyEntry(straight, "ink", "thin", dash=DOTS)])
@@ -126,18 +126,18 @@ SQUARE = 3.0
 
 
 def short(value: float) -> str:
-    """Write a number in a sentence, whole ones without decimals."""
+    """Return a number as text for a sentence, an integer without decimals."""
     return numbers.fixed(value, 0) if float(value).is_integer() else numbers.number(value)
 
 
 def axis_name(context: Context, name: str) -> str:
-    """Name what an axis shows, with the unit of the outcome."""
+    """Return the name of an axis, with the unit of the outcome, if any."""
     unit = context.results.unit
     return f"{name} ({unit})" if unit else name
 
 
 def with_unit(context: Context, value: float) -> str:
-    """Write a number with the unit of the outcome."""
+    """Return a number as text, with the unit of the outcome, if any."""
     unit = context.results.unit
     return f"{short(value)} {unit}" if unit else short(value)
 
@@ -184,11 +184,12 @@ def _observed_or_residual(
 
 
 def _from_to(context: Context, values: list[float]) -> str:
+    """Return the range of values in words, with the unit of the outcome."""
     return f"{short(min(values))} to {with_unit(context, max(values))}"
 
 
 def _observed_sentence(context: Context, panel: ScatterPanel) -> str:
-    """Say how far the points of a model reach, and where its lines lie."""
+    """Return in words the ranges of a model's points, and where its least-squares and smooth lines lie."""
     predicted, observed = map(known, panel.rows.points.path)
     text = (
         f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {_from_to(context, predicted)}, observed "
@@ -207,7 +208,7 @@ def _observed_sentence(context: Context, panel: ScatterPanel) -> str:
 
 
 def _residual_sentence(context: Context, panel: ScatterPanel) -> str:
-    """Say how far the residuals of a model reach, and where the smooth line is furthest from zero."""
+    """Return in words the range of a model's residuals, and where its smooth line is furthest from zero."""
     text = f"residuals drawn from {_from_to(context, known(panel.rows.points.path[1]))}"
     if panel.smooth is None:
         return text
@@ -239,17 +240,17 @@ def _rootogram_sheet(context: Context, series: Series, curve: Rootogram) -> Shee
     low, high = min(0.0, *map(sum, zip(tops, lengths, strict=True))), max(tops)
     room = 0.06 * (high - low)
     step = next(step for step in (1, 2, 5, 10) if count[-1] <= 10 * step)
-    ticks = [(at, f"{at:.0f}") for at in count[:-1] if at % step == 0 and at <= count[-1] - step / 2]
+    ticks = [(value, f"{value:.0f}") for value in count[:-1] if value % step == 0 and value <= count[-1] - step / 2]
     ticks.append((count[-1], f"{count[-1]:.0f}{'+' if last_or_more else ''}"))
     x = Axis(axis_name(context, "Count"), count[0] - 0.9, count[-1] + 0.9, tuple(ticks))
     y = Axis("Root of rows", low - room, high + room, ticks_between(low, high))
     drawn = panel(sheet, x, y, 210, title=series.label)
-    for at, length, top in zip(count, lengths, tops, strict=True):
-        drawn.record_values(series.label, **{"count": [at], "root observed": [-length], "root expected": [top]})
-    drawn.hang([edge for at in count for edge in (at - 0.41, at + 0.41)], lengths, tops, series.ink)
+    for value, length, top in zip(count, lengths, tops, strict=True):
+        drawn.record_values(series.label, **{"count": [value], "root observed": [-length], "root expected": [top]})
+    drawn.hang([edge for value in count for edge in (value - 0.41, value + 0.41)], lengths, tops, series.ink)
     # The last bin is apart where it holds all larger counts: it is no point of the distribution.
-    single = len(count) - 1 if last_or_more else len(count)
-    drawn.line(count[:single], tops[:single], "ink", kind="thin")
+    point_count = len(count) - 1 if last_or_more else len(count)
+    drawn.line(count[:point_count], tops[:point_count], "ink", kind="thin")
     drawn.marks(count, tops, "ink", "o", size=2.5)
     drawn.rule("ink", y=0)
     sheet.key([KeyEntry("Observed, hanging from expected", series.ink, "light"),
@@ -258,16 +259,17 @@ def _rootogram_sheet(context: Context, series: Series, curve: Rootogram) -> Shee
 
 
 def _largest_count_gap(curve: Rootogram) -> str:
+    """Return in words the observed and expected zeros, and the count at which a rootogram differs most."""
     points = curve.points
     rows = list(zip(known(points.count), known(points.observed), known(points.expected), strict=True))
     count, observed, expected = max(rows, key=lambda row: abs(math.sqrt(row[1]) - math.sqrt(row[2])))
     more = " or more" if curve.notes.last_or_more and count == rows[-1][0] else ""
-    rest = or_nan(curve.notes.expected_above)
-    beyond = f"; {short(rest)} rows are expected above {numbers.count(rows[-1][0])}, where there are none"
+    expected_above = or_nan(curve.notes.expected_above)
+    beyond = f"; {short(expected_above)} rows are expected above {numbers.count(rows[-1][0])}, where there are none"
     return (
         f"{numbers.count(rows[0][1])} rows with count 0, {short(rows[0][2])} expected; observed and expected "
         f"differ most at {numbers.count(count)}{more}: {numbers.count(observed)} against {short(expected)}"
-        + (beyond if rest >= 0.05 else "")
+        + (beyond if expected_above >= 0.05 else "")
     )
 
 
@@ -282,19 +284,20 @@ def _against_predictions(
     context: Context, panels: Sequence[ScatterPanel], key: str, heads: tuple[str, str], caption: str,
     say: Callable[[ScatterPanel], str],
 ) -> Drawing:
-    """Draw a scatter for each model; ``heads`` are the title and the name of the vertical axis."""
-    title, up = heads
+    """Draw a scatter for each model; ``heads`` are the title and the vertical axis, ``say`` writes each finding."""
+    title, y_name = heads
     of_panels = [(panel_of.series, panel_of) for panel_of in panels]
     xs, ys = ([value for panel_of in panels for path in panel_of.paths for value in known(path[side])]
               for side in (0, 1))
     x = unit_axis("Predicted probability") if context.results.levels else (
         number_axis(axis_name(context, "Predicted"), xs))
     texts = context.finding_text(of_panels, say), caption, context.alt_text(title, of_panels, say)
-    sheets = [scatter_sheet(panel_of, (x, number_axis(up, ys, zero=True)), "Expected") for panel_of in panels]
+    sheets = [scatter_sheet(panel_of, (x, number_axis(y_name, ys, zero=True)), "Expected") for panel_of in panels]
     return drawing(f"d{context.place}-{key}", title, texts, sheets)
 
 
 def _kind_against_predictions(context: Context, pairs: list[tuple[Series, KindPredicted]], kind: str) -> Drawing:
+    """Draw the residuals of a ``kind``, "deviance" or "pearson", of each model against its predictions."""
     panels = _panels(context, pairs, residuals.KindPredictedSmooth, f"{kind}_residual_predicted_smooth")
     name = RESIDUAL_NAMES[kind].capitalize().replace("pearson", "Pearson")
     branches = " Events lie above zero, the others below." if context.results.levels else ""
@@ -317,6 +320,7 @@ def pearson_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]
 
 
 def _furthest_from_expected(panel_of: ScatterPanel) -> str:
+    """Return in words the range of the residuals, and where the smooth line is furthest from expected."""
     ys = known(panel_of.rows.points.path[1])
     text = f"residuals drawn from {short(min(ys))} to {short(max(ys))}"
     if panel_of.smooth is None:
@@ -326,11 +330,11 @@ def _furthest_from_expected(panel_of: ScatterPanel) -> str:
 
 
 def _largest_gap(predicted: Column, line: Column, expected: Column) -> str:
-    """Say where a smooth line is furthest from what is expected along it."""
-    x, y, of_model = max(zip(known(predicted), known(line), known(expected), strict=True),
+    """Return in words where a smooth line is furthest from the line that is expected."""
+    x, y, expected_y = max(zip(known(predicted), known(line), known(expected), strict=True),
                          key=lambda point: abs(point[1] - point[2]))
     return (f"the smooth line is furthest from what is expected where {short(x)} is predicted, {short(y)} against "
-            f"{short(of_model)}")
+            f"{short(expected_y)}")
 
 
 @figure_of(ScaleLocation, part="calibration", place=196)
@@ -348,6 +352,7 @@ def scale_location(context: Context, pairs: list[tuple[Series, ScaleLocation]]) 
 
 
 def _scale_gap(panel_of: ScatterPanel) -> str:
+    """Return in words where the smooth line of root sizes is furthest from expected."""
     if panel_of.smooth is None:
         return f"roots drawn up to {short(max(known(panel_of.rows.points.path[1])))}"
     points = panel_of.smooth.points
@@ -388,7 +393,7 @@ def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Dra
 
 
 def _beyond_limits(curve: HalfNormal) -> str:
-    """Say how many of the points lie beyond the limits, and how large the largest residual is."""
+    """Return in words how many points lie beyond the limits, and how large the largest residual is."""
     points = curve.points
     sizes = known(points.absolute_residual)
     text = f"the largest residual is {short(sizes[-1])}, where {short(known(points.expected)[-1])} is expected"

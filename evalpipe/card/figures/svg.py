@@ -35,7 +35,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class PointSeries:
-    """PointSeries that a figure draws, for its table: whose they are, and their columns by name, days as texts."""
+    """Points that a figure draws, for the table behind it: the name of their series, and their columns by name."""
 
     name: str
     columns: dict[str, list[float] | list[str]]
@@ -66,7 +66,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class PointTable:
-    """PointSeries of a figure as a table: its heads, and its rows as text; ``left_out`` points are not in it."""
+    """Points of a figure as a table: its heads, its rows as text, and how many points are ``left_out``."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -74,7 +74,7 @@ class PointTable:
 
 
 def data_tables(drawing: Drawing) -> list[PointTable]:
-    """Return the points that a figure draws as tables, one for each set of columns, long series thinned evenly."""
+    """Return the points of a figure as tables, one for each set of columns, with long series thinned evenly."""
     groups: dict[tuple[str, ...], list[PointSeries]] = {}
     for points in drawing.points:
         groups.setdefault(tuple(points.columns), []).append(points)
@@ -83,27 +83,27 @@ def data_tables(drawing: Drawing) -> list[PointTable]:
         most = max(LEAST_POINTS, MOST_POINTS // len(members))
         rows = [(member.name, *map(_value_text, values)) for member in members
                 for values in _thinned(list(zip(*member.columns.values(), strict=True)), most)]
-        whole = sum(len(next(iter(member.columns.values()))) for member in members)
-        tables.append(PointTable(("Series", *columns), tuple(rows), whole - len(rows)))
+        point_count = sum(len(next(iter(member.columns.values()))) for member in members)
+        tables.append(PointTable(("Series", *columns), tuple(rows), point_count - len(rows)))
     return tables
 
 
 def _thinned(rows: list[tuple[float | str, ...]], most: int) -> list[tuple[float | str, ...]]:
-    """Return at most so many rows, evenly spaced, the first and the last among them."""
+    """Return at most ``most`` rows, evenly spaced, with the first and the last of them."""
     if len(rows) <= most:
         return rows
     return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]
 
 
 def _value_text(value: float | str) -> str:
-    """Write a value of the table behind a figure; a dash where it is undefined."""
+    """Return a value as text for the table behind a figure; a dash for NaN."""
     if isinstance(value, str):
         return value
     return "–" if value != value else f"{value:.4g}".replace("-", "−")  # noqa: PLR0124 - NaN differs from itself
 
 
 def series_of(models: Sequence[tuple[str, str]]) -> tuple[Series, ...]:
-    """Give every model, as (name, label), its ink and marker by its place in the spec."""
+    """Return how models, (name, label), are drawn: each has an ink and a marker by its position in the spec."""
     return tuple(
         Series(name, label, f"m{i % len(MODELS)}", MARKERS[i % len(MARKERS)]) for i, (name, label) in enumerate(models)
     )
@@ -133,11 +133,11 @@ class Element:
     text: str = ""
 
     def written(self, *, printed: bool) -> str:
-        """Write the element, with a class for the screen, or with the attributes of light paper."""
-        look = (" ".join(f'{name}="{value}"' for name, value in attributes(self.kind, self.ink).items()) if printed
+        """Return the element as SVG, with a class for the screen, or ``printed`` with the colours of light paper."""
+        style = (" ".join(f'{name}="{value}"' for name, value in attributes(self.kind, self.ink).items()) if printed
                 else f'class="{self.kind} {self.ink}"')
         inside = f">{escape(self.text, quote=False)}</{self.tag}>" if self.text else "/>"
-        return f"<{self.tag} {look} {self.attributes}{inside}"
+        return f"<{self.tag} {style} {self.attributes}{inside}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class KeyEntry:
 
 
 def number(value: float) -> str:
-    """Write a coordinate with one decimal, in few letters."""
+    """Return a coordinate as text with one decimal, as short as SVG allows."""
     return f"{value:.1f}".removesuffix(".0").replace("-0.", "-.") if value else "0"
 
 
@@ -171,41 +171,42 @@ class Sheet:
     """Of each panel its left, top, width and height, the ends of both axes, and the name of the horizontal one."""
 
     def path(self, d: str, kind: str, ink: str, dash: str = "") -> None:
-        """Draw a path."""
+        """Draw a path; ``d`` are its commands in SVG, ``kind`` a way to draw of `evalpipe.card.palette`."""
         self.nodes.append(Element("path", kind, ink, f'd="{d}"' + (f' stroke-dasharray="{dash}"' if dash else "")))
 
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "", kind: str = "text") -> None:
         """Write one line of text, its base line at ``y``."""
-        place = f'x="{number(x)}" y="{number(y)}"' + (f' text-anchor="{anchor}"' if anchor else "")
-        self.nodes.append(Element("text", kind, ink, place, legible(text)))
+        position = f'x="{number(x)}" y="{number(y)}"' + (f' text-anchor="{anchor}"' if anchor else "")
+        self.nodes.append(Element("text", kind, ink, position, legible(text)))
 
     def marker(self, x: float, y: float, marker: str, ink: str, size: float = 4.5, kind: str = "mark") -> None:
-        """Draw one marker."""
+        """Draw one marker, its centre at (x, y)."""
         self.path(outline(x, y, marker, size), kind, ink)
 
     def heading(self, text: str, ink: str = "ink", left: float = 0.0, room: float | None = None) -> None:
-        """Write a heading below what is drawn, in as many lines as it needs."""
+        """Write a heading below all that is drawn, from ``left``, in lines of at most ``room`` pixels."""
         for line in wrap(text, self.width - left if room is None else room):
             self.bottom += LINE
             self.write(left, self.bottom - 4, line, ink, kind="bold")
 
     def key(self, entries: Iterable[KeyEntry]) -> None:
-        """Write the key below what is drawn, its entries side by side as far as they fit."""
-        left, started = 0.0, False
+        """Write the key below all that is drawn, its entries side by side as far as they fit."""
+        left, has_line = 0.0, False
         for entry in entries:
             lines = wrap(entry.text, self.width - SWATCH - 6)
-            wide = SWATCH + 6 + max(map(width, lines))
-            if not started or left + wide > self.width:
+            entry_width = SWATCH + 6 + max(map(width, lines))
+            if not has_line or left + entry_width > self.width:
                 self.bottom += LINE + 3
-                left, started = 0.0, True
+                left, has_line = 0.0, True
             self._draw_sample(entry, left, self.bottom - 4)
-            for place, line in enumerate(lines):
-                self.bottom += LINE if place else 0
+            for line_index, line in enumerate(lines):
+                self.bottom += LINE if line_index else 0
                 self.write(left + SWATCH + 6, self.bottom, line)
-            left += wide + GAP if len(lines) == 1 else self.width
+            left += entry_width + GAP if len(lines) == 1 else self.width
         self.bottom += 4
 
     def _draw_sample(self, entry: KeyEntry, left: float, y: float) -> None:
+        """Draw the sample of an entry of the key, from ``left``, about the height ``y``."""
         if entry.kind in {"band", "faint", "fill", "light", "solid"}:
             self.path(f"M{number(left)},{number(y - 5)}h{SWATCH}v10h-{SWATCH}z", entry.kind, entry.ink)
         elif entry.kind not in {"mark", "ring", "hollow"}:
@@ -215,25 +216,25 @@ class Sheet:
             self.marker(left + SWATCH / 2, y, entry.marker, entry.ink, kind=kind)
 
     def svg(self, *, printed: bool = False) -> str:
-        """Write the SVG, for the screen in classes, or for print with its own colours."""
-        high = number(self.bottom + 3)
+        """Return the SVG of the sheet, for the screen with classes, or ``printed`` with its own colours."""
+        height = number(self.bottom + 3)
         axes = f' data-axes="{escape(json.dumps(self.axes, separators=(",", ":")))}"' if self.axes else ""
-        attributes_of_svg = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
+        attributes = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
                              else f'class="chart" aria-hidden="true"{axes}')
         inside = "".join(node.written(printed=printed) for node in self.nodes)
-        wide = number(self.width)
-        return f'<svg {attributes_of_svg} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">{inside}</svg>'
+        width = number(self.width)
+        return f'<svg {attributes} width="{width}" height="{height}" viewBox="0 0 {width} {height}">{inside}</svg>'
 
 
 def stacks(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:
-    """Divide what has a panel each among sheets, on which at most `STACKED` panels stand one below the other."""
-    sheets = -(-len(pairs) // STACKED)
-    most = -(-len(pairs) // max(sheets, 1))
-    return [pairs[start : start + most] for start in range(0, len(pairs), most)]
+    """Divide the items that get a panel each among sheets, at most `STACKED` on each, as evenly as possible."""
+    sheet_count = -(-len(pairs) // STACKED)
+    per_sheet = -(-len(pairs) // max(sheet_count, 1))
+    return [pairs[start : start + per_sheet] for start in range(0, len(pairs), per_sheet)]
 
 
 def outline(x: float, y: float, marker: str, size: float) -> str:
-    """Return the path of a marker about a place."""
+    """Return the SVG path of a marker with its centre at (x, y)."""
     commands = []
     for command, coordinates in re.findall(r"([A-Za-z])([^A-Za-z]*)", OUTLINES[marker]):
         values = [float(value) for value in re.findall(r"-?\d*\.?\d+", coordinates)]
@@ -250,7 +251,7 @@ def outline(x: float, y: float, marker: str, size: float) -> str:
 
 
 def drawing(key: str, title: str, texts: tuple[str, str, str], sheets: Sequence[Sheet]) -> Drawing:
-    """Finish a figure. ``texts`` are what it says, how to read it, and the alternative text."""
+    """Return the finished figure of some sheets; ``texts`` are its finding, its caption and its alternative text."""
     finding, caption, alt = texts
     return Drawing(
         key, title, finding, caption, alt, tuple(sheet.svg() for sheet in sheets),
@@ -266,7 +267,7 @@ BOLD = "font-weight"
 
 
 def placed_by_the_left(svg: str) -> str:
-    """Return a figure for print whose texts are placed by their left end, where their width is known."""
+    """Return the SVG of a figure for print with texts anchored at their left end, where their width is known."""
 
     def place(text: re.Match[str]) -> str:
         look, x, y, anchor, content = text.groups()

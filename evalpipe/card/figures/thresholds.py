@@ -69,29 +69,30 @@ class RateLine:
 
 
 def _line_caption(context: Context) -> str:
+    """Return the sentences of a caption on the vertical lines: threshold in use, marked thresholds."""
     marked = " Dotted: the thresholds that the spec marks." if marks_of(context) else ""
     return f" Dashed vertical line: threshold in use.{marked}"
 
 
 def _rate_sheets(context: Context, models: Sequence[Series], lines: Mapping[str, Sequence[RateLine]]) -> list[Sheet]:
-    """Draw the rates of each model in a panel of its own, one below the other."""
+    """Draw the rate lines of each model in a panel, one panel below the other; return the sheets."""
     cuts = [cut for drawn in lines.values() for cut in drawn[0].at if not math.isnan(cut)]
-    unit, sheets = all(0 <= cut <= 1 for cut in cuts), list[Sheet]()
+    is_probability, sheets = all(0 <= cut <= 1 for cut in cuts), list[Sheet]()
     for stack in stacks(models):
         sheets.append(sheet := Sheet())
         unplaced: list[KeyEntry] = []
         for series in stack:
-            x = unit_axis("Threshold") if unit else number_axis(
+            x = unit_axis("Threshold") if is_probability else number_axis(
                 "Threshold", [cut for cut in lines[series.name][0].at if not math.isnan(cut)])
-            last = not unit or series is stack[-1]
-            drawn = panel(sheet, x, unit_axis("Rate", (0, 0.5, 1)), 150, title=series.label, last=last)
+            is_last = not is_probability or series is stack[-1]
+            drawn = panel(sheet, x, unit_axis("Rate", (0, 0.5, 1)), 150, title=series.label, last=is_last)
             unplaced = _draw_rates(drawn, context, series, lines[series.name]) or unplaced
         sheet.key(unplaced)
     return sheets
 
 
 def _draw_rates(drawn: Panel, context: Context, series: Series, lines: Sequence[RateLine]) -> list[KeyEntry]:
-    """Draw the rates of a model, with a point at each marked threshold; return the key of labels without room."""
+    """Draw the rate lines of a model, marked at the spec's thresholds; return key entries of labels without room."""
     threshold, marked = context.threshold(series.name), marks_of(context).get(series.name)
     cuts = draw_marked_rules(drawn, context, series)
     if threshold is not None:
@@ -101,11 +102,11 @@ def _draw_rates(drawn: Panel, context: Context, series: Series, lines: Sequence[
         drawn.line(line.at, line.heights, series.ink, name=f"{series.label}, {line.name.lower()}", dash=line.dash)
         labels.append(LineLabel(line.name, series.ink, line.at, line.heights, dash=line.dash))
     if marked is not None:
-        at = column(marked.points.threshold)
+        thresholds = column(marked.points.threshold)
         rates = {line.name: column(getattr(marked.points, COLUMNS[line.name])) for line in lines}
-        drawn.marks(at * len(rates), [height for heights in rates.values() for height in heights], series.ink,
+        drawn.marks(thresholds * len(rates), [height for heights in rates.values() for height in heights], series.ink,
                     series.marker, size=3.2)
-        drawn.record_values(f"{series.label}, marked", Threshold=at, **rates)
+        drawn.record_values(f"{series.label}, marked", Threshold=thresholds, **rates)
     return label_lines(drawn, labels, occupied=label_rules(drawn, cuts, labels))
 
 
@@ -115,20 +116,21 @@ COLUMNS = {"Sensitivity": "sensitivity", "Specificity": "specificity", "Precisio
 
 
 def _closest_rates(curve: Thresholds) -> str:
-    at = curve.notes.closest
-    if at is None:
+    """Return in words the threshold at which sensitivity and specificity are closest."""
+    closest = curve.notes.closest
+    if closest is None:
         return "rates drawn"
-    return (f"sensitivity and specificity are closest at threshold {numbers.given(at.threshold)}, with "
-            f"{numbers.number(at.sensitivity)} and {numbers.number(at.specificity)}")
+    return (f"sensitivity and specificity are closest at threshold {numbers.given(closest.threshold)}, with "
+            f"{numbers.number(closest.sensitivity)} and {numbers.number(closest.specificity)}")
 
 
 def _furthest_apart(curve: Roc) -> str:
-    """Say where the true positive rate exceeds the false positive rate most."""
-    at = curve.notes.furthest
-    if at is None:
+    """Return in words where the true positive rate exceeds the false positive rate most."""
+    furthest = curve.notes.furthest
+    if furthest is None:
         return "the true positive rate exceeds the false positive rate at no threshold"
-    return (f"the rates are furthest apart at threshold {numbers.given(at.threshold)}, with "
-            f"{numbers.number(at.sensitivity)} and {numbers.number(at.false_positive_rate)}")
+    return (f"the rates are furthest apart at threshold {numbers.given(furthest.threshold)}, with "
+            f"{numbers.number(furthest.sensitivity)} and {numbers.number(furthest.false_positive_rate)}")
 
 
 LEAST = 1e-9
@@ -167,7 +169,7 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
 
 
 def _largest_gain(curve: NetBenefit) -> str:
-    """Say where a model gains most over the better of the policies that need none."""
+    """Return in words where a model's net benefit most exceeds acting on all cases and on none."""
     gain, at = or_nan(curve.notes.largest_gain), or_nan(curve.notes.largest_gain_at)
     if gain < LEAST:
         return "at no threshold better than acting on all cases or on none"
