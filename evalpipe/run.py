@@ -404,9 +404,9 @@ def render(
 
 def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:
     """Return the templates to render with; None for those that the results hold."""
-    from evalpipe.card.custom_templates import PLAIN, given_templates
+    from evalpipe.card.custom_templates import PLAIN, templates_in_folder
 
-    return None if template is None else PLAIN if template is False else given_templates(template)
+    return None if template is None else PLAIN if template is False else templates_in_folder(template)
 
 
 def _rendered(

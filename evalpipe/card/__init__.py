@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def ready(formats: Sequence[str], templates: Templates | None = None) -> None:
-    """Make sure, before anything is computed, that the card can be made here; raises UsageError as `render` does."""
+    """Check, before anything is computed, that the card can be made here; raises UsageError as `render` does."""
     if templates is not None:
         from evalpipe.card.custom_templates import check_fit
 
@@ -55,7 +55,7 @@ def render(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Leave garbage where it is: a layout keeps most objects to its end, and looking for others takes a fifth more."""
+    """Switch garbage collection off: a layout keeps most of its objects, and looking for others takes a fifth more."""
     import gc
 
     collects = gc.isenabled()

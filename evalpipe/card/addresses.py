@@ -38,20 +38,20 @@ _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 
 class Addresses:
-    """The estimates of some results by their addresses; those that findings alone rest on come last."""
+    """Finds estimates of results by their addresses; those that only findings use come last."""
 
     def __init__(self, results: Results) -> None:
-        """Gather the estimates."""
+        """Gather the estimates of results, and the metrics that need their options in an address."""
         self.estimates = (*results.rows, *results.diagnostics)
         self._requested = len(results.rows)
         self._names = names_of(results)
-        forms: dict[str, set[str]] = {}
+        options_by_metric: dict[str, set[str]] = {}
         for estimate in self.estimates:
-            forms.setdefault(estimate.metric, set()).add(json.dumps(estimate.params))
-        self._with_several_options = {metric for metric, params in forms.items() if len(params) > 1}
+            options_by_metric.setdefault(estimate.metric, set()).add(json.dumps(estimate.params))
+        self._with_several_options = {metric for metric, params in options_by_metric.items() if len(params) > 1}
 
-    def asked(self, estimate: Estimate) -> bool:
-        """Tell whether the spec asks for an estimate; if not, findings rest on it."""
+    def is_requested(self, estimate: Estimate) -> bool:
+        """Tell whether the spec requests an estimate; the others are made for findings."""
         return any(estimate is other for other in self.estimates[: self._requested])
 
     def of(self, estimate: Estimate) -> str:
@@ -66,7 +66,7 @@ class Addresses:
         return "/".join(map(_quoted_part, parts))
 
     def find(self, address: str) -> Estimate:
-        """Return the estimate that an address is of; raises UsageError where it is of none, or of several."""
+        """Return the estimate at an address, whole or short; raises UsageError where there is none, or several."""
         parts = _parts(address)
         matching = self._by_whole_address(parts) or self._prefer_usual(self._having_all(parts))
         if len(matching) > 1:
@@ -78,37 +78,37 @@ class Addresses:
         return matching[0]
 
     def _by_whole_address(self, parts: Sequence[str]) -> list[Estimate]:
-        """Return the estimates whose whole address has these parts, each in its place; none of a short address."""
+        """Return the estimates whose whole address has these parts in this order; none for a short address."""
         if len(parts) < PLACES:
             return []
         dataset, model, variant, slice_, metric, *others = parts
-        wanted = set(map(_without_spaces, others))
+        required = set(map(_without_spaces, others))
         return [e for e in self.estimates
                 if (e.dataset, e.model, e.variant) == (dataset, model, variant) and metric in _metric_names(e)
                 and _without_spaces(slice_) in map(_without_spaces, self._slices(e))
-                and wanted <= set(map(_without_spaces, self._options_and_class(e)))]
+                and required <= set(map(_without_spaces, self._options_and_class(e)))]
 
     def _having_all(self, parts: Sequence[str]) -> list[Estimate]:
-        """Return the estimates that have all parts; raises UsageError where there are none."""
+        """Return the estimates whose names include all parts, in any order; raises UsageError where there are none."""
         names = [{_without_spaces(name) for name in self._all_names(estimate)} for estimate in self.estimates]
-        known = set().union(*names)
+        all_names = set().union(*names)
         for part in parts:
-            if _without_spaces(part) not in known:
+            if _without_spaces(part) not in all_names:
                 guess = closest(part, dict.fromkeys(name for e in self.estimates for name in self._all_names(e)))
                 raise UsageError.of("unknown-estimate", f"{quoted(part)} is in the address of no estimate",
                                     hint=f"did you mean '{guess}'?" if guess else LISTS_ALL)
-        wanted = set(map(_without_spaces, parts))
-        matching = [estimate for estimate, of_estimate in zip(self.estimates, names, strict=True)
-                    if wanted <= of_estimate]
+        required = set(map(_without_spaces, parts))
+        matching = [estimate for estimate, names_of_estimate in zip(self.estimates, names, strict=True)
+                    if required <= names_of_estimate]
         if not matching:
             raise UsageError.of(
                 "unknown-estimate", f"no estimate has {listed(parts, 'and')} in its address", hint=LISTS_ALL)
         return matching
 
     def _prefer_usual(self, estimates: list[Estimate]) -> list[Estimate]:
-        """Keep, of several, those of original predictions, of all rows, of no class, and those that the spec names."""
+        """Narrow estimates to original predictions, all rows, no class, requested ones: each only where some remain."""
         usual: tuple[Callable[[Estimate], bool], ...] = (
-            lambda e: e.variant == "original", lambda e: e.slice is None, lambda e: e.class_ is None, self.asked)
+            lambda e: e.variant == "original", lambda e: e.slice is None, lambda e: e.class_ is None, self.is_requested)
         for is_usual in usual:
             estimates = [estimate for estimate in estimates if is_usual(estimate)] or estimates
         return estimates
@@ -123,7 +123,7 @@ class Addresses:
         yield from self._options_and_class(e)
 
     def _slices(self, estimate: Estimate) -> Iterator[str]:
-        """Yield what the slice of an estimate may be called."""
+        """Yield every name of an estimate's slice in addresses."""
         yield _slice_text(estimate)
         if estimate.slice is not None:
             yield self._names.slice(estimate.slice)
@@ -131,7 +131,7 @@ class Addresses:
                         for labels in permutations(estimate.slice.items()))
 
     def _options_and_class(self, estimate: Estimate) -> Iterator[str]:
-        """Yield what else an estimate may be called by: its options, its average and its class."""
+        """Yield the parts of addresses for an estimate's options, average and class, in every notation."""
         for name, value in estimate.params.items():
             yield from (f"{name}={text}" for text in {_yaml_value(value), str(value), scalar(value)})
         for key, text in (("average", estimate.average), ("class", estimate.class_)):

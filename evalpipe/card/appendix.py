@@ -30,7 +30,7 @@ SIZES = {"probability_rmse": "RMSE", "probability_mae": "MAE", "probability_mad"
 
 
 def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
-    """Write the quantiles of a dataset's residuals, at most `MODELS_ABREAST` models in a table; nothing without any."""
+    """Yield tables of the quantiles of a dataset's residuals, of every kind; nothing where no model has residuals."""
     curves = {c.model: c for c in curves_of(results, dataset, ResidualQuantiles) if c.variant == "original"}
     if not curves:
         return
@@ -53,7 +53,7 @@ def residual_blocks(results: Results, dataset: str) -> Iterator[Block]:
 
 
 def _quantiles_of_kind(results: Results, dataset: str, kind: str) -> Iterator[Block]:
-    """Write the quantiles of deviance or Pearson residuals; nothing without any."""
+    """Yield a heading and tables of quantiles of "deviance" or "pearson" residuals; nothing without any."""
     curves = {c.model: c for c in curves_of(results, dataset, KindQuantiles, f"{kind}_residual_quantiles")
               if c.variant == "original"}
     if not curves:
@@ -61,14 +61,14 @@ def _quantiles_of_kind(results: Results, dataset: str, kind: str) -> Iterator[Bl
     yield Heading(f"{kind.capitalize()} residual quantiles")
     clipped = sum(curve.notes.clipped or 0.0 for curve in curves.values())
     if clipped:
-        many = "probability of the true level is" if clipped == 1 else "probabilities of the true level are"
-        yield Text(f"{numbers.count(clipped)} {many} below {constants.CLIP:g} and "
+        subject = "probability of the true level is" if clipped == 1 else "probabilities of the true level are"
+        yield Text(f"{numbers.count(clipped)} {subject} below {constants.CLIP:g} and "
                    f"{'counts' if clipped == 1 else 'count'} as that.", "lead")
     yield from _quantile_tables(results, dataset, curves, f"{kind.capitalize()} residual")
 
 
 def _residual_sizes(results: Results, dataset: str) -> Table:
-    """Write RMSE, MAE and MAD of the residuals of probabilities, model by model, with limits."""
+    """Return a table of RMSE, MAE and MAD of the residuals of probabilities, one row for each model."""
     sizes = {(e.model, e.metric): e for e in (*results.rows, *results.diagnostics)
              if e.dataset == dataset and e.variant == "original" and e.slice is None and e.metric in SIZES}
     rows = [Row((model.label, *(shown(sizes[model.name, metric]) for metric in SIZES)))
@@ -81,7 +81,7 @@ def _residual_sizes(results: Results, dataset: str) -> Table:
 def _quantile_tables(
     results: Results, dataset: str, curves: Mapping[str, ResidualQuantiles | KindQuantiles], name: str = "",
 ) -> Iterator[Table]:
-    """Write the quantiles of the residuals of all models by name; those of a residual with a ``name`` have no unit."""
+    """Yield tables of residual quantiles, with `MODELS_ABREAST` models each; residuals with a ``name`` have no unit."""
     models = [model for model in results.models if model.name in curves]
     unit = f", in {results.unit}" if results.unit and not name else ""
     for start in range(0, len(models), MODELS_ABREAST):
@@ -113,12 +113,12 @@ EVEN = 1_000_000
 
 
 def gain_blocks(results: Results, dataset: str) -> Iterator[Block]:
-    """Write the gain tables of a dataset, one for each model that has one; nothing where there are none."""
+    """Yield the gain tables of a dataset, one for each model, with a text that explains them; nothing without any."""
     curves = [curve for curve in curves_of(results, dataset, GainTable) if curve.variant == "original"]
     if not curves:
         return
     groups, profit = len(curves[0].points.group), curves[0].points.profit is not None
-    earned = (" Profit is that of contacting all rows so far, at the benefit and the costs under Costs and profit."
+    profit_note = (" Profit is that of contacting all rows so far, at the benefit and the costs under Costs and profit."
               if profit else "")
     yield Heading(f"Gain {'table' if len(curves) == 1 else 'tables'}")
     yield Text(
@@ -126,20 +126,20 @@ def gain_blocks(results: Results, dataset: str) -> Iterator[Block]:
         "divided in proportion. Random order finds events at the observed prevalence; perfect order finds all events "
         "first. Lift is relative to random order. Separation is the share of events found so far minus the share of "
         "non-events; its maximum is close to the K-S statistic. Below a count so far stands its share of all rows or "
-        f"of all events.{earned}", "lead")
+        f"of all events.{profit_note}", "lead")
     for curve in curves:
         yield _gain_table(curve, labels(results)[curve.model])
 
 
 def _gain_table(curve: GainTable, label: str) -> Table:
-    """Write the gain table of a model: each group, and all groups down to it."""
-    known = curve.points.columns
+    """Return the gain table of a model: a row for each group, with the counts of the group and of all groups so far."""
+    points = curve.points.columns
     columns: list[Column] = []
     cells: list[list[Cell]] = []
 
     def add(head: str, over: str, name: str, write: Callable[[float], str]) -> None:
         columns.append(Column(head, "num", over=over))
-        cells.append(["–" if value is None else write(value) for value in known[name]])
+        cells.append(["–" if value is None else write(value) for value in points[name]])
 
     def lift(value: float) -> str:
         return numbers.fixed(value, 2)
@@ -148,33 +148,34 @@ def _gain_table(curve: GainTable, label: str) -> Table:
         return numbers.percent(value, 1)
 
     columns.append(Column("Group"))
-    cells.append(["–" if value is None else numbers.count(value) for value in known["group"]])
+    cells.append(["–" if value is None else numbers.count(value) for value in points["group"]])
     for head, name in OF_GROUP:
         add(head, "In the group", name, numbers.count)
     add("Lift", "In the group", "lift", lift)
     for head, name, share in SO_FAR:
         columns.append(Column(head, "num", over="So far"))
-        cells.append([(numbers.count(count or 0.0), Line(percent(part or 0.0), "options"))
-                      for count, part in zip(known[name], known[share], strict=True)])
+        cells.append([(numbers.count(count or 0.0), Line(percent(share_of_all or 0.0), "options"))
+                      for count, share_of_all in zip(points[name], points[share], strict=True)])
     add("Lift", "So far", "cumulative_lift", lift)
     add("Separation", "So far", "separation", percent)
-    if "profit" in known:
-        digits = numbers.decimals(max(abs(value or 0.0) for _, name in PROFITS for value in known[name]))
+    if "profit" in points:
+        digits = numbers.decimals(max(abs(value or 0.0) for _, name in PROFITS for value in points[name]))
         for head, name in PROFITS:
             add(head, "Profit so far", name, lambda value: numbers.fixed(value, digits))
-    even = "profit" not in known and max(count or 0.0 for count in known["population_so_far"]) < EVEN
+    even = "profit" not in points and max(count or 0.0 for count in points["population_so_far"]) < EVEN
     return Table(label, tuple(columns), tuple(map(Row, zip(*cells, strict=True))), "gain even" if even else "gain",
                  label=f"Gain table of {label} on {curve.dataset}")
 
 
 def further_sections(results: Results) -> Iterator[Section]:
-    """Write a section for each dataset that is evaluated."""
-    for place, dataset in evaluated(results):
-        why = "" if has_curves(results, dataset.name, "appendix") else (
+    """Yield for each evaluated dataset a section of further figures, gain tables, residuals and variants."""
+    for dataset_anchor, dataset in evaluated(results):
+        no_curves_reason = "" if has_curves(results, dataset.name, "appendix") else (
             "There are no curves: no model gives probabilities on this dataset, or a level is absent."
             if results.levels else "There are no curves.")
-        yield Section(f"further-{place.rpartition('-')[2]}", f"Further figures and tables on {dataset.name}", (
-            *((Text(why),) if why else ()), Figures(partial(drawings, results, dataset.name, "appendix")),
+        yield Section(f"further-{dataset_anchor.rpartition('-')[2]}", f"Further figures and tables on {dataset.name}", (
+            *((Text(no_curves_reason),) if no_curves_reason else ()),
+            Figures(partial(drawings, results, dataset.name, "appendix")),
             *gain_blocks(results, dataset.name), *residual_blocks(results, dataset.name),
             *variant_blocks(results, dataset.name)), part="appendix")
 
@@ -187,7 +188,7 @@ CELLS = (
 
 
 def definition_sections(results: Results) -> Iterator[Section]:
-    """Write the section."""
+    """Yield the section that defines every measure of the run."""
     blocks: list[Block] = []
     if any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics):
         blocks.append(Text(CELLS))
@@ -197,7 +198,7 @@ def definition_sections(results: Results) -> Iterator[Section]:
 
 
 def _definition(results: Results, metric: MetricSummary) -> Iterator[Block]:
-    """Say what a measure means, and how its interval is made."""
+    """Yield the name, the definition, the formula, the range and the interval method of a measure."""
     yield Heading((metric.title, " ", Code(metric.name)), anchor=f"measure-{metric.name}")
     yield Text(metric.definition)
     if metric.formula:
@@ -210,7 +211,7 @@ def _definition(results: Results, metric: MetricSummary) -> Iterator[Block]:
 
 
 def _matrices(results: Results, metric: MetricSummary) -> Iterator[Table]:
-    """Show what each pair of a true and a predicted level weighs or costs, where the measure depends on that."""
+    """Yield a table for each matrix of a metric: the weight or cost of each pair of a true and a predicted level."""
     columns = (Column("Truth"), *(Column(level, "num") for level in results.levels))
     for title, matrix in metric.matrices.items():
         rows = tuple(
@@ -220,10 +221,10 @@ def _matrices(results: Results, metric: MetricSummary) -> Iterator[Table]:
 
 
 def reference_sections(results: Results) -> Iterator[Section]:
-    """Write the section, in the order of the authors' names; none where nothing is cited."""
+    """Yield the section of full references, in the order of authors; nothing where none is cited."""
     cited = [*references(results), *(metric.reference for metric in results.metrics)]
-    known = dict(resolved(text) for reference in cited for text in reference.split("; "))
-    full_texts = {anchor(short): full for short, full in known.items() if full}
+    full_by_short = dict(resolved(text) for reference in cited for text in reference.split("; "))
+    full_texts = {anchor(short): full for short, full in full_by_short.items() if full}
     ordered = sorted(full_texts.items(), key=lambda entry: entry[1].lower())
     if ordered:
         yield Section("references", "References", tuple(

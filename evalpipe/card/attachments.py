@@ -31,7 +31,7 @@ class AttachedFile(NamedTuple):
 
 
 def attached_files(edition: Edition) -> Iterator[AttachedFile]:
-    """Yield the files, sorted by name as a PDF lists them; byte for byte those of the output folder.
+    """Yield the files attached to a PDF, sorted by name, with the same bytes as in the output folder.
 
     ``spec.yaml`` is the resolved spec; it reads back as the same spec where its paths lead to the same files.
     """
@@ -57,15 +57,15 @@ CREATOR = re.compile(rb"<xmp:CreatorTool>([^<]*)</xmp:CreatorTool>")
 
 
 def files_in(pdf: bytes) -> dict[str, bytes]:
-    """Return the files attached to a card, by name; none where the PDF is not as evalpipe writes it."""
+    """Return the files attached to a card in PDF, by name; empty where it has not the form that evalpipe writes."""
     streams = dict(_decoded_streams(pdf))
     objects = [content for dictionary, content in streams.values() if b"/ObjStm" in dictionary]
-    named = [match for text in (pdf, *objects) for match in NAMED.findall(text.decode("latin-1"))]
-    return {name: streams[number][1] for name, number in named if number in streams}
+    names_and_numbers = [match for text in (pdf, *objects) for match in NAMED.findall(text.decode("latin-1"))]
+    return {name: streams[number][1] for name, number in names_and_numbers if number in streams}
 
 
 def drawn_by(pdf: bytes) -> dict[str, str]:
-    """Return the versions that drew a card, by name; none where the PDF does not say them as evalpipe does."""
+    """Return the versions of the programs that a card in PDF was drawn with, by program; empty where it names none."""
     metadata = b"".join(content for _, (dictionary, content) in _decoded_streams(pdf) if b"/Metadata" in dictionary)
     creator = CREATOR.search(metadata)
     if creator is None:
@@ -75,7 +75,7 @@ def drawn_by(pdf: bytes) -> dict[str, str]:
 
 
 def _decoded_streams(pdf: bytes) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
-    """Yield each attached file, stream of objects and stream of metadata by its number, with its dictionary."""
+    """Yield (number, (dictionary, content)) of each stream with an attached file, with objects or with metadata."""
     for match in STREAM.finditer(pdf):
         length = re.search(rb"/Length (\d+)", match[2])
         if length is None or not re.search(rb"/EmbeddedFile|/ObjStm|/Metadata", match[2]):

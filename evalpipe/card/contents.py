@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def masthead(results: Results, signatures: Sequence[Signature] = ()) -> Iterator[Block | Section]:
-    """Write what follows the title: the verdict, the key measures, the facts, and what chapters add."""
+    """Yield the blocks below the title: verdict, key measures and facts, boxes of models, blocks of chapters."""
     yield verdict(results)
     yield at_a_glance(results, signatures)
     if len(results.models) > 1:
@@ -34,20 +34,20 @@ def masthead(results: Results, signatures: Sequence[Signature] = ()) -> Iterator
 
 
 def _boxes(results: Results) -> ModelBoxes:
-    """Write the boxes of the models; those that share an ink share a box."""
+    """Return the boxes that show or hide models; models of the same ink share a box."""
     inks: dict[str, list[str]] = {}
-    for place, model in enumerate(results.models):
-        inks.setdefault(look_of(place)[0], []).append(model.label)
+    for index, model in enumerate(results.models):
+        inks.setdefault(look_of(index)[0], []).append(model.label)
     return ModelBoxes(tuple((ink, ", ".join(labels)) for ink, labels in inks.items()))
 
 
 def short_spec(results: Results) -> Code:
-    """Write the fingerprint of the resolved spec, shortened."""
+    """Return the sha256 of the resolved spec, shortened."""
     return Code(results.spec_sha256[:SHORT_HASH], results.spec_sha256, "hash")
 
 
 def subject(results: Results) -> str:
-    """Say what is predicted."""
+    """Return what is predicted: the event, the levels, or the kind of outcome and its unit."""
     if results.event is not None:
         return f"event: {results.event}"
     if results.levels:
@@ -79,14 +79,14 @@ class Card:
     @property
     def parts(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
         """The parts that have sections, with their titles."""
-        return tuple((TITLES[part], tuple(together))
-                     for part, together in groupby(self.sections, key=lambda section: section.part))
+        return tuple((TITLES[part], tuple(sections))
+                     for part, sections in groupby(self.sections, key=lambda section: section.part))
 
 
 def card_of(results: Results, signatures: Sequence[Signature] = (), templates: Templates | None = None) -> Card:
-    """Write the card: what stands above the contents, and every section that there is something for.
+    """Return the card of some results: what stands above the contents, and every section that is not empty.
 
-    It says which ``templates`` of others its page and PDF are made with.
+    ``templates`` are the custom templates of its page and PDF, which its provenance lists.
     """
     version = f"evalpipe {results.evalpipe_version}"
     return Card(
@@ -101,7 +101,7 @@ def card_of(results: Results, signatures: Sequence[Signature] = (), templates: T
 
 
 def _described(results: Results) -> str:
-    """Say what the card is of: models, or candidates where there are no predictions."""
+    """Return what the card is about: the models, or the number of candidates where there are no predictions."""
     models = ", ".join(model.label for model in results.models)
     return f"Evaluation of {models}" if models else f"Ranking of {len(results.candidates.ranking):,} candidates"
 
@@ -109,12 +109,12 @@ def _described(results: Results) -> str:
 def _sections(
     results: Results, signatures: Sequence[Signature], templates: Templates | None
 ) -> list[Section]:
-    """Return the sections of the card by part; those of a part in the order in which they are written here."""
-    written = [section for sections in (
+    """Return the sections of the card in the order of its parts; within a part in the order in which they are made."""
+    all_sections = [section for sections in (
         dataset_results.sections, *functions("card", "sections"), data.data_sections, data.model_sections,
         summary.finding_sections, appendix.further_sections, method.sections, appendix.definition_sections,
         appendix.reference_sections) for section in sections(results)]
-    written += [*provenance.sections(results, templates), sign_off.section(results, signatures)]
-    written += sections_of_plugins(results, [section.anchor for section in written])
+    all_sections += [*provenance.sections(results, templates), sign_off.section(results, signatures)]
+    all_sections += sections_of_plugins(results, [section.anchor for section in all_sections])
     order = get_args(Part)
-    return sorted(written, key=lambda section: order.index(section.part))
+    return sorted(all_sections, key=lambda section: order.index(section.part))

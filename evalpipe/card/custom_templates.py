@@ -28,10 +28,10 @@ PLAIN = Templates("", {})
 """No templates of others: evalpipe's own alone."""
 
 
-def held_templates(results: Results) -> Templates:
-    """Return the templates that results hold, checked as those of a folder are.
+def templates_in_results(results: Results) -> Templates:
+    """Return the custom templates in results, with the same checks as those of a folder.
 
-    Raises DataError where one is not the one whose sha256 the results hold, UsageError where one is refused.
+    Raises DataError where a text does not have the sha256 that the results name, UsageError where one is refused.
     """
     for template in results.appearance.templates:
         if text_sha256(template.text) != template.sha256:
@@ -39,12 +39,12 @@ def held_templates(results: Results) -> Templates:
             hint = "run the evaluation again, or render the card with --no-template"
             raise DataError.of("not-results", message, hint)
     texts = {template.name: template.text for template in results.appearance.templates}
-    named = results.spec.get("report", {}).get("template") or "results.json"
-    return _checked(Templates(folder_of(str(named), next(iter(texts))), texts)) if texts else PLAIN
+    folder_name = results.spec.get("report", {}).get("template") or "results.json"
+    return _checked(Templates(folder_of(str(folder_name), next(iter(texts))), texts)) if texts else PLAIN
 
 
-def given_templates(folder: str | os.PathLike[str]) -> Templates:
-    """Read the templates of a folder, or a single one; raises UsageError where there is none, or one is refused."""
+def templates_in_folder(folder: str | os.PathLike[str]) -> Templates:
+    """Read the custom templates of a folder, or one file; raises UsageError where there is none, or one is refused."""
     return _checked(read_templates(Path(folder), str(folder)))
 
 
@@ -65,18 +65,18 @@ def card_names() -> frozenset[str]:
 
 
 def check_fit(templates: Templates) -> None:
-    """Raise UsageError with what of templates does not fit evalpipe's own.
+    """Raise UsageError where custom templates do not fit evalpipe's own.
 
-    These are rules of a theme that could hide elements of evalpipe, and macros of ``blocks.html`` that are named like a
-    kind of block that there is not.
+    That is where rules of a theme could hide elements of evalpipe, or a macro of ``blocks.html`` is named like a kind
+    of block that does not exist.
     """
     faults = hiding_problems(templates.texts.get(STYLES, ""), card_names())
     problems = [problem_at(templates, STYLES, *fault) for fault in faults]
-    known = [macro.name for macro in _macros(text(BLOCKS))]
+    macro_names = [macro.name for macro in _macros(text(BLOCKS))]
     for macro in _macros(templates.texts.get(BLOCKS, "")):
-        if macro.name[0].isupper() and macro.name not in known:
-            guess = closest(macro.name, known)
-            kinds = [name for name in known if name[0].isupper()]
+        if macro.name[0].isupper() and macro.name not in macro_names:
+            guess = closest(macro.name, macro_names)
+            kinds = [name for name in macro_names if name[0].isupper()]
             hint = f"did you mean '{guess}'?" if guess else f"the kinds are {listed(kinds, 'and')}"
             message = f"no kind of block is called {quoted(macro.name)}"
             problems.append(problem_at(templates, BLOCKS, macro.lineno, message, hint))

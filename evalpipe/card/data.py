@@ -37,7 +37,7 @@ SPREAD = (
 
 
 def data_sections(results: Results) -> Iterator[Section]:
-    """Write the section."""
+    """Yield the section on the data: stated facts, rows used, each dataset, figures and the files read."""
     blocks: list[Block] = [Facts(entries(results, "data"), "rules")]
     if results.datasets:
         blocks.append(flow(results))
@@ -50,19 +50,19 @@ def data_sections(results: Results) -> Iterator[Section]:
     rows = []
     # Those of the datasets first: of many fits there are many files of predictions.
     for file in sorted(results.inputs, key=lambda file: file.role == "predictions"):
-        read = tuple(piece for name in file.columns for piece in (", ", Code(name)))[1:]
+        columns_read = tuple(piece for name in file.columns for piece in (", ", Code(name)))[1:]
         rows.append(Row((
             file.dataset, wording.ROLES.get(file.role, file.role), Styled(path(file), "path"),
-            numbers.count(file.rows), numbers.count(file.used_rows), fingerprint(file), read)))
+            numbers.count(file.rows), numbers.count(file.used_rows), fingerprint(file), columns_read)))
     blocks.append(Table("Files read", columns, tuple(rows), "files", most=MOST_FILES))
     yield Section("data", "Data", tuple(blocks), part="data")
 
 
 def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
-    """Write the facts of a dataset, and its levels where the outcome has some."""
-    used = any(summary.name == dataset.name for _, summary in evaluated(results))
-    trained = " (the models were fitted to it)" if dataset.trained_on else ""
-    aside = trained if used else f" ({wording.ASIDES.get(dataset.role, 'not evaluated')})"
+    """Return the facts of a dataset, and the table of its levels where the outcome has levels."""
+    is_evaluated = any(summary.name == dataset.name for _, summary in evaluated(results))
+    trained_on_note = " (the models were fitted to it)" if dataset.trained_on else ""
+    aside = trained_on_note if is_evaluated else f" ({wording.ASIDES.get(dataset.role, 'not evaluated')})"
     blocks = (Heading(dataset.name + aside), Facts(facts(results, dataset)))
     if not dataset.levels:
         return BlockGroup(blocks, "dataset")
@@ -81,7 +81,7 @@ def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
 
 
 def flow(results: Results) -> Table:
-    """Write how the rows that were read became those that were used, dataset by dataset, and why others were not."""
+    """Return a table of the rows that were read, left out for each reason, and used, one column for each dataset."""
     datasets = results.datasets
     left_out = (
         ("Condition not met", [dataset.excluded_where - dataset.unknown_where for dataset in datasets]),
@@ -92,29 +92,29 @@ def flow(results: Results) -> Table:
     rows = [Row(("Rows read", *(numbers.count(dataset.rows) for dataset in datasets)))]
     rows += [Row((f"Left out: {reason[0].lower()}{reason[1:]}", *(numbers.count(count) for count in counts)))
              for reason, counts in left_out if any(counts)]
-    used = [dataset.rows - sum(counts[place] for _, counts in left_out) for place, dataset in enumerate(datasets)]
+    used = [dataset.rows - sum(counts[index] for _, counts in left_out) for index, dataset in enumerate(datasets)]
     return Table(
         "From the rows read to the rows used", (Column("Rows"), *(Column(d.name, "num") for d in datasets)),
         tuple(rows), "flow", foot=Row(("Rows used", *map(numbers.count, used))))
 
 
 def path(file: InputFile) -> str:
-    """Write where a file lies."""
+    """Return the path of an input file; that it was held in memory where it has none."""
     return file.path or "held in memory"
 
 
 def fingerprint(file: InputFile) -> Code:
-    """Write the sha256 of a file, shortened."""
-    return Code((file.sha256 or "–")[:SHORT_HASH], whole_fingerprint(file))
+    """Return the sha256 of an input file, shortened to `SHORT_HASH` digits."""
+    return Code((file.sha256 or "–")[:SHORT_HASH], full_fingerprint(file))
 
 
-def whole_fingerprint(file: InputFile) -> str:
-    """Write the sha256 of a file, or that there is none."""
+def full_fingerprint(file: InputFile) -> str:
+    """Return the sha256 of an input file in full, or that there is none."""
     return file.sha256 or "none: not a file"
 
 
 def support(results: Results, dataset: DatasetSummary) -> Pairs:
-    """Say in a few figures what the dataset's results rest on."""
+    """Return (term, value) of what a dataset's results rest on: n, and its events, its levels or its mean outcome."""
     n = ("n", numbers.count(dataset.n))
     if dataset.events is not None:
         return (n, ("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset)))
@@ -127,9 +127,9 @@ def support(results: Results, dataset: DatasetSummary) -> Pairs:
     return (n, *((head, _number(dataset.outcome[key])) for head, key in SPREAD[:2] if key in dataset.outcome))
 
 
-def _share(weight: float, whole: float) -> str:
-    """Write the share of a level as a prevalence is written; a dash where there are no rows."""
-    return numbers.number(weight / whole) if whole else "–"
+def _share(weight: float, total: float) -> str:
+    """Return a level's ``weight`` over the ``total`` as text; a dash where there are no rows."""
+    return numbers.number(weight / total) if total else "–"
 
 
 def _number(value: float) -> str:
@@ -143,7 +143,7 @@ def _prevalence(results: Results, dataset: DatasetSummary) -> str:
 
 
 def facts(results: Results, dataset: DatasetSummary) -> Pairs:
-    """Say what is known of a dataset."""
+    """Return (term, value) of all facts of a dataset: condition, rows, events, outcome, matched files."""
     pairs = [("Condition", dataset.where or "none"), ("Observations used (n)", numbers.count(dataset.n))]
     if dataset.events is not None:
         pairs += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
@@ -151,11 +151,11 @@ def facts(results: Results, dataset: DatasetSummary) -> Pairs:
         counted = f"counted in {numbers.count(dataset.cells)} cells of neighbouring scores; sums over rows are exact"
         bounds = [row.error_bound for row in results.rows
                   if row.dataset == dataset.name and row.error_bound is not None]
-        within = f", other measures within {numbers.number(max(bounds))}" if bounds else ""
-        pairs.append(("Rows read part by part", f"{counted}{within}"))
+        bounded = f", other measures within {numbers.number(max(bounds))}" if bounds else ""
+        pairs.append(("Rows read part by part", f"{counted}{bounded}"))
     if dataset.clusters is not None:
-        about = "" if dataset.clusters_error is None else f" (estimated, ± {100 * dataset.clusters_error:.2g}%)"
-        pairs.append(("Clusters of rows", f"{numbers.count(dataset.clusters)}{about}"))
+        precision = "" if dataset.clusters_error is None else f" (estimated, ± {100 * dataset.clusters_error:.2g}%)"
+        pairs.append(("Clusters of rows", f"{numbers.count(dataset.clusters)}{precision}"))
     unit = f" ({results.unit})" if results.unit else ""
     pairs += [(f"{head}{unit}", _number(dataset.outcome[key])) for head, key in SPREAD if key in dataset.outcome]
     if dataset.total_exposure is not None and dataset.rate is not None:
@@ -169,15 +169,15 @@ def facts(results: Results, dataset: DatasetSummary) -> Pairs:
         lacking = ", ".join(f"{labels(results)[model]} lacks {numbers.count(count)}"
                             for model, count in dataset.lacking_predictions.items())
         pairs.append(("Predictions that are missing", f"{lacking}; these rows were left out for every model"))
-    matched_alike: dict[str, list[str]] = {}
+    models_by_match: dict[str, list[str]] = {}
     for match in dataset.matched:
-        matched_alike.setdefault(_how_matched(match), []).append(labels(results)[match.model])
-    pairs += [(f"File of predictions of {', '.join(models)}", how) for how, models in matched_alike.items()]
+        models_by_match.setdefault(_how_matched(match), []).append(labels(results)[match.model])
+    pairs += [(f"File of predictions of {', '.join(models)}", how) for how, models in models_by_match.items()]
     return tuple(pairs)
 
 
 def _how_matched(match: Matched) -> str:
-    """Say how predictions in a file of their own were matched to the rows."""
+    """Return a phrase on how a separate file of predictions was matched to the rows."""
     if match.by == "id":
         return "rows matched by id"
     if not match.agree:
@@ -194,7 +194,7 @@ SCALES = {
 
 
 def model_sections(results: Results) -> Iterator[Section]:
-    """Write the section."""
+    """Yield the section on the models; nothing in a report without models."""
     if not results.models:
         return
     models = tuple(BlockGroup(tuple(_model(results, model)), "model") for model in results.models)
@@ -202,22 +202,22 @@ def model_sections(results: Results) -> Iterator[Section]:
 
 
 def _model(results: Results, model: ModelSummary) -> Iterator[Block]:
-    """Write what is known of a model: its columns, those of the levels' probabilities together, and its scale."""
+    """Yield the heading and facts of a model: name, columns by kind, scale, and the characteristics in the spec."""
     columns: dict[str, list[str]] = {}
     for kind, column in model.columns.items():
-        plural = {"probability of": "probabilities", "score of": "scores (softmax)"}.get(" ".join(kind.split()[:2]))
-        name = f"Columns of the {plural}" if plural else f"Column of the {wording.COLUMNS.get(kind, kind)}"
+        joint_kind = {"probability of": "probabilities", "score of": "scores (softmax)"}.get(" ".join(kind.split()[:2]))
+        name = f"Columns of the {joint_kind}" if joint_kind else f"Column of the {wording.COLUMNS.get(kind, kind)}"
         columns.setdefault(name, []).append(column)
-    known = [("Name in the spec", model.name), *((name, ", ".join(several)) for name, several in columns.items())]
+    model_facts = [("Name in the spec", model.name), *((name, ", ".join(names)) for name, names in columns.items())]
     if model.scale == "percent":
-        known.append(("Scale of the probabilities", "percents, divided by 100"))
+        model_facts.append(("Scale of the probabilities", "percents, divided by 100"))
     elif "score" in model.columns:
-        known.append(("Scale of the score", SCALES.get(model.scale or "", "none: a rank alone")))
+        model_facts.append(("Scale of the score", SCALES.get(model.scale or "", "none: a rank alone")))
         norm = results.spec.get("models", {}).get(model.name, {}).get("norm")
         if norm is not None:
-            known.append(("Norm of the weights", f"{numbers.given(norm)}, by which the score is divided"))
+            model_facts.append(("Norm of the weights", f"{numbers.given(norm)}, by which the score is divided"))
     yield Heading(model.label)
-    yield Facts((*known, *(fact for facts in functions("card", "facts") for fact in facts(results, model))))
+    yield Facts((*model_facts, *(fact for facts in functions("card", "facts") for fact in facts(results, model))))
     if model.characteristics:
         yield Heading("Characteristics stated in the spec", 4)
         yield Facts(tuple(

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
-    """Make the tables of all measures of a dataset, at most `MODELS_ABREAST` models each."""
+    """Yield tables of all measures of a dataset, one row for each measure, at most `MODELS_ABREAST` models in each."""
     metrics = {metric.name: metric for metric in results.metrics}
     estimates = [e for e in overall(results, dataset) if e.class_ is None]
     models = [model for model in results.models if any(e.model == model.name for e in estimates)]
@@ -62,40 +62,40 @@ def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
 
 
 def _measure_row(metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[str]) -> Row:
-    """Write a measure with one choice of options: its estimate for each of some models, and how it is taken."""
-    anyone = next(iter(by_model.values()))
+    """Return the row of a measure with one choice of options: each model's estimate, direction, n and method."""
+    first = next(iter(by_model.values()))
     estimates = [by_model[name] for name in models if name in by_model]
     methods = dict.fromkeys(wording.short_method(e.method) for e in estimates if e.value is not None)
     n = dict.fromkeys(numbers.count(e.n) for e in estimates)
-    freedom = dict.fromkeys(str(e.degrees_of_freedom) for e in estimates if e.degrees_of_freedom is not None)
-    options = wording.options(anyone.params, anyone.average)
-    below = (without_information(estimates), f"Degrees of freedom {' / '.join(freedom)}" if freedom else "")
+    dof = dict.fromkeys(str(e.degrees_of_freedom) for e in estimates if e.degrees_of_freedom is not None)
+    options = wording.options(first.params, first.average)
+    notes = (without_information(estimates), f"Degrees of freedom {' / '.join(dof)}" if dof else "")
     return Row((
-        (wording.metric_title(metric.title, anyone.params), *([Aside(f"({options})", "options")] if options else []),
-         Aside(wording.definition(metric, anyone.params), "definition meaning"),
-         *(Aside(text, "definition") for text in below if text)),
+        (wording.metric_title(metric.title, first.params), *([Aside(f"({options})", "options")] if options else []),
+         Aside(wording.definition(metric, first.params), "definition meaning"),
+         *(Aside(text, "definition") for text in notes if text)),
         *abreast(by_model, models, whole=metric.is_whole), wording.BETTER[metric.direction],
         " / ".join(n) or "–", ", ".join(methods) or "–",
     ))
 
 
 def without_information(estimates: Sequence[Estimate]) -> str:
-    """Write the values without information and the skills, models parted by strokes; nothing where there are none."""
+    """Return the values without information and the skills of the models' estimates; empty where none has any."""
     if all(e.no_information is None for e in estimates):
         return ""
     values, skills = (
         " / ".join("–" if value is None else numbers.number(value) for value in column)
         for column in ([e.no_information for e in estimates], [e.skill for e in estimates])
     )
-    known = any(e.skill is not None for e in estimates)
-    return f"Without information {values}" + (f"; skill {skills}" if known else "")
+    has_skill = any(e.skill is not None for e in estimates)
+    return f"Without information {values}" + (f"; skill {skills}" if has_skill else "")
 
 
 MEASURES_ABREAST = 4
 
 
 def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
-    """Write the measures of each class, for each model at most `MEASURES_ABREAST` in a table; nothing without any."""
+    """Yield tables of the measures of each class, model by model, at most `MEASURES_ABREAST` measures in each."""
     estimates = [e for e in overall(results, dataset) if e.class_ is not None]
     if not estimates:
         return
@@ -117,7 +117,7 @@ def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
 
 
 def class_sizes(results: Results, dataset: str) -> dict[str, str]:
-    """Write the observations of each level of a dataset: its rows, or the sum of their frequency weights."""
+    """Return the number of rows of each level of a dataset as text; of frequency weights, their sum."""
     counted = results.weight is not None and results.weight.get("kind") == "frequency"
     summary = next(summary for summary in results.datasets if summary.name == dataset)
     return {level.level: numbers.count(level.weight if counted else level.rows) for level in summary.levels}
@@ -139,37 +139,38 @@ class Shading:
 
     @classmethod
     def of(cls, results: Results) -> Shading:
-        """Read what the spec asks for; many levels are shaded by shares without being asked."""
-        many, asked = len(results.levels) >= SHADED, results.spec.get("report", {}).get("confusion")
-        return cls(asked or ("shares" if many else None), many)
+        """Return the shading that the spec requests; without a request, many levels are shaded by their shares."""
+        has_many_levels, requested = len(results.levels) >= SHADED, results.spec.get("report", {}).get("confusion")
+        return cls(requested or ("shares" if has_many_levels else None), has_many_levels)
 
-    def style(self, count: float, row: float, most: float) -> str:
-        """Return the class of a cell for its shade, from 0 to 10: its ``count``, of a ``row`` or of the ``most``."""
-        whole = most if self.by == "counts" else row
-        return "" if self.by is None else f" shade-{math.ceil(10 * count / whole) if whole else 0}"
+    def style(self, count: float, row_total: float, largest: float) -> str:
+        """Return the style of a cell, a shade from 0 to 10: ``count`` over ``row_total``, or over ``largest``."""
+        total = largest if self.by == "counts" else row_total
+        return "" if self.by is None else f" shade-{math.ceil(10 * count / total) if total else 0}"
 
     @property
     def meaning(self) -> str:
-        """How the shade is to be read."""
+        """The sentence part that says what a strong shade means; empty without shades."""
         larger = {"counts": "its count", "shares": "its share of the row"}
         return "" if self.by is None else f"; the stronger the colour of a cell, the larger {larger[self.by]}"
 
 
 def confusion_blocks(results: Results, dataset: str) -> Iterator[Block]:
-    """Write the confusion matrices of a dataset; nothing where there are none."""
+    """Yield the confusion matrices of a dataset, without those of slices and of recalibrated variants."""
     matrices = [matrix for matrix in results.confusion
                 if matrix.dataset == dataset and matrix.slice is None and matrix.variant == "original"]
     yield from _matrix_blocks(results, matrices, f"Confusion {'matrix' if len(matrices) == 1 else 'matrices'}")
 
 
 def variant_blocks(results: Results, dataset: str) -> Iterator[Block]:
-    """Write the confusion matrices of a dataset's recalibrated variants; nothing where there are none."""
+    """Yield the confusion matrices of a dataset's recalibrated variants."""
     matrices = [matrix for matrix in results.confusion
                 if matrix.dataset == dataset and matrix.slice is None and matrix.variant != "original"]
     yield from _matrix_blocks(results, matrices, "Confusion matrices of recalibrated variants")
 
 
 def _matrix_blocks(results: Results, matrices: Sequence[Confusion], title: str) -> Iterator[Block]:
+    """Yield a heading, a line on how to read the cells, and a table for each matrix; nothing without matrices."""
     if not matrices:
         return
     shading, models = Shading.of(results), {model.name: model for model in results.models}
@@ -184,6 +185,7 @@ def _matrix_blocks(results: Results, matrices: Sequence[Confusion], title: str) 
 
 
 def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, shading: Shading) -> Table:
+    """Return a confusion matrix as a table: true levels by row, predicted levels by column, with totals."""
     totals = [sum(row) for row in confusion.counts]
     sizes = sum(totals), max(map(max, confusion.counts))
     columns = (
@@ -195,29 +197,31 @@ def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, s
              numbers.count(total)))
         for i, (level, counts, total) in enumerate(zip(confusion.levels, confusion.counts, totals, strict=True)))
     predicted = [numbers.count(sum(column)) for column in zip(*confusion.counts, strict=True)]
-    called = names_of(results).model(model.name, confusion.variant)
-    return Table((called, *_prediction_rules(results, confusion, model)), columns, rows,
-                 "confusion many" if shading.many else "confusion", label=f"Confusion matrix of {called} on "
+    model_name = names_of(results).model(model.name, confusion.variant)
+    return Table((model_name, *_prediction_rules(results, confusion, model)), columns, rows,
+                 "confusion many" if shading.many else "confusion", label=f"Confusion matrix of {model_name} on "
                  f"{confusion.dataset}", foot=Row(("Total", *predicted, numbers.count(sizes[0]))))
 
 
-def _matrix_cell(count: float, row: float, sizes: tuple[float, float], shading: Shading, *, right: bool) -> Styled:
-    """Write a count with its shares of the ``row`` of the table and of the whole; ``sizes`` are whole and largest."""
-    style, (whole, most) = "right" if right else "wrong", sizes
-    style += shading.style(count, row, most)
+def _matrix_cell(
+    count: float, row_total: float, sizes: tuple[float, float], shading: Shading, *, right: bool
+) -> Styled:
+    """Return a count with its shares of all rows and of its row; ``sizes`` are the total and the largest cell."""
+    style, (total, largest) = "right" if right else "wrong", sizes
+    style += shading.style(count, row_total, largest)
     if not shading.many:
-        return Styled((Strong(numbers.count(count)), Line(f"{numbers.percent(count, whole)} of all", "shares"),
-                       Line(f"{numbers.percent(count, row)} of row", "shares")), style)
-    text: Cell = (Strong(numbers.count(count)), Line(numbers.percent(count, row), "shares")) if count else (
+        return Styled((Strong(numbers.count(count)), Line(f"{numbers.percent(count, total)} of all", "shares"),
+                       Line(f"{numbers.percent(count, row_total)} of row", "shares")), style)
+    text: Cell = (Strong(numbers.count(count)), Line(numbers.percent(count, row_total), "shares")) if count else (
         Aside(numbers.count(count), "none"))
     return Styled(text, style)
 
 
 def _prediction_rules(results: Results, confusion: Confusion, model: ModelSummary) -> Iterator[Aside]:
-    """Say how the levels were predicted, and which rows are in no cell.
+    """Yield sentences that say how the levels were predicted, and which rows are in no cell.
 
-    A given "prediction" decides the level, the most probable "level", or what a threshold is on. A variant has classes
-    of its own probabilities, whatever the data give.
+    The rule is on a "prediction" column, the most probable "level", or the "probability" or "score" that a threshold
+    is on. A recalibrated variant is always classified by its probabilities.
     """
     ruled_by = "probability" if results.task == "binary" else "level"
     if confusion.variant == "original" and "prediction" in model.columns:
@@ -236,18 +240,18 @@ COUNTED = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write for each dataset that is evaluated its results, its calibration and its predicted levels."""
+    """Yield for each evaluated dataset the sections on its results, its calibration and its predicted levels."""
     for anchor, dataset in evaluated(results):
-        place, name = anchor.rpartition("-")[2], dataset.name
+        dataset_number, name = anchor.rpartition("-")[2], dataset.name
         leads = (Text(sentence, "lead") for sentences in functions("card", "reading")
                  for sentence in sentences(results, name))
         yield Section(anchor, f"Results on {name}", (
             *leads, *measure_tables(results, name), *((Text(COUNTED, "small"),) if results.levels else ()),
             *class_blocks(results, name), Figures(partial(drawings, results, name, "results"))))
         if has_curves(results, name, "calibration"):
-            yield Section(f"calibration-{place}", f"Calibration on {name}", (
+            yield Section(f"calibration-{dataset_number}", f"Calibration on {name}", (
                 Figures(partial(drawings, results, name, "calibration")),), part="calibration")
         matrices = tuple(confusion_blocks(results, name))
         if matrices or has_curves(results, name, "decisions"):
-            yield Section(f"decisions-{place}", f"Predicted levels on {name}", (
+            yield Section(f"decisions-{dataset_number}", f"Predicted levels on {name}", (
                 *matrices, Figures(partial(drawings, results, name, "decisions"))), part="decisions")

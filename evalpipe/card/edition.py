@@ -27,7 +27,7 @@ class Edition:
 
     results: Results
     signatures: tuple[Signature, ...] = ()
-    given: Templates | None = None
+    custom_templates: Templates | None = None
     """Templates in place of those that the results hold."""
     _drawn: dict[int, tuple[Figures, list[tuple[int, Drawing]]]] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -42,35 +42,35 @@ class Edition:
 
     @cached_property
     def templates(self) -> Templates:
-        """The templates of others that the page and the PDF are made with; without any, evalpipe's own are."""
-        from evalpipe.card.custom_templates import held_templates
+        """The custom templates of the page and the PDF; where empty, these are made with evalpipe's own."""
+        from evalpipe.card.custom_templates import templates_in_results
 
-        return held_templates(self.results) if self.given is None else self.given
+        return templates_in_results(self.results) if self.custom_templates is None else self.custom_templates
 
     def drawn(self, figures: Figures) -> list[tuple[int, Drawing]]:
-        """Return the figures of a block with their numbers in the card; those of the same block are drawn once.
+        """Return (number in the card, drawing) of the figures of a block, which are drawn on the first call alone.
 
-        Formats ask in the order of the page, so the first one numbers the figures for all.
+        Every format calls in the order of the page, so the first format numbers the figures for all.
         """
-        # The block is kept beside its drawings: its identity is its own only as long as it lives.
-        known = self._drawn.get(id(figures))
-        if known is None:
-            known = figures, [(next(self._numbers), drawing) for drawing in figures.draw()]
-            self._drawn[id(figures)] = known
-        return known[1]
+        # The block is kept with its drawings, as its id may be that of another object once it is deleted.
+        numbered = self._drawn.get(id(figures))
+        if numbered is None:
+            numbered = figures, [(next(self._numbers), drawing) for drawing in figures.draw()]
+            self._drawn[id(figures)] = numbered
+        return numbered[1]
 
     def addresses(self, drawing: Drawing) -> list[str]:
         """Return the addresses of a figure's images, one for each of its sheets."""
-        return [f"{FIGURE_SCHEME}{drawing.key}/{place}" for place in range(len(drawing.images))]
+        return [f"{FIGURE_SCHEME}{drawing.key}/{sheet_index}" for sheet_index in range(len(drawing.images))]
 
     def formula(self, key: str, svg: str) -> str:
-        """Keep a formula as an image of its own and return its address."""
+        """Keep the SVG of a formula as an image, and return the address of the image."""
         address = f"{FORMULA_SCHEME}{key}"
         self._formulas[address] = svg
         return address
 
     def images(self) -> dict[str, str]:
-        """Return the figures and formulas of the pages written so far as images for WeasyPrint, by address."""
+        """Return the SVG of all figures and formulas of the pages written so far, for WeasyPrint, by address."""
         from evalpipe.card.figures.svg import placed_by_the_left
 
         drawings = [drawing for _, numbered in self._drawn.values() for _, drawing in numbered]

@@ -47,7 +47,7 @@ KEEP_IDENTITY, KEEP_SECTIONS = "{{ write(page.identity) }}", "{{ super() }} in t
 
 
 def document(edition: Edition) -> bytes:
-    """Render the card as an HTML page, whose tables have as many rows as a browser shows at ease."""
+    """Render the card as an HTML page, with at most `ROW_LIMIT` rows in a table."""
     return write_page(edition, ROW_LIMIT)
 
 
@@ -75,18 +75,18 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
         return plain_page.encode("utf-8")
     environment = _with_card_functions(Bounded(templates, templates_folder()), edition, limit, linked=linked)
     page = rendered(templates, environment, values)
-    kept = ((_block_writer(environment, templates)(edition.card.identity),
+    required = ((_block_writer(environment, templates)(edition.card.identity),
              "the line with its id, its evidence and its status", KEEP_IDENTITY),
             ('id="provenance"', "the section on its provenance", KEEP_SECTIONS))
     schemes = (FIGURE_SCHEME, FORMULA_SCHEME) if linked else ()
-    allowed = Allowed(frozenset(sheet_texts), frozenset(map(str, scripts)), policy, kept, schemes, inline=linked)
+    allowed = Allowed(frozenset(sheet_texts), frozenset(map(str, scripts)), policy, required, schemes, inline=linked)
     check_page(templates, page, allowed)
     check_evidence(templates, page, plain_page, card_names())
     return page.encode("utf-8")
 
 
 def _with_card_functions(environment: Environment, edition: Edition, limit: int | None, *, linked: bool) -> Environment:
-    """Give an environment the functions and values that the templates of a card use."""
+    """Add the functions and values that templates of a card use to an environment, and return it."""
     templates = edition.templates if isinstance(environment, Bounded) else PLAIN
     environment.globals |= {
         "write": _block_writer(environment, templates), "draw": edition.drawn, "limit": limit, "linked": linked,
@@ -96,7 +96,7 @@ def _with_card_functions(environment: Environment, edition: Edition, limit: int 
 
 
 def write_sections(card: Card, template: str) -> bytes:
-    """Render sections that are no card of a run by a template of evalpipe's own, in the styles of the card.
+    """Render sections that are no card of a run with one of evalpipe's templates, in the styles of the card.
 
     The page has no figures, formulas or scripts.
     """
@@ -109,6 +109,7 @@ def write_sections(card: Card, template: str) -> bytes:
 
 
 def _environment() -> Environment:
+    """Return a sandboxed Jinja environment with evalpipe's own templates."""
     from jinja2 import FileSystemLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -120,14 +121,14 @@ def _environment() -> Environment:
 
 
 def _legible_text(value: object) -> object:
-    """Return a value that a template writes; a text without characters that make it read otherwise."""
+    """Return a value for a template; in a text, marks replace characters that make it read otherwise."""
     return legible(value) if type(value) is str else value
 
 
 def _block_writer(environment: Environment, templates: Templates) -> Callable[[object], Markup]:
-    """Return what writes a piece, a block or a tuple of them, each by the macro of its kind; strings are escaped.
+    """Return a function that renders a piece, a block or a tuple of them by the macro of its class, strings escaped.
 
-    A macro of ``templates`` takes the place of evalpipe's own of the same name.
+    A macro of the custom ``templates`` replaces evalpipe's own of the same name.
     """
     from markupsafe import Markup, escape
 
@@ -151,7 +152,7 @@ def _block_writer(environment: Environment, templates: Templates) -> Callable[[o
 def _policy(sheets: Sequence[str], scripts: Sequence[str], *, pictures: bool) -> str:
     """Return the content security policy of a page: its own styles and scripts, by their hashes, and nothing else.
 
-    ``pictures`` that stand in the page itself are let in where templates have some.
+    With ``pictures``, images inside the page (``data:``) are allowed too.
     """
     def allowed(parts: Sequence[str]) -> str:
         hashes = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in parts]
@@ -162,14 +163,14 @@ def _policy(sheets: Sequence[str], scripts: Sequence[str], *, pictures: bool) ->
 
 
 def _trusted_markup(markup: str) -> Markup:
-    """Mark markup of our own making as safe: a figure, style, script or data, whose names its maker escapes."""
+    """Mark markup made by evalpipe as safe: figures, styles, scripts and data, in which names are already escaped."""
     from markupsafe import Markup
 
     return Markup(markup)  # noqa: S704
 
 
 def _formula_setter(edition: Edition, *, linked: bool) -> Callable[[Formula], Markup | None]:
-    """Return what sets a formula, drawn or as an image at its address; None where only its LaTeX can be shown."""
+    """Return a function that renders a formula as SVG, or ``linked`` as an image; None where it has LaTeX alone."""
     from markupsafe import Markup
 
     from evalpipe.card.figures import formula_size, formula_svg

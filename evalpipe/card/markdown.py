@@ -1,4 +1,4 @@
-"""The card as Markdown with tables and the front matter that Hugging Face reads; figures are told in words.
+"""The card as Markdown with tables and the front matter that Hugging Face reads; figures are put in words.
 
 The front matter is YAML with the `model-index` of results.
 """
@@ -51,9 +51,9 @@ NOT_IN_IDS = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 def front_matter(results: Results, only: tuple[str, str] | None = None) -> str:
-    """Return the front matter between its fences; the fields are those of the Hub's card specification.
+    """Return the YAML front matter with its fences, in the fields of the Hub's card specification.
 
-    It is of all models, or ``only`` of a model and a variant of it.
+    ``only`` is the (model, variant) whose results it lists; None for the original predictions of all models.
     """
     import yaml
 
@@ -66,9 +66,9 @@ def front_matter(results: Results, only: tuple[str, str] | None = None) -> str:
 
 
 def _index_entry(results: Results, only: tuple[str, str] | None) -> dict[str, Any]:
-    """Return the entry of the index: the measures of each model on all rows of each evaluated dataset.
+    """Return the entry of the model index: the measures on all rows of each evaluated dataset; ``only`` is as above.
 
-    There is one entry, for readers of the index take the results of all entries for those of one model.
+    There is one entry for all models, as readers of the index take the results of all entries for one model's.
     """
     rows = [row for row in results.rows if row.slice is None and row.class_ is None and row.value is not None and (
         row.variant == "original" if only is None else (row.model, row.variant) == only)]
@@ -88,7 +88,7 @@ def _index_entry(results: Results, only: tuple[str, str] | None) -> dict[str, An
 
 
 def _metric(results: Results, row: Estimate, *, several: bool) -> dict[str, Any]:
-    """Return a measure with its options and, where there are any, its limits; its model where there are ``several``."""
+    """Return an estimate for the index, with its options and any limits; with its model where there are ``several``."""
     names = names_of(results)
     measure = names.measure(row.metric, row.params, row.average)
     args: dict[str, Any] = {"model": row.model} if several else {}
@@ -127,23 +127,24 @@ def document(edition: Edition) -> bytes:
 
 
 def escaped(text: str) -> str:
-    """Write a text so that nothing in it is markup, on one line."""
+    """Return a text on one line, escaped so that nothing in it is markup."""
     return LEADING.sub(r"\1\\\2", MARKUP.sub(r"\\\1", " ".join(legible(text).split())))
 
 
 def inline(cell: Cell) -> str:
-    """Write the text of a cell or a paragraph."""
+    """Return a cell or the text of a paragraph as Markdown, on one line."""
     if isinstance(cell, tuple):
         return "".join(map(inline, cell))
     write = PIECES.get(type(cell))
     if write is not None:
         return write(cell)
     text = plain(cell)
-    edges = len(text) - len(text.lstrip()), len(text.rstrip())
-    return text[: edges[0]] + escaped(text) + text[edges[1]:] if text.strip() else text
+    spaces = len(text) - len(text.lstrip()), len(text.rstrip())
+    return text[: spaces[0]] + escaped(text) + text[spaces[1]:] if text.strip() else text
 
 
 def _code(piece: Code) -> str:
+    """Return a code span with more backticks about it than the text has in a row."""
     ticks = "`" * (1 + max(map(len, re.findall("`+", piece.text)), default=0))
     return f"{ticks} {piece.text} {ticks}" if "`" in piece.text else f"{ticks}{piece.text}{ticks}"
 
@@ -166,7 +167,7 @@ def _section_paragraphs(edition: Edition, section: Section) -> Iterator[str]:
 
 
 def written(edition: Edition, block: Block) -> Iterator[str]:
-    """Yield the paragraphs of a block; of one that only a page has, such as sliders, nothing."""
+    """Yield the paragraphs of a block in Markdown; nothing for one that only an HTML page has, such as sliders."""
     write = BLOCKS.get(type(block))
     if write is not None:
         yield from write(block, edition)
@@ -185,6 +186,7 @@ def _facts(block: Facts, edition: Edition) -> Iterator[str]:
 
 
 def _bullets(block: Bullets, edition: Edition) -> Iterator[str]:
+    """Yield a list as one paragraph, numbered where the block has a start."""
     marks = ["-"] * len(block.items) if block.start is None else [
         f"{number}." for number in range(block.start, block.start + len(block.items))]
     yield "\n".join(f"{mark} {_list_item(item, edition).strip()}" for mark,
@@ -192,7 +194,7 @@ def _bullets(block: Bullets, edition: Edition) -> Iterator[str]:
 
 
 def _list_item(content: Any, edition: Edition) -> str:
-    """Write what stands in a list: a text, or blocks, which are indented below the first."""
+    """Return the content of a list item: a text, or blocks, which are indented below the first."""
     if isinstance(content, tuple) and any(type(part) in BLOCKS for part in content):
         paragraphs = [paragraph for part in content for paragraph in written(edition, part)]
         return "\n\n".join(paragraphs).replace("\n", "\n   ")
@@ -200,6 +202,7 @@ def _list_item(content: Any, edition: Edition) -> str:
 
 
 def _fenced(block: Preformatted, _: Edition) -> Iterator[str]:
+    """Yield a code block with more backticks about it than the text has in a row."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
     yield f"{fence}\n{block.text.rstrip()}\n{fence}"
 
@@ -220,6 +223,7 @@ def _dot_plot(block: DotPlot, _: Edition) -> Iterator[str]:
 
 
 def _figures(block: Figures, edition: Edition) -> Iterator[str]:
+    """Yield the number, title, finding and caption of each figure of a block, with the blocks above them."""
     drawings = edition.drawn(block)
     for part in block.above if drawings else block.instead:
         yield from written(edition, part)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 RECALIBRATION, DIFFERENCES = "Recalibration", "Bands, differences and slices"
 
 HEADINGS = (RECALIBRATION, DIFFERENCES)
-"""What procedures are of, in the order of the section on the method."""
+"""The headings that procedures are under, in the order of the section on the method."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ BANDS = Procedure(
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how bands are made, where the results hold one."""
+    """Yield the procedure that makes bands, where a curve of the results has a band."""
     bands = (curve.points.columns.get("simultaneous_lower", ()) for curve in results.curves)
     if any(limit is not None for band in bands for limit in band):
         yield BANDS
@@ -61,26 +61,26 @@ DRAW_MODES = {"rows": "row by row", "clusters": "in whole clusters", "groups": "
          "cells": "in cells of like rows"}
 
 
-def drawn(results: Results) -> Iterator[str]:
-    """Yield a sentence or two for each dataset that replicates were drawn of."""
+def draw_sentences(results: Results) -> Iterator[str]:
+    """Yield for each dataset a text that says how its replicates were drawn."""
     for name in dict.fromkeys(draw.dataset for draw in results.intervals.draws):
         yield _draws_sentence(name, [draw for draw in results.intervals.draws if draw.dataset == name])
 
 
 def _draws_sentence(name: str, draws: Sequence[Draw]) -> str:
-    """Say how replicates of one dataset were drawn, and what lies within its cells."""
+    """Return sentences on how the replicates of a dataset were drawn, and what is lost within its cells."""
     sentences = f"Replicates of {name} are drawn {DRAW_MODES[draws[0].mode]}: {draws[0].reason}."
     if draws[0].mode == "cells":
-        apart = " for each model" if len(draws[0].models) < len({m for draw in draws for m in draw.models}) else ""
+        by_model = " for each model" if len(draws[0].models) < len({m for draw in draws for m in draw.models}) else ""
         cells = numbers.count(max(draw.units for draw in draws if draw.slicing is None))
-        sentences += f" All rows are {cells} cells{apart}"
-        of_slicings = [draw.units for draw in draws if draw.slicing is not None]
-        if of_slicings:
-            sentences += f"; each slicing is drawn apart, in up to {numbers.count(max(of_slicings))}"
+        sentences += f" All rows are {cells} cells{by_model}"
+        slicing_units = [draw.units for draw in draws if draw.slicing is not None]
+        if slicing_units:
+            sentences += f"; each slicing is drawn apart, in up to {numbers.count(max(slicing_units))}"
         sentences += "."
-    lost = max(draw.lost for draw in draws)
-    if lost:
-        sentences += f" At most {100 * lost:.2g}% of the variance of any model’s predictions lies within cells."
+    largest_loss = max(draw.lost for draw in draws)
+    if largest_loss:
+        sentences += f" At most {100 * largest_loss:.2g}% of the variance of any model’s predictions lies within cells."
     return sentences
 
 
@@ -104,23 +104,23 @@ BIN_KINDS = {"uniform": "of equal width", "quantile": "of equal count"}
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section."""
+    """Yield the section on the method: rules, intervals and procedures."""
     yield Section("method", "Method", (Heading("Rules"), Facts(tuple(_rule_facts(results)), "rules"),
                                        *_interval_blocks(results), *_procedure_blocks(results)), part="appendix")
 
 
 def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
-    """Say how levels are predicted, and what is done about ties, weights, clipping, chance, gaps and bins."""
+    """Yield rules, (term, text): prediction, ties, weights, clipping, digits, no information, undefined, bins."""
     if not results.datasets:
-        yield "Digits", _digits_rule()
+        yield "Digits", _digits_rule_text()
         return
-    given_levels = "A model that gives predicted levels is judged by them."
+    predicted_levels_rule = "A model that gives predicted levels is judged by them."
     if results.event is not None:
         yield "Predicted levels", (f"A row is predicted as {results.event} when its probability is at least the "
-                                   f"threshold, p ≥ t. {given_levels}")
+                                   f"threshold, p ≥ t. {predicted_levels_rule}")
     elif results.levels:
         yield "Predicted levels", ("The most probable level is predicted; ties go to the first level in order. "
-                                   f"{given_levels}")
+                                   f"{predicted_levels_rule}")
         if any(estimate.average is not None for estimate in results.rows):
             yield "Averages over classes", AVERAGES
     yield ("Ties", TIES) if results.levels else ("Residuals", RESIDUALS)
@@ -130,7 +130,7 @@ def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
         yield "Clipping", (
             "For logarithms, probabilities are limited to the range from ε to 1 − ε with ε = "
             f"{', '.join(map(numbers.plain, epsilons))}. The warnings count the rows concerned.")
-    yield "Digits", _digits_rule()
+    yield "Digits", _digits_rule_text()
     if any(estimate.no_information is not None for estimate in results.rows):
         yield "Without information", (
             "The value that a measure would have if outcome and prediction were independent. It is the mean over all "
@@ -145,7 +145,7 @@ def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def weighting(results: Results) -> str:
-    """Say what case weights mean."""
+    """Return a phrase that says what case weights mean."""
     if results.weight is None:
         return "none; every row counts once"
     meaning = {
@@ -156,7 +156,8 @@ def weighting(results: Results) -> str:
     return ", ".join(filter(None, (column and f"column {column}", kind))) or "yes"
 
 
-def _digits_rule() -> str:
+def _digits_rule_text() -> str:
+    """Return the rule on how many digits the numbers of the card have."""
     few, many, most = map(wording.number_word, (numbers.USUAL_DIGITS, numbers.GIVEN_DIGITS, numbers.MOST_DECIMALS))
     return ("A number with an interval has the decimals that the interval supports: half its width has one "
             "significant digit, or two where the first is 1. Numbers in one row of a table share their decimals. "
@@ -167,23 +168,23 @@ def _digits_rule() -> str:
 
 
 def _reliability_rule(results: Results) -> Iterator[tuple[str, str]]:
-    """Say how many bins of which kind there are, and what their intervals are, where there are some."""
+    """Yield the rule on the bins of reliability diagrams and their intervals; nothing without diagrams."""
     diagrams = [curve for curve in results.curves if isinstance(curve, Reliability)]
     if not diagrams:
         return
     bins = wording.capital(wording.number_word(max(curve.notes.bins_requested or 0 for curve in diagrams)))
-    present = {curve.curve.rpartition("_")[2] for curve in diagrams}
-    kinds = " and ".join(words for kind, words in BIN_KINDS.items() if kind in present)
-    used = dict.fromkeys(curve.method for curve in diagrams if curve.method is not None)
-    methods = ", ".join(map(wording.method, used)) or wording.method("none")
+    bin_kinds = {curve.curve.rpartition("_")[2] for curve in diagrams}
+    kinds = " and ".join(words for kind, words in BIN_KINDS.items() if kind in bin_kinds)
+    method_names = dict.fromkeys(curve.method for curve in diagrams if curve.method is not None)
+    methods = ", ".join(map(wording.method, method_names)) or wording.method("none")
     position = "mean predicted probability" if diagrams[0].points.midpoint is None else "middle"
     yield "Reliability", (
         f"{bins} bins are requested, {kinds}; empty bins are not drawn. Each bin is drawn at its {position}. Interval "
-        f"in each bin: {methods}.{wording.cautions(used)}")
+        f"in each bin: {methods}.{wording.cautions(method_names)}")
 
 
 def _interval_blocks(results: Results) -> Iterator[Block]:
-    """Say at which level intervals are, and explain the methods that were used; nothing without predictions."""
+    """Yield the level of the intervals, how replicates were drawn, and the methods used; nothing without datasets."""
     if not results.datasets:
         return
     yield Heading("Intervals")
@@ -193,7 +194,7 @@ def _interval_blocks(results: Results) -> Iterator[Block]:
     yield Text(
         f"Level {wording.level(settings.level)}. Bootstrap: {numbers.count(settings.replicates)} replicates, seed "
         f"{settings.seed}." if with_limits else "No measure has an interval.")
-    yield from map(Text, drawn(results))
+    yield from map(Text, draw_sentences(results))
     entries = tuple((wording.capital(method.title), _with_citation(method.text, method.ref))
                     for method in _interval_methods(results))
     if entries:
@@ -201,13 +202,14 @@ def _interval_blocks(results: Results) -> Iterator[Block]:
 
 
 def _interval_methods(results: Results) -> list[IntervalMethod]:
-    used = {curve.method for curve in results.curves if curve.method is not None}
-    used |= {estimate.method for estimate in results.rows if estimate.value is not None}
+    """Return the interval methods of all limits in the results, in the order of their declaration."""
+    names = {curve.method for curve in results.curves if curve.method is not None}
+    names |= {estimate.method for estimate in results.rows if estimate.value is not None}
     tables = (results.gates, results.comparisons, results.reference_rates, results.slice_differences, results.repeats,
               results.optimism)
     for rows in tables:
-        used |= {row.method for row in rows if row.lower is not None}
-    return [method for name, method in registry.items() if name in used]
+        names |= {row.method for row in rows if row.lower is not None}
+    return [method for name, method in registry.items() if name in names]
 
 
 def _with_citation(text: str, reference: str | None) -> Cell:
@@ -215,22 +217,23 @@ def _with_citation(text: str, reference: str | None) -> Cell:
 
 
 def _all_procedures(results: Results) -> list[Procedure]:
-    """Return how bands are made, and what the chapters did."""
+    """Return the procedures that the results used: bands, and those of the chapters."""
     return [*chain(procedures(results), *(explain(results) for explain in functions("card", "procedures")))]
 
 
 def references(results: Results) -> Iterator[str]:
-    """Yield what the section cites."""
+    """Yield the references of the interval methods and of the procedures in the section."""
     cites = [*(method.ref for method in _interval_methods(results)),
              *(done.reference for done in _all_procedures(results))]
     yield from (reference for reference in cites if reference is not None)
 
 
 def _procedure_blocks(results: Results) -> Iterator[Block]:
-    explained = _all_procedures(results)
+    """Yield each of `HEADINGS` that has procedures, and the procedures under it."""
+    all_procedures = _all_procedures(results)
     for heading in HEADINGS:
         entries = tuple((procedure.name, _with_citation(procedure.text, procedure.reference))
-                        for procedure in explained if procedure.heading == heading)
+                        for procedure in all_procedures if procedure.heading == heading)
         if entries:
             yield Heading(heading)
             yield Facts(entries, "rules")

@@ -5,10 +5,14 @@ which yields nothing where the results hold nothing for it. Contents, order and 
 the card that a section is in, then from the order of the chapters; the HTML from `templates/blocks.html`, which has a
 macro of the name of each class below. So a section is written in words and numbers alone::
 
-def sections(results: Results) -> Iterator[Section]: if results.thresholds: rows = tuple(Row((row.model, shown(row)))
-for row in results.thresholds) columns = (Column("Model"), Column("Threshold", "num")) yield Section("thresholds",
-"Thresholds", ( Text(("All are in ", Code("results.json"), "."), "lead"), Table(f"Thresholds{with_limits(results,
-rows)}", columns, rows), Figures(partial(sweeps, results)), ), part="decisions")
+    def sections(results: Results) -> Iterator[Section]:
+        if results.thresholds:
+            rows = tuple(Row((row.model, shown(row))) for row in results.thresholds)
+            columns = (Column("Model"), Column("Threshold", "num"))
+            yield Section("thresholds", "Thresholds", (
+                Text(("All are in ", Code("results.json"), "."), "lead"),
+                Table(f"Thresholds{with_limits(results, rows)}", columns, rows), Figures(partial(sweeps, results))),
+                part="decisions")
 
 A text or a cell of a table is a string, a `Number` or another piece, or a tuple of pieces, which are joined as they
 are; an `Aside` puts a space before itself. Markup is escaped by the templates. A style is a class of `card.css`.
@@ -167,7 +171,7 @@ Cell = Piece | tuple[Piece, ...]
 
 
 def plain(cell: Cell) -> str:
-    """Return the words of a text or a cell without styles, as a reader sees them."""
+    """Return the words of a text or a cell as a reader sees them, without styles."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, tuple):
@@ -260,42 +264,42 @@ class Table:
 
     @property
     def region(self) -> str:
-        """What the region that scrolls is called."""
+        """The name of the scrolling region, for screen readers: the label, or else the caption."""
         return self.label or plain(self.caption)
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The places of the columns that are shown."""
-        return tuple(place for place, column in enumerate(self.columns) if column.shown)
+        """The indices of the columns that are shown."""
+        return tuple(index for index, column in enumerate(self.columns) if column.shown)
 
     @property
     def heads(self) -> tuple[tuple[Head, ...], ...]:
-        """The head of the table, in two lines where columns share one."""
-        columns = [self.columns[place] for place in self.shown]
+        """The head rows of the table: one, or two where columns share a head above their own."""
+        columns = [self.columns[index] for index in self.shown]
         if not any(column.over for column in columns):
             return (tuple(Head(column.head, _style(column)) for column in columns),)
         upper: list[Head] = []
-        for over, together in groupby(columns, key=lambda column: column.over):
-            below = list(together)
-            upper += [Head(over, _style(below[0]), "colgroup", columns=len(below))] if over else [
-                Head(column.head, _style(column), rows=2) for column in below]
+        for shared_head, columns_below in groupby(columns, key=lambda column: column.over):
+            group = list(columns_below)
+            upper += [Head(shared_head, _style(group[0]), "colgroup", columns=len(group))] if shared_head else [
+                Head(column.head, _style(column), rows=2) for column in group]
         return tuple(upper), tuple(Head(column.head, _style(column)) for column in columns if column.over)
 
     @property
     def whole(self) -> int:
-        """The number of rows, headings of groups apart."""
+        """The number of rows, without the headings of groups."""
         return sum(isinstance(row, Row) for row in self.rows)
 
     def kept(self, limit: int | None) -> int:
-        """Return the number of rows that are shown where the format shows at most ``limit``."""
-        return min(most for most in (self.whole, self.most, limit) if most is not None)
+        """Return how many rows a format shows that shows at most ``limit`` of a table; None for no limit."""
+        return min(maximum for maximum in (self.whole, self.most, limit) if maximum is not None)
 
     def bodies(self, limit: int | None) -> Iterator[tuple[Group | None, tuple[Row, ...]]]:
-        """Yield each group with the rows under its heading, as far as they are shown; None for those under none."""
-        left, heading, rows = self.kept(limit), None, list[Row]()
-        cut = left < self.whole
+        """Yield each group heading with the rows under it, ``limit`` rows in all; None for rows without a heading."""
+        rows_left, heading, rows = self.kept(limit), None, list[Row]()
+        is_cut = rows_left < self.whole
         for row in self.rows:
-            if cut and not left:
+            if is_cut and not rows_left:
                 break
             if isinstance(row, Group):
                 if rows or heading is not None:
@@ -303,19 +307,19 @@ class Table:
                 heading, rows = row, []
             else:
                 rows.append(row)
-                left -= 1
+                rows_left -= 1
         if rows or heading is not None:
             yield heading, tuple(rows)
 
     def line(self, row: Row) -> Iterator[TableCell]:
-        """Yield the cells of a row that are shown."""
-        places = [place for place in self.shown if place < len(row.cells)]
-        for place in places:
-            column, content = self.columns[place], row.cells[place]
-            columns = len(self.shown) - len(places) + 1 if place == places[-1] else 1
-            content_style = content.style if isinstance(content, Styled) else ""
-            style = " ".join(filter(None, (_style(column) if columns == 1 else column.style, content_style)))
-            yield TableCell(content, column.head, style, place == self.heading, columns)
+        """Yield the cells of a row in the shown columns; the last of a shorter row spans the columns that remain."""
+        indices = [index for index in self.shown if index < len(row.cells)]
+        for index in indices:
+            column, cell = self.columns[index], row.cells[index]
+            span = len(self.shown) - len(indices) + 1 if index == indices[-1] else 1
+            content_style = cell.style if isinstance(cell, Styled) else ""
+            style = " ".join(filter(None, (_style(column) if span == 1 else column.style, content_style)))
+            yield TableCell(cell, column.head, style, index == self.heading, span)
 
 
 def _style(column: Column) -> str:

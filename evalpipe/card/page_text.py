@@ -23,7 +23,7 @@ class TextOnPage(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The place in words, as far as it has a name: "Results on evaluation, ROC AUC, Random forest"."""
+        """Heading, row and column in words, those that have a name: "Results on evaluation, ROC AUC, Random forest"."""
         return ", ".join(filter(None, (self.heading, self.row, self.column))) or "the head of the page"
 
 
@@ -35,7 +35,7 @@ class ShownNumber(NamedTuple):
 
     @property
     def is_rounded(self) -> bool:
-        """Whether what is shown is its exact digits, rounded; any other writing is left alone."""
+        """Whether the text is the exact value rounded; true of a text that is no plain number."""
         shown = self.where.text.replace(",", "").replace(MINUS, "-")
         if not re.fullmatch(r"-?\d+(\.\d+)?", shown):
             return True
@@ -56,6 +56,7 @@ class _WordGatherer(HTMLParser):
         self._exact: str | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note where the words that follow stand, and keep those in the attributes of the tag."""
         attributes = dict(attrs)
         self._remember_place(tag, attributes)
         if tag == "data":
@@ -67,7 +68,7 @@ class _WordGatherer(HTMLParser):
             self._keep(attributes.get(name) or "")
 
     def _remember_place(self, tag: str, attributes: dict[str, str | None]) -> None:
-        """Remember the heading, row and column that the words that follow stand in."""
+        """Remember the heading, row and column of the words that follow this tag."""
         if tag in ("style", "script"):
             self._tag = tag
         elif tag in HEADINGS:
@@ -89,6 +90,7 @@ class _WordGatherer(HTMLParser):
             self._exact = None
 
     def handle_data(self, data: str) -> None:
+        """Keep a text; also as a number, a heading, the name of a row or a hash, by the tag that it is in."""
         text = " ".join(data.split())
         if not text or self._tag in ("style", "script"):
             return
@@ -116,9 +118,9 @@ class PageText(NamedTuple):
     signatures: str | None
 
 
-def page_text(page: str) -> PageText:
-    """Read the words and numbers of a page."""
+def page_text(html: str) -> PageText:
+    """Parse a card's HTML: its words, its numbers, and the hashes of evidence and signatures that it shows."""
     reader = _WordGatherer()
-    reader.feed(page)
+    reader.feed(html)
     reader.close()
     return PageText(reader.texts, reader.numbers, reader.evidence, reader.signatures)

@@ -57,20 +57,20 @@ def inks() -> dict[str, tuple[str, str]]:
     return models | ROLES
 
 
-def look_of(place: int) -> tuple[str, str, str]:
-    """Return of the model at a place, from 0, its ink, its colour on light paper and the outline of its marker."""
-    return f"m{place % len(MODELS)}", MODELS[place % len(MODELS)], OUTLINES[MARKERS[place % len(MARKERS)]]
+def look_of(index: int) -> tuple[str, str, str]:
+    """Return the ink, the colour on light paper and the marker outline of the model at this index in the spec."""
+    return f"m{index % len(MODELS)}", MODELS[index % len(MODELS)], OUTLINES[MARKERS[index % len(MARKERS)]]
 
 
 def attributes(kind: str, ink: str) -> dict[str, str]:
-    """Return the attributes of a way to draw, in the colours of light paper."""
+    """Return the SVG attributes of a way to draw of `KINDS` in an ink, in the colours of light paper."""
     colour, paper = inks()[ink][0], ROLES["paper"][0]
     return {name: value.format(c=colour, paper=paper) for name, value in KINDS[kind].items()}
 
 
 def style_sheet() -> str:
     """Return the styles of figures on a screen, for light and for dark paper; print stays light."""
-    light, dark = ("".join(f"--{name}: {pair[place]}; " for name, pair in inks().items()) for place in (0, 1))
+    light, dark = ("".join(f"--{name}: {pair[k]}; " for name, pair in inks().items()) for k in (0, 1))
     kinds = "".join(
         f".chart .{kind} {{ " + "".join(f"{name}: {value.format(c='var(--c)', paper='var(--paper)')}; "
                                         for name, value in KINDS[kind].items()) + "}\n" for kind in KINDS)

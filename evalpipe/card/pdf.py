@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def mend(pdf: Any) -> None:
-    """Complete the structure of a document of pydyf, as it is about to be written.
+    """Complete the structure of a PDF, a document of pydyf, just before it is written.
 
     The head cells of tables say what they head and each cell names those over and beside it, a cell that heads several
     columns or a group of rows too; a file is listed once; bookmarks of the same title are told apart; resources that
@@ -55,11 +55,12 @@ def mend(pdf: Any) -> None:
 
 
 def _object_at(pdf: Any, reference: bytes) -> Any:
+    """Return the object of a PDF that a reference such as ``b"12 0 R"`` names."""
     return pdf.objects[int(reference.split()[0])]
 
 
 def _child_elements(pdf: Any, parent: Any) -> Iterator[Any]:
-    """Yield the elements within an element; what it has on its page is left out."""
+    """Yield the structure elements within an element, without its content on the page."""
     for child in parent["K"]:
         if isinstance(child, bytes) and "S" in (element := _object_at(pdf, child)):
             yield element
@@ -76,7 +77,7 @@ class _TableStructure:
     heads: list[Any] = field(default_factory=list)
 
     def set_headers(self, table: Any) -> list[Any]:
-        """Set what the cells of the table head, or are headed by, and return the head cells."""
+        """Set the scope of the head cells and the heads of the other cells of a table; return the head cells."""
         for part in _child_elements(self.pdf, table):
             self.group = []
             for row in _child_elements(self.pdf, part) if part["S"] in {"/THead", "/TBody", "/TFoot"} else ():
@@ -85,6 +86,7 @@ class _TableStructure:
         return self.heads
 
     def _read_row(self, cells: Sequence[Any], *, in_head: bool) -> None:
+        """Set the scope of the head cells of a row, and for its other cells the ids of their heads."""
         import pydyf
 
         placed, row_heads = list(self._with_columns(cells)), list[Any]()
@@ -108,7 +110,7 @@ class _TableStructure:
                     cell["A"]["Headers"] = pydyf.Array(dict.fromkeys(names))
 
     def _with_columns(self, cells: Sequence[Any]) -> Iterator[tuple[Any, range]]:
-        """Yield the cells of a row with their columns, beside the cells that reach down from rows above."""
+        """Yield each cell of a row with its columns, which leave out those of cells that span down from rows above."""
         column, above, self.below = 0, self.below, {}
         for cell in cells:
             while above.get(column, 0):
@@ -121,7 +123,7 @@ class _TableStructure:
 
 
 def _add_id_tree(pdf: Any, heads: Sequence[Any]) -> None:
-    """Add the ID tree that a PDF asks for: a list of the head cells that other cells name."""
+    """Add the ID tree of a PDF: an index of the head cells, which other cells name by their ids."""
     import pydyf
 
     entries = sorted(((head["ID"], head.reference) for head in heads), key=lambda entry: entry[0].data)
@@ -131,13 +133,13 @@ def _add_id_tree(pdf: Any, heads: Sequence[Any]) -> None:
 
 
 def _bookmarks(pdf: Any, parent: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[Any, tuple[str, ...]]]:
-    """Yield each bookmark with the titles above it, the nearest first."""
-    at = parent.get("First")
-    while at is not None:
-        bookmark = _object_at(pdf, at)
+    """Yield each bookmark below ``parent`` with the titles above it, the nearest first."""
+    reference = parent.get("First")
+    while reference is not None:
+        bookmark = _object_at(pdf, reference)
         yield bookmark, above
         yield from _bookmarks(pdf, bookmark, (bookmark["Title"].string, *above))
-        at = bookmark.get("Next")
+        reference = bookmark.get("Next")
 
 
 def _make_titles_unique(bookmarks: Sequence[tuple[Any, tuple[str, ...]]]) -> None:
@@ -229,40 +231,41 @@ def load_weasyprint() -> Any:
 
 
 def _drawing_versions() -> dict[str, str]:
-    """Return the version of each program that decides the bytes of a PDF; raises UsageError as `load_weasyprint`."""
+    """Return the versions of all programs that the bytes of a PDF depend on; raises UsageError as `load_weasyprint`."""
     load_weasyprint()
     from weasyprint.text.ffi import harfbuzz, pango
 
     number = pango.pango_version()
     return {"evalpipe": VERSION, **{name: metadata.version(name) for name in DRAWING},
             "pango": f"{number // 10_000}.{number // 100 % 100}.{number % 100}",
-            "harfbuzz": _version_by_asking(harfbuzz.hb_version_atleast), "zlib": zlib.ZLIB_RUNTIME_VERSION}
+            "harfbuzz": _version_by_comparison(harfbuzz.hb_version_atleast), "zlib": zlib.ZLIB_RUNTIME_VERSION}
 
 
-def _version_by_asking(at_least: Callable[[int, int, int], int]) -> str:
-    """Return the version of a library that only tells whether it is at least some version."""
+def _version_by_comparison(at_least: Callable[[int, int, int], int]) -> str:
+    """Return the version of a library, "1.2.3", from a function that tells whether it is at least some version."""
     parts = [0, 0, 0]
-    for place in range(len(parts)):
-        while at_least(*(part + (place == other) for other, part in enumerate(parts))):
-            parts[place] += 1
+    for index in range(len(parts)):
+        while at_least(*(part + (index == k) for k, part in enumerate(parts))):
+            parts[index] += 1
     return ".".join(map(str, parts))
 
 
 def drawn_otherwise(pdf: bytes) -> str | None:
-    """Say which versions drew a PDF that are others here; None where all are the same, so that bytes can be held."""
+    """Return why a PDF drawn here may have other bytes: versions that differ from its own; None where all are equal."""
     try:
-        now = _drawing_versions()
+        versions_here = _drawing_versions()
     except UsageError as error:
         return error.problems[0].message
-    then = drawn_by(pdf)
-    if not now.keys() <= then.keys():
+    versions_of_pdf = drawn_by(pdf)
+    if not versions_here.keys() <= versions_of_pdf.keys():
         return "it does not say which versions drew it"
-    changed = [f"{name} was {then[name]} and is {version}" for name, version in now.items() if then[name] != version]
+    changed = [f"{name} was {versions_of_pdf[name]} and is {version}" for name, version in versions_here.items()
+               if versions_of_pdf[name] != version]
     return f"drawn by another version ({joined(changed, 'and')}), as it says itself" if changed else None
 
 
 def _own_files_fetcher(files: Mapping[str, File]) -> Any:
-    """Make a fetcher that opens ``files``, packaged fonts and data inside the page, and nothing else."""
+    """Return a fetcher for WeasyPrint that opens ``files``, packaged fonts and data inside the page, nothing else."""
     from weasyprint.urls import URLFetcher, URLFetcherResponse
 
     class OwnFilesOnly(URLFetcher):  # type: ignore[misc]
@@ -299,13 +302,14 @@ def font_of_matplotlib(name: str) -> Path:
 
 
 def _pdf_variant(results: Results) -> str:
-    """Return the variant that the spec asks for; results of earlier versions name none."""
+    """Return the PDF variant that the spec requests, or the usual one where the results name none."""
     return str(results.spec.get("report", {}).get("pdf_variant", USUAL_VARIANT))
 
 
 def _attachments(edition: Edition, weasyprint: Any) -> Iterator[Any]:
-    day, known = datetime.fromtimestamp(EPOCH, UTC), edition.results.as_of
-    date = day if known is None else datetime.fromisoformat(known).replace(tzinfo=UTC)
+    """Yield the attachments of a PDF for WeasyPrint, dated by the day of the card, or `EPOCH` without one."""
+    epoch, as_of = datetime.fromtimestamp(EPOCH, UTC), edition.results.as_of
+    date = epoch if as_of is None else datetime.fromisoformat(as_of).replace(tzinfo=UTC)
     for file in attached_files(edition):
         address = f"{SCHEME}{file.name}"
         yield weasyprint.Attachment(url=address, url_fetcher=_own_files_fetcher({address: (file.content, file.kind)}),
@@ -314,12 +318,13 @@ def _attachments(edition: Edition, weasyprint: Any) -> Iterator[Any]:
 
 
 def _finish_structure(_: Any, pdf: Any) -> None:
+    """Complete the structure of a PDF and freeze its objects; WeasyPrint calls this before it writes."""
     mend(pdf)
     _freeze_objects(pdf)
 
 
 def _freeze_objects(pdf: Any) -> None:
-    """Write each object once: pydyf asks for its bytes twice, for the file and for the file's identifier."""
+    """Make the bytes of each object once: pydyf reads them twice, for the file and for its identifier."""
     import pydyf
 
     class Packed(pydyf.Object):  # type: ignore[misc]
@@ -342,7 +347,7 @@ def _freeze_objects(pdf: Any) -> None:
 
 
 def _compressed(stream: Any) -> bytes:
-    """Write a stream at zlib's usual level; pydyf's own takes three times as long for 2 % fewer bytes."""
+    """Return a stream compressed at zlib's usual level; pydyf's level takes three times as long for 2 % fewer bytes."""
     import pydyf
 
     content = pydyf.Stream(stream.stream).data.partition(b"stream\n")[2].removesuffix(b"\nendstream")
@@ -351,7 +356,7 @@ def _compressed(stream: Any) -> bytes:
 
 @contextmanager
 def _own_temporary_folder() -> Iterator[None]:
-    """Have WeasyPrint write its temporary files to a folder of ours: it leaves its own behind where a signal comes."""
+    """Have WeasyPrint write temporary files to a folder that is deleted even when a signal ends the command."""
     with TemporaryFolder("evalpipe-pdf-") as folder:
         before, tempfile.tempdir = tempfile.tempdir, folder
         try:

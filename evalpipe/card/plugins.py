@@ -25,7 +25,7 @@ ANCHOR = re.compile(r"[a-z][a-z0-9-]*")
 def sections_of_plugins(results: Results, anchors: Iterable[str]) -> Iterator[Section]:
     """Yield the sections of plugins, and in the appendix their figures on each dataset; ``anchors`` exist already.
 
-    Raises UsageError where a plugin fails, gives what is no section, or takes an anchor that another has.
+    Raises UsageError where a plugin fails, gives what is no section, or repeats an anchor.
     """
     anchors = set(anchors)
     for plugin in plugins_of(results.appearance.plugins):
@@ -41,6 +41,7 @@ def sections_of_plugins(results: Results, anchors: Iterable[str]) -> Iterator[Se
 
 
 def _plugin_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
+    """Yield the sections of a plugin, marked as written by it; raises UsageError for one that cannot be written."""
     if "sections" in plugin.gives:
         write = load(plugin, "sections")
         with failing(plugin, "in its sections"):
@@ -54,18 +55,19 @@ def _plugin_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
 
 
 def _plugin_figure_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
-    """Write a section with the plugin's figure on each dataset that is evaluated."""
+    """Yield for each evaluated dataset a section with the plugin's figure."""
     if "figures" in plugin.gives:
         draw = load(plugin, "figures")
         for anchor, dataset in evaluated(results):
             instead = (Text("There is no figure here."),)
-            figures = Figures(partial(_drawn_once, draw, results, dataset.name), instead=instead)
+            figures = Figures(partial(_plugin_drawings, draw, results, dataset.name), instead=instead)
             yield Section(
                 f"{plugin.name}-figure-{anchor.rpartition('-')[2]}", f"Figure of {plugin.name} on {dataset.name}",
                 (_byline(plugin), _attributed(plugin, figures)), part="appendix")
 
 
-def _drawn_once(draw: Callable[[Any], Drawing | None], results: Results, dataset: str) -> list[Drawing]:
+def _plugin_drawings(draw: Callable[[Any], Drawing | None], results: Results, dataset: str) -> list[Drawing]:
+    """Return the drawing of a plugin on a dataset as a list; empty where it draws none."""
     drawing = draw(context_of(results.model_copy(deep=True), dataset))
     return [] if drawing is None else [drawing]
 
@@ -75,13 +77,14 @@ def _byline(plugin: Plugin) -> Text:
 
 
 def _attributed(plugin: Plugin, block: Any) -> Any:
-    """Return a block whose figures, drawn later, are told apart by the plugin's name, as are their faults."""
+    """Return a block whose figures, drawn later, are checked and have the plugin's name in their keys and errors."""
     if isinstance(block, BlockGroup):
         return replace(block, blocks=tuple(_attributed(plugin, inner) for inner in block.blocks))
     return replace(block, draw=partial(_checked_drawings, plugin, block.draw)) if isinstance(block, Figures) else block
 
 
 def _checked_drawings(plugin: Plugin, draw: Callable[[], Iterable[Drawing]]) -> list[Drawing]:
+    """Draw the figures of a plugin, and put its name before their keys; raises UsageError for a fault."""
     with failing(plugin, "in its figures"):
         drawings = list(draw())
     for drawing in drawings:
@@ -91,7 +94,7 @@ def _checked_drawings(plugin: Plugin, draw: Callable[[], Iterable[Drawing]]) -> 
 
 
 def _fault_of_section(section: Any) -> str | None:
-    """Say why something is no section, or cannot be written; None where nothing is wrong."""
+    """Return why a plugin's object is no section or cannot be written; None where nothing is wrong."""
     if not isinstance(section, Section):
         return f"gives {type(section).__name__} in place of Section"
     if not ANCHOR.fullmatch(section.anchor):
@@ -107,7 +110,7 @@ WRITTEN = frozenset({*get_args(Block), *get_args(Piece), Column, Row, Group, Dot
 
 
 def _unwritable_type(parts: Sequence[Any]) -> str | None:
-    """Return the type of the first part, however deep within others, that no template can write."""
+    """Return the type name of the first part, at any depth, that no template can write; None where all can be."""
     for part in parts:
         if isinstance(part, tuple):
             unwritable = _unwritable_type(part)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import text_sha256
 from evalpipe.base.plugins import plugins_of
-from evalpipe.card.data import path, whole_fingerprint
+from evalpipe.card.data import full_fingerprint, path
 from evalpipe.card.page import Code, Column, Heading, Preformatted, Row, Section, Table, Text
 from evalpipe.card.wording import capital, joined
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def spec_text(spec: Mapping[str, object]) -> str:
-    """Write the spec as YAML, keys in their order, without those that have no value.
+    """Return a resolved spec as YAML, keys in their order, without those that have no value.
 
     A text that begins like a number is quoted: ``1e3`` is a text to PyYAML, but a number to YAML 1.2. So is one with
     invisible characters, which are then written as escapes. A text of several lines stands in these lines. ``${`` in
@@ -31,8 +31,8 @@ def spec_text(spec: Mapping[str, object]) -> str:
         """Writes texts with quotes wherever a reader of YAML 1.2 could take them for numbers."""
 
     def text(writer: yaml.SafeDumper, value: str) -> yaml.Node:
-        numeric, odd = value[:1] in set("+-.0123456789"), not value.replace("\n", "").isprintable()
-        style = '"' if odd else "|" if "\n" in value else "'" if numeric else None
+        numeric, has_invisible = value[:1] in set("+-.0123456789"), not value.replace("\n", "").isprintable()
+        style = '"' if has_invisible else "|" if "\n" in value else "'" if numeric else None
         return writer.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Writer.add_representer(str, text)
@@ -49,7 +49,7 @@ def _without_empty_values(value: object) -> object:
 
 
 def sections(results: Results, templates: Templates | None = None) -> Iterator[Section]:
-    """Write the sections."""
+    """Yield the sections on the spec and on provenance: day, fingerprints, and how to reproduce the card."""
     yield Section("spec", "Spec", (
         Text("As it was resolved: files it extends, environment and command line applied, defaults filled in.", "lead"),
         Preformatted(spec_text(results.spec), "spec")), part="appendix")
@@ -74,10 +74,10 @@ def sections(results: Results, templates: Templates | None = None) -> Iterator[S
 
 
 def _fingerprints(results: Results, templates: Templates | None) -> Iterator[Block]:
-    """Write the sha256 of the spec, the files and the templates, and warn of templates that are not evalpipe's."""
+    """Yield a table of the sha256 of spec, files and templates, and a warning where templates are custom."""
     texts = {} if templates is None else templates.texts
     rows = [Row(("Resolved spec", Code(results.spec_sha256)))]
-    rows += [Row((path(file), Code(whole_fingerprint(file)))) for file in results.inputs]
+    rows += [Row((path(file), Code(full_fingerprint(file)))) for file in results.inputs]
     rows += [Row((file.path, Code(file.sha256))) for file in results.statement.files]
     rows += [Row((f"Template {name}", Code(text_sha256(text)))) for name, text in texts.items()]
     yield Table("sha256 of what this card was made from", (Column("What"), Column("sha256")), tuple(rows), "hashes",

@@ -322,7 +322,7 @@ MOST_AUTHORS = 3
 
 
 def cited(reference: str) -> tuple[Piece, ...]:
-    """Write a reference by its short name, each of several linked to its full text where that is known."""
+    """Return a reference, or several with "; " between them, by short names, linked to their full text if known."""
     pieces: list[Piece] = []
     for text in reference.split("; "):
         short, full = resolved(text)
@@ -331,16 +331,16 @@ def cited(reference: str) -> tuple[Piece, ...]:
 
 
 def resolved(reference: str) -> tuple[str, str]:
-    """Return the short name of a reference and its full text; an empty text where that is not known.
+    """Return the short name of a reference and its full text; the latter empty where it is not known.
 
     A reference is a short name in the bibliography, with or without a place within the work, or the full text itself.
     """
     match = SHORT.match(reference)
     if match is None:
         return reference, ""
-    head = f"{match[1]})"
-    if head in BIBLIOGRAPHY:
-        return reference, BIBLIOGRAPHY[head]
+    key = f"{match[1]})"
+    if key in BIBLIOGRAPHY:
+        return reference, BIBLIOGRAPHY[key]
     names = AUTHOR.findall(match[1])
     if not names or match.end() == len(reference):
         return reference, ""
@@ -352,7 +352,7 @@ def resolved(reference: str) -> tuple[str, str]:
 
 
 def anchor(short: str) -> str:
-    """Return the anchor of a reference, of its names and year alone."""
+    """Return the anchor of a reference, made of the names and the year in its short name."""
     match = SHORT.match(short)
     words = re.findall(r"[a-z0-9]+", (match[1] if match else short).lower())
     return f"ref-{'-'.join(words)}"

@@ -55,39 +55,39 @@ HASH = "signatures-hash"
 
 
 def status(results: Results, signatures: Sequence[Signature]) -> Aside:
-    """Write how far the document is, and who decided on it: "FINAL, approved by A. Reader (validator), 2026-11-21"."""
-    last, state = newest(signatures).values(), STATES[results.statement.status]
-    if not last:
+    """Return the status of the document and who decided: "FINAL, approved by A. Reader (validator), 2026-11-21"."""
+    latest_by_role, state = newest(signatures).values(), STATES[results.statement.status]
+    if not latest_by_role:
         return Aside(f"{state}, {UNSIGNED}", "status")
-    decision = next(decision for decision in DECISIONS if any(signed.decision == decision for signed in last))
-    deciding = [signed for signed in last if signed.decision == decision]
-    latest = max(deciding, key=lambda signed: signed.date)
-    more = f", and {len(deciding) - 1} more" if len(deciding) > 1 else ""
-    days = [signed.expires for signed in last if signed.expires]
-    until = f"; valid until {min(days)}" if days else ""
+    decision = next(decision for decision in DECISIONS if any(signed.decision == decision for signed in latest_by_role))
+    deciding_signatures = [signed for signed in latest_by_role if signed.decision == decision]
+    latest = max(deciding_signatures, key=lambda signed: signed.date)
+    others = f", and {len(deciding_signatures) - 1} more" if len(deciding_signatures) > 1 else ""
+    expiry_days = [signed.expires for signed in latest_by_role if signed.expires]
+    validity = f"; valid until {min(expiry_days)}" if expiry_days else ""
     _, words, style = DECISIONS[decision]
     # The developer alone does not make a document final.
-    if any(signed.role != "developer" and signed.decision.startswith("approved") for signed in last):
+    if any(signed.role != "developer" and signed.decision.startswith("approved") for signed in latest_by_role):
         state = STATES["final"]
     outcome = "REJECTED" if decision == "rejected" else f"{state}, {words}"
-    return Aside(f"{outcome} by {latest.name} ({latest.role}), {latest.date}{more}{until}", f"status {style}")
+    return Aside(f"{outcome} by {latest.name} ({latest.role}), {latest.date}{others}{validity}", f"status {style}")
 
 
 def signed(signatures: Sequence[Signature]) -> tuple[Block, ...]:
-    """Write what each role decided, who did so and when, with the first conditions; nothing where nobody signed."""
-    last = newest(signatures).values()
-    if not last:
+    """Return a block with the newest decision in each role: who, when, first conditions; empty where nobody signed."""
+    latest_by_role = newest(signatures).values()
+    if not latest_by_role:
         return ()
-    most = max(1, MOST_CONDITIONS // max(1, sum(bool(signature.conditions) for signature in last)))
+    most = max(1, MOST_CONDITIONS // max(1, sum(bool(signature.conditions) for signature in latest_by_role)))
     items: list[Cell] = []
-    for signature in last:
+    for signature in latest_by_role:
         conditions = [text if len(text) <= LONGEST else f"{text[:LONGEST - 1].rstrip()}…"
                       for text in signature.conditions[:most]]
-        more: tuple[Piece, ...] = () if conditions == signature.conditions else (
+        link_to_all: tuple[Piece, ...] = () if conditions == signature.conditions else (
             " ", Link("All conditions", "sign-off"))
-        who = ", ".join(filter(None, (signature.name, signature.organisation)))
-        items.append((_decision_word(signature), f" by {who} ({signature.role}),", Aside(signature.date, "day"),
-                      *_valid_until(signature), *_conditions(conditions), *more))
+        signer = ", ".join(filter(None, (signature.name, signature.organisation)))
+        items.append((_decision_word(signature), f" by {signer} ({signature.role}),", Aside(signature.date, "day"),
+                      *_valid_until(signature), *_conditions(conditions), *link_to_all))
     return (BlockGroup((Heading("Signed"), Bullets(tuple(items), "signers")), "signed"),)
 
 
@@ -105,7 +105,7 @@ def _valid_until(signature: Signature) -> tuple[Piece, ...]:
 
 
 def section(results: Results, signatures: Sequence[Signature]) -> Section:
-    """Write a line for each role: what was decided, or room for a name, a day and a signature."""
+    """Return the section with a line for each role: its decisions, or room for a name, a day and a signature."""
     if not signatures:
         columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
         rows = tuple(Row((capital(role), _stated_name(results, role), "", UNSIGNED)) for role in get_args(Role))
@@ -122,9 +122,9 @@ def _stated_name(results: Results, role: Role) -> Cell:
 
 
 def _decisions_table(results: Results, signatures: Sequence[Signature]) -> Table:
-    """Write every decision by role, the one that counts first, and the roles that nobody signed in.
+    """Return a table of the decisions by role, the newest first, with the roles in which nobody signed.
 
-    One that a later decision in the same role replaces says so.
+    A decision that a later one in the same role replaces says so.
     """
     columns = (Column("Role"), Column("Name", style="who"), Column("Date", style="day"),
                Column("Decision and conditions", style="decided"), Column("Evidence", style="day evidence-of"))
@@ -134,9 +134,9 @@ def _decisions_table(results: Results, signatures: Sequence[Signature]) -> Table
         if not of_role:
             rows.append(Row((capital(role), _stated_name(results, role), "", UNSIGNED)))
         for signature, later in zip(of_role, [None, *of_role], strict=False):
-            replaced = () if later is None else (Line(f"replaced by the decision of {later.date}", "later"),)
+            note = () if later is None else (Line(f"replaced by the decision of {later.date}", "later"),)
             organisation = () if signature.organisation is None else (Line(signature.organisation, "definition"),)
-            decision = (_decision_word(signature), *_valid_until(signature), *replaced,
+            decision = (_decision_word(signature), *_valid_until(signature), *note,
                         *_conditions(signature.conditions))
             rows.append(Row((
                 capital(role), (signature.name, *organisation), signature.date, decision,

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 ADDRESS = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 """How the address of a link begins."""
 
-PLACE = re.compile("\ue000(\\d+)\ue001")
+NUMBER_MARK = re.compile("\ue000(\\d+)\ue001")
+"""What stands in place of a reference while a text is parsed: its index between two characters of private use."""
 
 ROOM = 400
 """Characters of a text on the first screen; the whole stands in its section."""
@@ -58,18 +59,18 @@ UNKNOWN = "number unknown"
 
 
 def blocks(results: Results, text: str) -> tuple[Block, ...]:
-    """Write a text as blocks, numbers in place of its references."""
+    """Return the blocks of a text in Markdown, with numbers in place of its references."""
     return tuple(_MarkdownBlocks(results, text).blocks())
 
 
 def line(results: Results, text: str) -> Cell:
-    """Write a text as words of one line, its blocks one after the other."""
-    pieces = [piece for block in blocks(results, text) for piece in (" ", *_words_of_block(block))]
+    """Return a text in Markdown as pieces of one line, its blocks one after the other."""
+    pieces = [piece for block in blocks(results, text) for piece in (" ", *_inline_pieces(block))]
     return tuple(pieces[1:])
 
 
 def filled(results: Results, text: str) -> str:
-    """Return a text in Markdown as it was written, with numbers in place of its references."""
+    """Return a text in Markdown with its markup unchanged, and numbers in place of its references."""
     parts, end = [], 0
     for reference in references(text):
         if isinstance(reference, NumberReference):
@@ -85,45 +86,47 @@ def _legible_text(text: str) -> str:
 
 
 def opening(results: Results, text: str, anchor: str) -> Cell:
-    """Write the beginning of a text as words of one line, with a link to the section that holds the rest."""
+    """Return the first block of a text cut to `ROOM` characters, and a link to ``anchor`` for the rest."""
     first, *rest = blocks(results, text)
-    pieces = tuple(_words_of_block(first))
-    left = ROOM
-    for place, piece in enumerate(pieces):
-        words = plain(piece)
-        if len(words) > left:
-            cut = words[:left].rpartition(" ")[0] or words[:left]
-            ending = f"{cut.rstrip()}…" if isinstance(piece, str) else "…"
-            return (*pieces[:place], ending, " ", Link("More", anchor))
-        left -= len(words)
+    pieces = tuple(_inline_pieces(first))
+    room = ROOM
+    for index, piece in enumerate(pieces):
+        text_of_piece = plain(piece)
+        if len(text_of_piece) > room:
+            beginning = text_of_piece[:room].rpartition(" ")[0] or text_of_piece[:room]
+            ending = f"{beginning.rstrip()}…" if isinstance(piece, str) else "…"
+            return (*pieces[:index], ending, " ", Link("More", anchor))
+        room -= len(text_of_piece)
     return (*pieces, " ", Link("More", anchor)) if rest else pieces
 
 
-def _words_of_block(block: Block) -> Iterator[Piece]:
-    """Yield the words of a block that stands in a line."""
+def _inline_pieces(block: Block) -> Iterator[Piece]:
+    """Yield the pieces of a block set within a line, list items joined by "; "; nothing of other kinds of block."""
     if isinstance(block, Text | Heading):
         yield from (block.text if isinstance(block.text, tuple) else (block.text,))
     elif isinstance(block, Preformatted):
         yield Code(block.text)
     elif isinstance(block, Bullets):
-        for place, item in enumerate(block.items):
-            yield "; " if place else ""
-            yield from _words_of_item(item)
+        for index, item in enumerate(block.items):
+            yield "; " if index else ""
+            yield from _inline_item(item)
     elif isinstance(block, BlockGroup):
-        yield from _words_of_item(block.blocks)
+        yield from _inline_item(block.blocks)
 
 
-def _words_of_item(item: Cell | tuple[Block, ...]) -> Iterator[Piece]:
-    for place, part in enumerate(item if isinstance(item, tuple) else (item,)):
+def _inline_item(item: Cell | tuple[Block, ...]) -> Iterator[Piece]:
+    """Yield the pieces of an item of a list, or of several blocks, set within a line."""
+    for index, part in enumerate(item if isinstance(item, tuple) else (item,)):
         if isinstance(part, Text | Heading | Preformatted | Bullets | BlockGroup):
-            yield " " if place else ""
-            yield from _words_of_block(part)
+            yield " " if index else ""
+            yield from _inline_pieces(part)
         else:
             yield part  # type: ignore[misc]  # a piece: blocks of other kinds are never made of a text
 
 
 @cache
 def _parser() -> MarkdownIt:
+    """Return the parser of Markdown: CommonMark without raw HTML, with links to the web and to mail alone."""
     from markdown_it import MarkdownIt
 
     class Safe(MarkdownIt):
@@ -140,24 +143,25 @@ class _MarkdownBlocks:
     """Turns the syntax tree of a text into blocks, by the kinds of its nodes."""
 
     def __init__(self, results: Results, text: str) -> None:
+        """Replace each reference to a number by a mark with its index in ``references``."""
         self.results = results
-        self.numbers: list[str] = []
+        self.references: list[str] = []
         clean, end = "", 0
         for reference in references(text):
             if isinstance(reference, NumberReference):
-                clean += f"{_legible_text(text[end:reference.start])}\ue000{len(self.numbers)}\ue001"
+                clean += f"{_legible_text(text[end:reference.start])}\ue000{len(self.references)}\ue001"
                 end = reference.start + len(reference.written)
-                self.numbers.append(reference.written)
+                self.references.append(reference.written)
         self.text = clean + _legible_text(text[end:])
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the blocks of the text."""
+        """Parse the text and yield its blocks."""
         from markdown_it.tree import SyntaxTreeNode
 
         yield from self.blocks_of(SyntaxTreeNode(_parser().parse(self.text)).children)
 
     def blocks_of(self, nodes: Sequence[SyntaxTreeNode]) -> Iterator[Block]:
-        """Yield a block for each node."""
+        """Yield the block of each node of the syntax tree, by the type of the node."""
         for node in nodes:
             match node.type:
                 case "paragraph":
@@ -179,16 +183,16 @@ class _MarkdownBlocks:
                     yield Text(self.filled(node.content))
 
     def item(self, node: SyntaxTreeNode) -> Cell | tuple[Block, ...]:
-        """Write an item of a list: words where it is a single paragraph, else blocks."""
+        """Return an item of a list: pieces of text where it is a single paragraph, else blocks."""
         parts = node.children
         return self.cell(parts[0]) if [part.type for part in parts] == ["paragraph"] else tuple(self.blocks_of(parts))
 
     def cell(self, node: SyntaxTreeNode) -> Cell:
-        """Write the words within a node."""
+        """Return the pieces of text within a node."""
         return tuple(piece for inline in node.children for piece in self.pieces(inline.children))
 
     def pieces(self, nodes: Sequence[SyntaxTreeNode]) -> Iterator[Piece]:
-        """Yield the pieces of words, each with its style."""
+        """Yield the pieces of text of inline nodes, each in its style."""
         for node in nodes:
             inner = tuple(self.pieces(node.children)) if node.is_nested else ()
             match node.type:
@@ -210,37 +214,37 @@ class _MarkdownBlocks:
                     yield from self.words_and_numbers(node.content)
 
     def link(self, inner: tuple[Piece, ...], address: str) -> Iterator[Piece]:
-        """Write a link; a number cannot be part of its address, which is then no link."""
+        """Yield a link, or its text alone where its address refers to a number, which cannot be filled in there."""
         if "%EE%80%80" in address:
             yield from inner
         else:
             yield ExternalLink(inner or address, address)
 
     def words_and_numbers(self, content: str) -> Iterator[Piece]:
-        """Yield the words of a text, and the numbers that it refers to."""
-        for place, part in enumerate(PLACE.split(content)):
-            if place % 2:
+        """Yield the words of a text, and a number in place of each mark."""
+        for index, part in enumerate(NUMBER_MARK.split(content)):
+            if index % 2:
                 yield from self.number(int(part))
             elif part:
                 yield part
 
-    def number(self, place: int) -> Iterator[Piece]:
-        """Write the number of a reference; what there is to know about it stands behind it."""
-        number = _referenced_number(self.results, self.numbers[place])
+    def number(self, index: int) -> Iterator[Piece]:
+        """Yield the number of a reference by the index of the reference, followed by its note in brackets."""
+        number = _referenced_number(self.results, self.references[index])
         yield Number(number.value, number.interval, None, number.exact)
         if number.note is not None:
             yield Aside(f"[{number.note}]", "options")
 
     def filled(self, content: str) -> str:
-        """Return a text that has no pieces, with numbers in place of its references."""
+        """Return the text of code or a block without markup, with numbers in place of its marks."""
         return "".join(plain(piece) if isinstance(piece, Number | Aside) else str(piece)
                        for piece in self.words_and_numbers(content))
 
 
 def _referenced_number(results: Results, reference: str) -> Number:
-    """Write the number that a reference is to; words in its place where the results hold none."""
-    key = next((number for number in results.statement.numbers if number.reference == reference), None)
-    row = None if key is None else next((row for row in results.rows if row.about == key.about), None)
+    """Return the number that a reference names; `UNKNOWN` where the results do not hold it."""
+    stated = next((number for number in results.statement.numbers if number.reference == reference), None)
+    row = None if stated is None else next((row for row in results.rows if row.about == stated.about), None)
     if row is None:
         return Number(UNKNOWN)
     return shown(row, whole=any(metric.is_whole for metric in results.metrics if metric.name == row.metric))
@@ -251,7 +255,7 @@ if TYPE_CHECKING:
 
 
 class SectionPlace(NamedTuple):
-    """Where fields stand: the anchor, the title and the part of their section."""
+    """The anchor and the title of a section of fields, and the part of the card that it is in."""
 
     anchor: str
     title: str
@@ -274,19 +278,19 @@ PLACES: dict[SectionName, SectionPlace] = {
 
 
 def missing(results: Results, key: str) -> Cell:
-    """Write that a field is not stated, and which items of standards ask for it: "MISSING (A4-4)"."""
+    """Return words for a field that is not stated, with the items of standards that ask for it: "MISSING (A4-4)"."""
     asking = ", ".join(asked_by(results, key))
     return Strong(f"{MISSING} ({asking})" if asking else MISSING, "missing")
 
 
 def asked_by(results: Results, key: str) -> list[str]:
-    """Return the items of the chosen standards that ask for a field which is not stated."""
+    """Return the labels of the items in the chosen standards that ask for a field which is not stated."""
     return [item.label for standard in results.standards for item in standard.items
             if any(f"card.{key}" in need.split(" | ") for need in item.missing)]
 
 
 def entries(results: Results, section: SectionName) -> Entries:
-    """Write the fields of a section, in their order: those that are stated, and those that are missed."""
+    """Return titles and texts of the fields of a section, in order; one that is required and not stated as missing."""
     facts: list[tuple[str, Cell | tuple[Block, ...]]] = []
     for key, field in FIELDS.items():
         text: str | None = getattr(results.statement, key)
@@ -296,7 +300,7 @@ def entries(results: Results, section: SectionName) -> Entries:
 
 
 def section(results: Results, name: SectionName) -> Iterator[Section]:
-    """Write a section of fields; nothing where there is nothing to show."""
+    """Yield the section with the fields of that name; nothing where no field is stated or required."""
     place, facts = PLACES[name], entries(results, name)
     if facts:
         yield Section(place.anchor, place.title, (Facts(facts, "rules"),), part=place.part)

@@ -63,20 +63,20 @@ EDGE, LETTER = 8, 7
 
 
 def dot_plots(results: Results) -> tuple[DotPlot, ...]:
-    """Draw the measures that gates are on, or else the first of the key measures, on all rows and in groups."""
+    """Return dot plots of the measures that gates judge, or else of key measures, on all rows and in slices."""
     _, dataset = next(evaluated(results))
     gated = [gate.metric for gate in results.gates if gate.metric is not None and gate.against is None]
-    wanted = list(dict.fromkeys(gated)) or list(key_measures(results))
-    by_measure = [groups for groups in (_by_group(results, dataset.name, metric) for metric in wanted) if groups]
+    metrics = list(dict.fromkeys(gated)) or list(key_measures(results))
+    by_measure = [groups for groups in (_by_group(results, dataset.name, metric) for metric in metrics) if groups]
     if gated or any(len(groups) > 1 for groups in by_measure):
-        kept = by_measure[:MOST_GATED]
+        plotted = by_measure[:MOST_GATED]
     else:
-        kept = by_measure[: max(1, MOST_LINES // max(len(results.models), MOST_LINES // MOST_PLOTS))]
-    return tuple(_plot(results, *_first_and_worst(results, groups, MOST_LINES // len(kept))) for groups in kept)
+        plotted = by_measure[: max(1, MOST_LINES // max(len(results.models), MOST_LINES // MOST_PLOTS))]
+    return tuple(_plot(results, *_first_and_worst(results, groups, MOST_LINES // len(plotted))) for groups in plotted)
 
 
 def _by_group(results: Results, dataset: str, metric: str) -> list[list[Estimate]]:
-    """Return the estimates of a measure, all models of a group together: those of all rows first."""
+    """Return the estimates of a measure, one list of models for each slice; the list for all rows comes first."""
     rows = [row for row in results.rows if row.dataset == dataset and row.metric == metric and row.value is not None
             and row.variant == "original" and row.class_ is None]
     groups: dict[str, list[Estimate]] = {}
@@ -87,22 +87,22 @@ def _by_group(results: Results, dataset: str, metric: str) -> list[list[Estimate
 
 
 def _first_and_worst(results: Results, groups: Sequence[list[Estimate]], most: int) -> tuple[list[Estimate], str]:
-    """Return the first group and of the others the worst, about ``most`` lines, and say how many are left out."""
-    first, *others = groups
-    direction = next(metric.direction for metric in results.metrics if metric.name == first[0].metric)
+    """Return the estimates of all rows and of the worst groups, about ``most``, and a sentence on what is left out."""
+    all_rows, *others = groups
+    direction = next(metric.direction for metric in results.metrics if metric.name == all_rows[0].metric)
     sign = {"maximize": 1, "minimize": -1}.get(direction, 0)
-    room = max(most - len(first), len(first)) // max(len(first), 1)
+    room = max(most - len(all_rows), len(all_rows)) // max(len(all_rows), 1)
     worst = sorted(others, key=lambda group: min(sign * (row.value or 0.0) for row in group))[:room]
-    kept = [group for group in others if group in worst]
-    rows = [row for group in (first, *kept) for row in group]
-    if len(kept) == len(others):
+    drawn_groups = [group for group in others if group in worst]
+    rows = [row for group in (all_rows, *drawn_groups) for row in group]
+    if len(drawn_groups) == len(others):
         return rows, ""
     which = f"{'worst' if sign else 'first'} of {len(others)} groups"
-    return rows, f"The {which} is drawn." if len(kept) == 1 else f"The {len(kept)} {which} are drawn."
+    return rows, f"The {which} is drawn." if len(drawn_groups) == 1 else f"The {len(drawn_groups)} {which} are drawn."
 
 
 def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
-    """Draw the estimates of one measure; ``left_out`` says how many groups are not drawn."""
+    """Return the dot plot of the estimates of one measure; ``left_out`` is a sentence on groups that are not drawn."""
     names, first = names_of(results), rows[0]
     limits = sorted({value for gate in results.gates if (gate.metric, gate.params, gate.average) == (
         first.metric, first.params, first.average) and gate.against is None for value in gate.limit.values()})
@@ -130,20 +130,20 @@ def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
 
 
 def _axis_ends(results: Results, rows: Sequence[Estimate], limits: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the axis: those of the limits with some room, within 0 and 1 of a proportion."""
+    """Return the ends of an axis that holds all intervals and limits with some room; from 0 to 1 of a proportion."""
     lowest, highest = next(metric.range for metric in results.metrics if metric.name == rows[0].metric)
     ends = [end for row in rows for end in (row.lower, row.value, row.upper) if end is not None] + list(limits)
-    room = 0.08 * (max(ends) - min(ends)) or 0.1 * abs(ends[0]) or 0.1
-    low, high = min(ends) - room, max(ends) + room
+    margin = 0.08 * (max(ends) - min(ends)) or 0.1 * abs(ends[0]) or 0.1
+    low, high = min(ends) - margin, max(ends) + margin
     is_proportion = (lowest, highest) == (0, 1)
     least_width = LEAST_WIDTH * (1 if is_proportion else max(map(abs, ends)))
-    spare = max(least_width - (high - low), 0.0) / 2
-    low, high = low - spare, high + spare
+    missing_width = max(least_width - (high - low), 0.0) / 2
+    low, high = low - missing_width, high + missing_width
     return (max(low, 0.0), min(high, 1.0)) if is_proportion else (low, high)
 
 
 def _ticks_apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
-    """Leave out ticks at the edges whose numbers, which are set inward, would meet the next one."""
+    """Return ticks, (place, text), without one at an edge whose number, set inward, would meet the next number."""
     first, last = 0, len(ticks)
     if last > 2 and ticks[0][0] < EDGE and ticks[1][0] - ticks[0][0] < len(ticks[0][1]) * LETTER:
         first = 1
@@ -170,7 +170,7 @@ SIGNS: dict[FindingKind, tuple[str, str]] = {
 
 
 def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
-    """Write the line that tells this document from others: id, day, evidence, status."""
+    """Return the line that identifies the document: id, day, evidence, status."""
     stated = results.statement
     document = stated.id or f"{results.name[:3].upper()}-{results.spec_sha256[:EVIDENCE_DIGITS]}"
     day = f"as of {results.as_of}" if results.as_of else "as of: no day is stated"
@@ -180,9 +180,9 @@ def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
 
 
 def verdict(results: Results) -> Section:
-    """Write the box with the verdict of the gates and the findings that matter most, with links to their evidence.
+    """Return the box with the verdict of the run and the findings that matter most, with links to their evidence.
 
-    Its colour is that of gates, and of standards that fall short; else of the findings.
+    It has the colour of gates, and of standards that fall short; without either, of the findings.
     """
     sign, headline = _joined_verdicts(results)
     chosen = [finding for finding in results.findings if results.gates or finding.section != REQUIREMENTS]
@@ -198,21 +198,21 @@ def verdict(results: Results) -> Section:
 
 
 def _joined_verdicts(results: Results) -> tuple[str, str]:
-    """Join what chapters say of the whole run; the sign is of what failed, where anything did."""
+    """Return a sign and the verdicts of all chapters in one text; the sign is ✗ where any of them failed."""
     verdicts = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
     sign = next((sign for sign, _ in verdicts if sign == "✗"), verdicts[0][0])
     return sign, "; ".join(sentence for _, sentence in verdicts)
 
 
 def sentence(finding: Finding) -> Cell:
-    """Write a finding with its sign and a link to its evidence."""
+    """Return a finding as pieces: its sign, its text, and a link to its evidence."""
     sign, word = SIGNS[finding.kind]
     whose = "" if finding.plugin is None else f"(Plugin {finding.plugin}.) "
     return (Verdict("", sign, f"finding {word}"), f"{finding.text} {whose}", Link("Evidence", finding.section))
 
 
 def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> BlockGroup:
-    """Write the key measures as a figure beside the facts that a reader asks for first, and what signers decided."""
+    """Return the first screen: key measures as a figure, the facts in short, and what signers decided."""
     others = (block for glance in functions("card", "glance") for block in glance(results))
     figure = BlockGroup(dot_plots(results) if results.datasets else tuple(others), "at-a-glance")
     in_short = BlockGroup((Heading("In short"), Facts(tuple(_facts(results, signatures)))), "in-short")
@@ -220,18 +220,18 @@ def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> Block
 
 
 def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[str, Cell]]:
-    """Yield the facts that a reader asks for first."""
+    """Yield (term, text) of the facts that a reader looks for first: use, outcome, rows, models, owner."""
     yield "Intended use", _stated_or_missing(results, "intended_use")
     yield "Not for", _stated_or_missing(results, "not_for")
     yield from _outcome(results)
     yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
     if results.datasets:
-        sizes = [f"{numbers.count(dataset.n)} rows of {dataset.name}" + (
+        dataset_sizes = [f"{numbers.count(dataset.n)} rows of {dataset.name}" + (
             "" if dataset.events is None else f", {numbers.count(dataset.events)} events")
             for _, dataset in evaluated(results)]
-        others = [dataset.name for dataset in results.datasets if dataset.role != "evaluate"]
-        compared = f"none is in {joined(others)}" if others else "not compared with training data"
-        yield "Evaluated on", f"{'; '.join(sizes)}; {compared}"
+        other_datasets = [dataset.name for dataset in results.datasets if dataset.role != "evaluate"]
+        comparison = f"none is in {joined(other_datasets)}" if other_datasets else "not compared with training data"
+        yield "Evaluated on", f"{'; '.join(dataset_sizes)}; {comparison}"
         yield "Models", joined([model.label for model in results.models])
     yield "Owner", _stated_or_missing(results, "owner")
     if not signatures:
@@ -239,7 +239,7 @@ def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[
 
 
 def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
-    """Say what is predicted, how rows are classified, and what they count."""
+    """Yield (term, text) of the outcome, the decision rule, the case weights and the exposure."""
     if not results.datasets:
         yield "Outcome", results.task
     elif not results.levels:
@@ -262,7 +262,7 @@ def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
 
 
 def _stated_or_missing(results: Results, key: str) -> Cell:
-    """Write what is stated under a key in a line, or that it is missing."""
+    """Return the beginning of the text stated under a key, or that it is missing."""
     text = getattr(results.statement, key)
     return missing(results, key) if text is None else opening(results, text, PLACES[FIELDS[key].section].anchor)
 
@@ -275,7 +275,7 @@ KIND_HEADINGS: dict[FindingKind, str] = {
 
 
 def finding_sections(results: Results) -> Iterator[Section]:
-    """Write the findings, and in the appendix every warning word for word; neither without any."""
+    """Yield a section of all findings, and one of all warnings; neither where it would be empty."""
     if results.findings:
         error = wording.level(1 - results.intervals.level)
         blocks: list[Block] = [Text(

@@ -37,14 +37,14 @@ MODELS_ABREAST = 3
 
 
 def with_limits(results: Results, rows: Iterable[Row | Group]) -> str:
-    """Return what the caption of a table says of intervals; nothing where no number has one."""
+    """Return ", with 95% intervals" for a caption where a number in the rows has an interval; else an empty text."""
     cells = (cell for row in rows if isinstance(row, Row) for cell in row.cells)
     limits = any(isinstance(cell, Number) and cell.interval is not None for cell in cells)
     return with_intervals(results, limited=limits)
 
 
 def with_intervals(results: Results, *, limited: bool) -> str:
-    """Return what a caption says of intervals: ", with 95% intervals" where some number is ``limited`` by one."""
+    """Return ", with 95% intervals" for a caption where ``limited``, that is where a number has one; else nothing."""
     return f", with {wording.level(results.intervals.level)} intervals" if limited else ""
 
 
@@ -60,34 +60,37 @@ def better_side(results: Results, metric: str) -> str:
 
 
 def evenly(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
-    """Yield items in groups of at most so many, as equal in size as can be; nothing where there are none."""
-    groups = -(-len(items) // most)
-    for place in range(groups):
-        yield items[len(items) * place // groups : len(items) * (place + 1) // groups]
+    """Yield items, in order, in groups of at most ``most``, as equal in size as possible."""
+    count = -(-len(items) // most)
+    for group in range(count):
+        yield items[len(items) * group // count : len(items) * (group + 1) // count]
 
 
 def shown(estimate: Estimate, *, whole: bool = False, least: int = 0) -> Number:
-    """Write an estimate, with at least ``least`` decimals or ``whole``; an undefined one says why."""
+    """Return an estimate as text; an undefined one says why.
+
+    It has at least ``least`` decimals, or none where the measure counts, ``whole``, and all numbers are integers.
+    """
     if estimate.value is None:
         return Number(status_of(estimate))
     note, exact = note_of(estimate), numbers.exact(estimate.value)
     if estimate.lower is None or estimate.upper is None:
-        single = whole and estimate.value.is_integer()
-        text = numbers.count(estimate.value) if single else numbers.number(estimate.value, least)
+        is_count = whole and estimate.value.is_integer()
+        text = numbers.count(estimate.value) if is_count else numbers.number(estimate.value, least)
         return Number(text, None, note, exact)
     value, interval = numbers.interval(estimate.value, estimate.lower, estimate.upper, whole=whole, least=least)
     return Number(value, interval, note, exact)
 
 
 def abreast(estimates: Mapping[str, Estimate], models: Iterable[str], *, whole: bool) -> tuple[Number, ...]:
-    """Write the estimates of one measure for some models, with as many decimals as each other."""
+    """Return the estimates of one measure by models, all with the same decimals; ``whole`` is as in `shown`."""
     row = [estimates.get(model) for model in models]
     least = numbers.most_decimals((e.value, e.lower, e.upper) for e in row if e is not None)
     return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least) for e in row)
 
 
 def signed(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
-    """Write a difference with its sign and its interval; a dash where there is none."""
+    """Return a difference with its sign and its interval; a dash where ``value`` is None."""
     if value is None:
         return Number("–", None, note)
     return Number(*numbers.signed_interval(value, lower, upper), note, numbers.exact(value))
@@ -97,7 +100,7 @@ def ranged(
     value: float | None, lower: float | None = None, upper: float | None = None, note: str | None = None,
     least: int = 0,
 ) -> Number:
-    """Write a number and its interval, if it has one, with at least ``least`` decimals; a dash where there is none."""
+    """Return a value and its interval, if any, with at least ``least`` decimals; a dash where ``value`` is None."""
     if value is None:
         return Number("–", None, note)
     if lower is None or upper is None:
@@ -106,12 +109,12 @@ def ranged(
 
 
 def status_of(row: Estimate | Comparison | Disparity | WorstSlice) -> str:
-    """Say what became of a number, and why."""
+    """Return the status of a row with its reason, such as "undefined: no events"."""
     return f"{row.status}: {row.reason}" if row.reason else row.status
 
 
 def note_of(row: Estimate | Comparison) -> str | None:
-    """Say what there is to know about a number beside its interval; None where that is nothing."""
+    """Return a remark on an estimate: its status, or its undefined replicates; None where there is none."""
     if row.status != "ok":
         return status_of(row)
     gaps = row.undefined_replicates
@@ -119,14 +122,14 @@ def note_of(row: Estimate | Comparison) -> str | None:
 
 
 def reasons_below(results: Results, rows: Iterable[Repeat | Optimism | FoldSpread]) -> Iterator[Text]:
-    """Say below a table why measures have no value or interval, or none to rely on."""
+    """Yield a text for each reason of the rows of a table, with the measures that it is about."""
     names = names_of(results)
     measures: dict[str, list[str]] = {}
     for row in rows:
         if row.reason is not None:
             measures.setdefault(row.reason.rstrip("."), []).append(names.measure_of(row))
-    for reason, named in measures.items():
-        yield Text(f"{wording.joined(named)}: {reason}.", "small")
+    for reason, measure_names in measures.items():
+        yield Text(f"{wording.joined(measure_names)}: {reason}.", "small")
 
 
 def overall(results: Results, dataset: str) -> list[Estimate]:
@@ -135,30 +138,30 @@ def overall(results: Results, dataset: str) -> list[Estimate]:
 
 
 def curves_of(results: Results, dataset: str, kind: type[C], name: str | None = None) -> Iterator[C]:
-    """Yield the curves of a kind on all rows of a dataset, of every variant and class; by ``name`` where of several."""
+    """Yield the curves of a record class on all rows of a dataset, all variants and classes; only ``name`` if given."""
     for curve in results.curves:
         if isinstance(curve, kind) and (curve.dataset, curve.slice) == (dataset, None) and name in (None, curve.curve):
             yield curve
 
 
 def estimate_of(results: Results, row: Comparison) -> Estimate:
-    """Return the estimate that a row of another table is about."""
+    """Return the estimate that a comparison is about."""
     return next(e for e in results.rows if e.about == row.about)
 
 
 def evaluated(results: Results) -> Iterator[tuple[str, DatasetSummary]]:
-    """Yield the datasets that have results, each with the anchor of its section."""
-    for place, dataset in enumerate(results.datasets, 1):
+    """Yield the evaluated datasets, each after the anchor of its section."""
+    for dataset_number, dataset in enumerate(results.datasets, 1):
         if overall(results, dataset.name):
-            yield f"dataset-{place}", dataset
+            yield f"dataset-{dataset_number}", dataset
 
 
 def labels(results: Results) -> dict[str, str]:
-    """Return what models are called on the card, by name."""
+    """Return the labels of the models on the card, by name."""
     return {model.name: model.label for model in results.models}
 
 
 def key_measures(results: Results) -> tuple[str, ...]:
     """Return the metrics that the summary shows: the usual ones, or the first six where the run has none of those."""
-    known = [metric.name for metric in results.metrics]
-    return tuple(name for name in wording.KEY_MEASURES if name in known) or tuple(known[:6])
+    metrics = [metric.name for metric in results.metrics]
+    return tuple(name for name in wording.KEY_MEASURES if name in metrics) or tuple(metrics[:6])

@@ -25,7 +25,7 @@ BETTER = {"maximize": "higher", "minimize": "lower", "none": "neither"}
 
 
 def better(end: str) -> str:
-    """Say which values are better, given a word of `BETTER`: "higher is better"."""
+    """Return "higher is better" for the word "higher" of `BETTER`, and so on."""
     return f"{end} is better"
 
 
@@ -57,9 +57,9 @@ MOST_NAMED = 6
 
 
 def more_models(before: str, count: int) -> str:
-    """Say how many of so many models a sentence does not name; empty where it names all."""
-    rest = count - MOST_NAMED
-    return f"{before}{numbers.count(rest)} more model{'' if rest == 1 else 's'}" if rest > 0 else ""
+    """Return ``before`` with the number of models beyond `MOST_NAMED`: ", 2 more models"; empty where none is."""
+    remaining = count - MOST_NAMED
+    return f"{before}{numbers.count(remaining)} more model{'' if remaining == 1 else 's'}" if remaining > 0 else ""
 
 
 NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -81,17 +81,17 @@ def joined(items: Sequence[str], word: str = "and") -> str:
 
 
 def method(name: str) -> str:
-    """Name an interval method."""
+    """Return the title of an interval method; its name where it is unknown."""
     return registry[name].title if name in registry else name
 
 
 def cautions(names: Iterable[str]) -> str:
-    """Say what speaks against interval methods that are drawn, after a sentence; nothing where nothing does."""
+    """Return the cautions of interval methods as sentences that follow another; empty without any."""
     return "".join(f" {registry[name].caution}" for name in names if name in registry and registry[name].caution)
 
 
 def short_method(name: str) -> str:
-    """Name an interval method where there is little room."""
+    """Return the short title of an interval method; its name where it is unknown."""
     return registry[name].short if name in registry else name
 
 
@@ -101,14 +101,14 @@ def level(value: float) -> str:
 
 
 def scalar(value: Scalar) -> str:
-    """Write a value of the spec as people do."""
+    """Return a value of the spec as text: "yes" or "no", a number without noise, or the text itself."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value if isinstance(value, str) else numbers.plain(value)
 
 
 def group(value: Scalar) -> str:
-    """Write the value of a column that tells a group of rows, which may be any text."""
+    """Return the value of a column that defines a slice as text, shortened where it is long."""
     return clipped(value) if isinstance(value, str) else scalar(value)
 
 
@@ -122,17 +122,17 @@ AVERAGES = {
 
 
 def share(value: float) -> str:
-    """Write a declared prevalence, the same wherever it stands."""
+    """Return a declared prevalence as text."""
     return numbers.given(value)
 
 
 def observed_share(value: float, lower: float | None, upper: float | None) -> str:
-    """Write an observed prevalence with its limits, the same wherever it stands: "0.322 (0.291–0.353)"."""
+    """Return an observed prevalence with its limits: "0.322 (0.291–0.353)"."""
     return numbers.with_limits(value, lower, upper, least=numbers.USUAL_DIGITS)
 
 
 def at_prevalence(prevalence: Scalar) -> str:
-    """Write the prevalence that a measure is taken at: a number, or a text of the shares of levels."""
+    """Return "at prevalence …" for the prevalence of a measure, a number or a text of the shares of levels."""
     return f"at prevalence {prevalence if isinstance(prevalence, str) else share(prevalence)}"
 
 
@@ -141,19 +141,19 @@ WEIGHED = "Each class is first reweighted to its share at this prevalence."
 
 
 def metric_title(title: str, params: Mapping[str, Scalar]) -> str:
-    """Return a metric's title, which does not say that it is of the sample where this is weighed to a prevalence."""
+    """Return a metric's title, without " (sample)" where its options weight the sample to another prevalence."""
     return title.removesuffix(" (sample)") if "prevalence" in params else title
 
 
 def definition(metric: MetricSummary, params: Mapping[str, Scalar]) -> str:
-    """Return what a metric means, and how it is taken at a prevalence that is not that of the sample."""
+    """Return the definition of a metric; at a prevalence other than the sample's it says how classes are reweighted."""
     if "prevalence" not in params or metric.own_prevalence:
         return metric.definition
     return f"{metric.definition} {WEIGHED}"
 
 
 def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
-    """List a metric's options and its average, such as ``beta = 2``."""
+    """Return a metric's options and its average as a list in words, such as ``beta = 2``."""
     parts = []
     for name, value in params.items():
         parts.append(at_prevalence(value) if name == "prevalence" else f"{name} = {scalar(value)}")
@@ -163,13 +163,13 @@ def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
 
 
 def measure(title: str, params: Mapping[str, Scalar], average: str | None = None) -> str:
-    """Name a metric with its options and its average, such as ``F-beta (beta = 2)``."""
+    """Return a metric's title with its options and its average, such as ``F-beta (beta = 2)``."""
     choice, name = options(params, average), metric_title(title, params)
     return f"{name} ({choice})" if choice else name
 
 
 def slice_name(labels: Mapping[str, Scalar], conditions: Collection[str] = ()) -> str:
-    """Name a slice, such as ``season = a, habitat = d``; one by a condition in ``conditions`` by its name alone."""
+    """Return the name of a slice by its labels, such as ``season = a, habitat = d``; a condition by name alone."""
     parts = []
     for name, value in labels.items():
         text = group(value)
@@ -179,19 +179,19 @@ def slice_name(labels: Mapping[str, Scalar], conditions: Collection[str] = ()) -
 
 
 def chosen_methods(chosen: Iterable[ChosenMethod]) -> str:
-    """Name the methods of a measure with the reason for each: "Clopper-Pearson (a proportion of rows, …)"."""
+    """Return the interval methods of a measure with their reasons: "Clopper-Pearson (a proportion of rows, …)"."""
     return "; ".join(f"{method(choice.method)} ({choice.reason.rstrip('.')})" for choice in chosen)
 
 
 def undefined(metric: MetricSummary) -> str:
-    """Say when a metric has no value."""
+    """Return a sentence that says when a metric has no value."""
     if not metric.undefined:
         return "Always defined."
     return f"Undefined when {'there are ' if metric.undefined.startswith('no ') else ''}{metric.undefined}."
 
 
 def prediction_rule(confusion: Confusion, called: str = "probability") -> str:
-    """Say how rows were predicted as events; ``called`` is what the threshold is set on."""
+    """Return how the levels of a matrix were predicted; ``called`` is "level", or names what the threshold is on."""
     event = confusion.levels[0]
     if confusion.threshold is None and called == "level":
         ties = {0: "There were no ties.", 1: "1 row had a tie: the first level in order is predicted."}.get(
@@ -214,7 +214,7 @@ def prediction_rule(confusion: Confusion, called: str = "probability") -> str:
 
 
 def _at_threshold(confusion: Confusion, threshold: str) -> str:
-    """Say how many rows are at the threshold, how many of them events, and what labels drawn at random would change."""
+    """Return how many rows are exactly at ``threshold``, how many are events, and what random labels would change."""
     rows, events, event = confusion.at_threshold, confusion.events_at_threshold, confusion.levels[0]
     if not rows:
         return f"No row is exactly at {threshold}."
@@ -230,8 +230,8 @@ def _at_threshold(confusion: Confusion, threshold: str) -> str:
 class Names:
     """The names of a run: ``titles`` of metrics, ``labels`` of models, and the slices that are ``conditions``.
 
-    ``single`` are the metrics that occur with one choice of options, which goes without saying but for a prevalence;
-    ``counts`` those that may be a number of rows.
+    ``single`` are the metrics with one choice of options in the run, which names leave out but for a prevalence;
+    ``counts`` are the metrics whose values may be numbers of rows.
     """
 
     titles: Mapping[str, str]
@@ -243,73 +243,73 @@ class Names:
     def measure(
         self, metric: str, params: Mapping[str, Scalar], average: str | None = None, class_: str | None = None
     ) -> str:
-        """Name a measure, with the class it is of where there is one."""
+        """Return the name of a measure with those options that tell it from others, and its class, if any."""
         shown_params = params if metric not in self.single else {k: v for k, v in params.items() if k == "prevalence"}
         name = measure(self.titles.get(metric, metric), shown_params, average)
         return name if class_ is None else f"{name}, {class_}"
 
     def column_title(self, column: str) -> str:
-        """Name a measure by its column in a curve, such as ``f_beta(beta=2)``, with its options."""
+        """Return the name of a measure by its column in a curve, such as ``f_beta(beta=2)``."""
         metric, _, options = column.partition("(")
         return self.titles.get(metric, metric) + (f" ({options.replace('=', ' = ')}" if options else "")
 
     def other_options(self, metric: str, params: Mapping[str, Scalar]) -> str:
-        """List the options that the name of a measure leaves out: those of a metric with one choice of them."""
+        """Return the options that `measure` leaves out of the name; empty where it leaves out none."""
         left_out = {name: value for name, value in params.items() if name != "prevalence"}
         return options(left_out) if metric in self.single else ""
 
     def model(self, model: str, variant: str = "original") -> str:
-        """Name a model, with its variant where it is not the original."""
+        """Return the label of a model, with its variant where it is recalibrated."""
         label = self.labels.get(model, model)
         return label if variant == "original" else f"{label} ({variant})"
 
     def measure_of(self, row: Any) -> str:
-        """Name the measure of a row, with the class it is of where there is one."""
+        """Return the name of a row's measure, with its class, if any."""
         return self.measure(row.metric, row.params, row.average, row.class_)
 
     def model_of(self, row: Any) -> str:
-        """Name the model of a row, with its variant where it is not the original."""
+        """Return the label of a row's model, with its variant where it is recalibrated."""
         return self.model(row.model, row.variant)
 
     def subject(self, subject: Subject, *, whole: bool = False) -> str:
-        """Name what a gate judges: a measure, with its class unless it is meant as a ``whole``, or desirability."""
+        """Return the name of what a gate judges: a measure, ``whole`` or of its class, or a desirability."""
         if subject.metric is None:
             goal = subject.desirability
             return "overall desirability" if goal == "overall" else f"desirability of {goal}"
         return self.measure(subject.metric, subject.params, subject.average, None if whole else subject.class_)
 
     def scope(self, subject: Subject) -> str:
-        """Name where a number was taken, such as ``Logistic regression (platt) on test, season = a``."""
+        """Return model, dataset and slice of a number: ``Logistic regression (platt) on test, season = a``."""
         inside = "" if subject.slice is None else f", {self.slice(subject.slice)}"
         return f"{self.model(subject.model, subject.variant)} on {subject.dataset}{inside}"
 
     def slice(self, labels: Slice) -> str:
-        """Name a slice, such as ``season = a, habitat = d``; a condition by its name."""
+        """Return the name of a slice, such as ``season = a, habitat = d``; the name alone of a condition."""
         return slice_name(labels, self.conditions)
 
     def is_condition(self, labels: Slice) -> bool:
-        """Tell whether a slice is by a condition of its own."""
+        """Tell whether a slice is defined by a condition, not by columns."""
         return self.conditions.issuperset(labels)
 
     def label(self, labels: Slice) -> str:
-        """Name a slice where its slicing is named already, by its labels alone: ``a, d``."""
+        """Return the labels of a slice without the columns, for places that name its slicing: ``a, d``."""
         if self.is_condition(labels):
             return self.slice(labels)
         return ", ".join(group(value) for value in labels.values())
 
 
 def names_of(results: Results) -> Names:
-    """Gather the names of a run."""
-    asked = results.spec.get("slices") or ()
-    forms: dict[str, set[tuple[object, ...]]] = {}
+    """Return the names of the metrics, models and slices in results."""
+    declared = results.spec.get("slices") or ()
+    options_by_metric: dict[str, set[tuple[object, ...]]] = {}
     for e in results.rows:
-        forms.setdefault(e.metric, set()).add(tuple(e.params.items()))
+        options_by_metric.setdefault(e.metric, set()).add(tuple(e.params.items()))
     return Names(
         titles={metric.name: metric.title for metric in results.metrics},
         labels={model.name: model.label for model in results.models},
         conditions=frozenset(
-            str(slicing["name"]) for slicing in asked if isinstance(slicing, dict) and slicing.get("where") is not None
+            str(entry["name"]) for entry in declared if isinstance(entry, dict) and entry.get("where") is not None
         ),
-        single=frozenset(metric for metric, params in forms.items() if len(params) == 1),
+        single=frozenset(metric for metric, params in options_by_metric.items() if len(params) == 1),
         counts=frozenset(metric.name for metric in results.metrics if metric.is_whole),
     )

@@ -325,8 +325,8 @@ class FolderCheck:
         elif pdf.count(b"startxref") > 1:  # which no program writes that draws a PDF
             yield Deviation(PDF, "was changed after it was drawn: an update is appended to it", hint)
         elif not_compared(pdf) is None:
-            expected_pdf = render(edition.results, ["pdf"], edition.signatures, edition.given)[PDF]
-            if expected_pdf != pdf:
+            drawn = render(edition.results, ["pdf"], edition.signatures, edition.custom_templates)[PDF]
+            if drawn != pdf:
                 yield Deviation(PDF, "is not the card of results.json", hint, [SAME_FILES])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evalpipe.card.method import drawn
+from evalpipe.card.method import draw_sentences
 from evalpipe.errors import DataError, SpecError
 from evalpipe.plan.drawing import GROUPS, drawing
 from evalpipe.results import Results
@@ -162,7 +162,7 @@ def test_results_say_what_was_drawn(both: tuple[Results, Results]) -> None:
     assert known == pytest.approx(clusters, rel=4 * streamed.datasets[0].clusters_error)
     assert draw.mode == "groups"
     assert draw.variance_error == pytest.approx((2 / (draw.units - 1)) ** 0.5)
-    assert list(drawn(streamed)) == [(
+    assert list(draw_sentences(streamed)) == [(
         f"Replicates of d are drawn in random groups of whole clusters: about {known:,} clusters are more than 1,024, "
         f"and {draw.units:,} groups tell a variance with a standard error of {100 * draw.variance_error:.2g}%. At most "
         f"{100 * draw.lost:.2g}% of the variance of any model’s predictions lies within cells.")]
