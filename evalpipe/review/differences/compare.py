@@ -55,20 +55,20 @@ def compare(
 
 
 def check_metrics(tolerance: Tolerance, a: Run, b: Run) -> None:
-    """Raise UsageError with every metric that a tolerance is given for and that neither run has."""
-    known = sorted({row.metric for run in (a, b) for row in run.results.rows})
+    """Raise UsageError with every metric that has a tolerance of its own but no estimate in either run."""
+    metric_names = sorted({row.metric for run in (a, b) for row in run.results.rows})
     problems = []
     for name in tolerance.by_metric:
-        if name not in known:
-            near = closest(name, known)
-            hint = f"did you mean '{near}'?" if near else f"the runs have {listed(known, 'and')}"
+        if name not in metric_names:
+            near = closest(name, metric_names)
+            hint = f"did you mean '{near}'?" if near else f"the runs have {listed(metric_names, 'and')}"
             problems.append(Problem("unknown-metric", f"neither run has an estimate of '{name}'", hint=hint))
     if problems:
         raise UsageError(*problems)
 
 
 def _without_changes(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable]) -> Difference:
-    """Return a comparison that says what is compared, and nothing of it yet."""
+    """Return a comparison with its two runs and the tolerance, and no differences yet."""
     given = GivenTolerance(
         absolute=tolerance.absolute, relative=tolerance.relative, by_metric=dict(tolerance.by_metric))
     return Difference(verdict="", same=True, identical=False, a=_compared_run(a), b=_compared_run(b), tolerance=given,
@@ -83,12 +83,13 @@ def _compared_run(run: Run) -> ComparedRun:
 
 
 def _with_changes(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable]) -> Difference:
+    """Return a comparison with all differences, still without paired differences and verdict."""
     gates, findings = gate_pairs(a.results, b.results), finding_pairs(a.results, b.results)
     estimates, counts = estimate_changes(a.results, b.results, tolerance)
     left, right = a.results.desirability, b.results.desirability
-    shared = sum(first is not None and second is not None for first, second in gates)
+    gate_count = sum(first is not None and second is not None for first, second in gates)
     return _without_changes(a, b, tolerance, ignored).model_copy(update={
-        "counts": counts.model_copy(update={"gates": shared, "restated": restated(findings)}),
+        "counts": counts.model_copy(update={"gates": gate_count, "restated": restated(findings)}),
         "gates": gate_changes((a.results, b.results), gates),
         "subjects": subject_changes(a.results, b.results),
         "estimates": estimates,
@@ -117,26 +118,26 @@ MOST_CLAUSES = 4
 
 
 def verdict(difference: Difference) -> Difference:
-    """Return the comparison with its sentence, and with whether all that counts is the same."""
+    """Return the comparison with its verdict in one sentence, and with whether all that counts is the same."""
     counted = list(_counted_clauses(difference))
     if not counted:
         return difference.model_copy(update={"same": True, "verdict": _same_text(difference)})
     clauses = [_estimate_clause(difference), *_gate_clauses(difference), *counted]
-    clauses = [clause for place, clause in enumerate(clauses) if clause and clause not in clauses[:place]]
+    clauses = [clause for index, clause in enumerate(clauses) if clause and clause not in clauses[:index]]
     text = "; ".join(clauses[:MOST_CLAUSES])
     return difference.model_copy(update={"same": False, "verdict": f"{text[:1].upper()}{text[1:]}."})
 
 
 def some(count: int, singular: str, plural: str = "") -> str:
-    """Write a count of things: "1 key", "2 keys"."""
+    """Return a count with its noun in the right number: "1 key", "2 keys"."""
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def _same_text(difference: Difference) -> str:
-    """Say that nothing counts; what differs and is ignored is named."""
+    """Return the verdict where no difference counts; ignored differences are named in it."""
     text = "The results are the same" if _is_exact(difference) else "The results are the same within the tolerance"
-    apart = list(_counted_clauses(difference.model_copy(update={"ignored": []})))
-    return f"{text}; not counted: {', '.join(apart)}." if apart else f"{text}."
+    ignored_clauses = list(_counted_clauses(difference.model_copy(update={"ignored": []})))
+    return f"{text}; not counted: {', '.join(ignored_clauses)}." if ignored_clauses else f"{text}."
 
 
 def _is_exact(difference: Difference) -> bool:
@@ -145,7 +146,7 @@ def _is_exact(difference: Difference) -> bool:
 
 
 def _estimate_clause(difference: Difference) -> str:
-    """Say how many estimates differ: "2 of 84 estimates differ by more than the tolerance"."""
+    """Return the clause that counts estimates: "2 of 84 estimates differ by more than the tolerance"."""
     counts = difference.counts
     if not counts.estimates:
         return ""
@@ -164,7 +165,7 @@ def _is_or_are(count: int) -> str:
 
 
 def _gate_clauses(difference: Difference) -> Iterator[str]:
-    """Say what became of the gates, those that got worse most first: "1 gate that held fails now"."""
+    """Yield a clause for each change of verdict, the worst turns first, such as "1 gate that held fails now"."""
     turns = Counter(_verdicts(change) for change in difference.gates)
     for (before, now), count in turns.items():
         if before and now and before != now:
@@ -178,6 +179,7 @@ def _gate_clauses(difference: Difference) -> Iterator[str]:
 
 
 def _verdicts(change: GateChange) -> tuple[str, str]:
+    """Return the verdicts of a gate in both runs, "" for a run that lacks it; two "" where they are the same."""
     before, now = (side.kind if side is not None else "" for side in (change.a, change.b))
     return (before, now) if before != now else ("", "")
 
@@ -213,10 +215,10 @@ def _counted_clauses(difference: Difference) -> Iterator[str]:
 
 
 def _number_clauses(difference: Difference) -> Iterator[str]:
-    """Yield the clauses of thresholds, desirability and of intervals alone."""
-    alone = difference.counts.intervals_alone
-    if alone and "intervals" not in difference.ignored:
-        yield f"{some(alone, 'estimate')} {_verb(alone, 'differ')} in the interval or its details alone"
+    """Yield clauses that count differing thresholds and desirabilities, and estimates with only other intervals."""
+    count = difference.counts.intervals_alone
+    if count and "intervals" not in difference.ignored:
+        yield f"{some(count, 'estimate')} {_verb(count, 'differ')} in the interval or its details alone"
     for what, plural, changes in (("threshold", "thresholds", difference.thresholds),
                                   ("desirability", "desirabilities", difference.desirability)):
         counted = [change for change in changes if not (change.counted_alone and "intervals" in difference.ignored)]

@@ -28,23 +28,24 @@ WIDEST = 44
 
 
 def text(verdict: str, facts: Facts, sections: Iterable[Section]) -> str:
-    """Return the comparison; its first line is the verdict."""
+    """Return the comparison as plain text; its first line is the verdict."""
     compared = [[term, shown(plain(cell))] for term, cell in facts.entries]  # type: ignore[arg-type]  # words, no blocks
     lines = [shown(verdict), "", *_columns(compared, set(), None)]
     for section in sections:
         lines += ["", shown(plain(section.title)).upper()]
-        for place, block in enumerate(section.blocks):
-            lines += [""] if place and isinstance(block, Table) else []
+        for index, block in enumerate(section.blocks):
+            lines += [""] if index and isinstance(block, Table) else []
             lines += _block(block)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def shown(text: str) -> str:
-    """Return a text on one line, with a mark for each character that a terminal would obey."""
+    """Return a text on one line, with control characters for a terminal replaced by visible marks."""
     return printable(legible(" ".join(text.split())))
 
 
 def _block(block: Block) -> Iterator[str]:
+    """Yield the lines of a block: text and bullets wrapped, a table in columns; nothing of other kinds."""
     if isinstance(block, Text):
         yield from wrapped(shown(plain(block.text)), 100)
     elif isinstance(block, Bullets):
@@ -57,6 +58,7 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
+    """Yield the lines of a table: caption, column heads, rows under headings of groups, and how many are left out."""
     yield shown(plain(table.caption))
     columns = [table.columns[place] for place in table.shown]
     right = {place for place, column in enumerate(columns) if column.align == "num"}
@@ -70,7 +72,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _words(cell: Cell) -> str:
-    """Return the words of a cell; asides are set apart by a comma."""
+    """Return the content of a cell as plain text; asides follow a comma."""
     if isinstance(cell, tuple):
         return "".join(f", {plain(part).strip()}" if isinstance(part, Aside) else plain(part) for part in cell)
     if isinstance(cell, Number):
@@ -78,36 +80,40 @@ def _words(cell: Cell) -> str:
     return f"{cell.sign} {cell.text}" if isinstance(cell, Verdict) else plain(cell)
 
 
-def _columns(rows: Sequence[list[str] | str], right: set[int], widest: int | None = WIDEST) -> Iterator[str]:
-    """Yield rows in columns, numbers to the ``right``; a text alone is a heading over the rows below it."""
-    split = [row if isinstance(row, str) else [[cell] if place in right or widest is None else wrapped(cell, widest)
-                                               for place, cell in enumerate(row)] for row in rows]
-    count = max(len(row) for row in split if not isinstance(row, str))
-    widths = [max(max(map(width, row[place])) for row in split if not isinstance(row, str)) for place in range(count)]
-    for row in split:
+def _columns(rows: Sequence[list[str] | str], right_aligned: set[int], max_width: int | None = WIDEST) -> Iterator[str]:
+    """Yield the lines of rows set in columns; a row that is a single text is a heading over the rows below.
+
+    Columns whose index is in ``right_aligned`` hold numbers; other cells are wrapped at ``max_width``, None for never.
+    """
+    split_rows = [row if isinstance(row, str) else [
+        [cell] if index in right_aligned or max_width is None else wrapped(cell, max_width)
+        for index, cell in enumerate(row)] for row in rows]
+    cell_rows = [row for row in split_rows if not isinstance(row, str)]
+    widths = [max(max(map(width, row[index])) for row in cell_rows) for index in range(max(map(len, cell_rows)))]
+    for row in split_rows:
         if isinstance(row, str):
             yield f"  {row}"
             continue
-        for line in range(max(map(len, row))):
-            parts = (cell[line] if line < len(cell) else "" for cell in row)
-            cells = (padded(part, widths[place], right=place in right) for place, part in enumerate(parts))
+        for line_index in range(max(map(len, row))):
+            parts = (cell[line_index] if line_index < len(cell) else "" for cell in row)
+            cells = (padded(part, widths[index], right=index in right_aligned) for index, part in enumerate(parts))
             yield f"  {'  '.join(cells)}"
 
 
-def padded(text: str, wanted: int, *, right: bool) -> str:
-    """Return a text in a column so wide."""
-    space = " " * (wanted - width(text))
+def padded(text: str, columns: int, *, right: bool) -> str:
+    """Return a text filled with spaces to a width of ``columns``, on its left where it is ``right`` aligned."""
+    space = " " * (columns - width(text))
     return space + text if right else text + space
 
 
 def width(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
+    """Return how many terminal columns a text takes: two for wide characters, none for combining ones."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
 
 
 def wrapped(text: str, most: int) -> list[str]:
-    """Return a text in lines, broken between words; a single word that is too long stays whole."""
+    """Return a text in lines of at ``most`` so many columns, broken at spaces; a longer word is not broken."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word
@@ -144,6 +150,7 @@ def write(difference: Difference, a: Run, b: Run, form: Format) -> str:
 
 
 def _markdown(difference: Difference, a: Run, b: Run) -> str:
+    """Return the comparison as Markdown: the verdict, what was compared, then the sections."""
     from evalpipe.card.edition import Edition
     from evalpipe.card.markdown import escaped, inline, written
 
@@ -157,7 +164,7 @@ def _markdown(difference: Difference, a: Run, b: Run) -> str:
 
 
 def _card(difference: Difference, a: Run, b: Run) -> Card:
-    """Return the comparison as a page: the verdict in its box, what was compared, then the sections."""
+    """Return the contents of the HTML page of a comparison: verdict box, what was compared, then the sections."""
     from evalpipe.card.contents import Card
 
     # Failed where a gate got worse, open where else anything differs.

@@ -40,26 +40,27 @@ OVERLAP = {True: "overlap", False: "apart", None: "–"}
 
 
 def numbers_table(title: str, names: Names, changes: Sequence[NumberChange], most: int | None) -> Table:
-    """Return a table of numbers that differ, by where they were measured; those furthest apart stand first."""
+    """Return a table of numbers that differ, grouped by model and rows; the largest differences come first."""
     ordered = sorted(changes, key=loudness, reverse=True)
     groups: dict[str, list[NumberChange]] = {}
     for change in ordered:
         groups.setdefault(scope(names, change), []).append(change)
     rows: list[Row | Group] = []
-    for heading, together in groups.items():
-        rows += [Group(heading), *(_number_row(names, change) for change in together)]
+    for heading, group_changes in groups.items():
+        rows += [Group(heading), *(_number_row(names, change) for change in group_changes)]
     paired = any(change.paired is not None for change in changes)
-    apart, alone = any(change.difference != 0 for change in changes), any(change.counted_alone for change in changes)
+    any_value_differs = any(change.difference != 0 for change in changes)
+    any_counted_alone = any(change.counted_alone for change in changes)
     columns = (
         Column(capital(ordered[0].kind) if ordered[0].kind == "threshold" else "Measure", style="what"),
-        Column("A", "num"), Column("B", "num"), Column("B − A", "num", shown=apart),
-        Column("Intervals", "num", shown=apart), Column("Paired B − A", "num", shown=paired),
-        Column("Differs in", shown=alone))
+        Column("A", "num"), Column("B", "num"), Column("B − A", "num", shown=any_value_differs),
+        Column("Intervals", "num", shown=any_value_differs), Column("Paired B − A", "num", shown=paired),
+        Column("Differs in", shown=any_counted_alone))
     return Table(title, columns, tuple(rows), "compact before", stacked=True, most=most, rest=REST)
 
 
 def loudness(change: NumberChange) -> tuple[bool, float]:
-    """Return whether a number has no counterpart or intervals apart, then its difference in half widths of them."""
+    """Return a sort key: whether a side is missing or the intervals are apart, then the difference in half widths."""
     if change.difference is None or change.a is None or change.b is None:
         return True, 0.0
     widths = [side.upper - side.lower for side in (change.a, change.b)
@@ -70,14 +71,14 @@ def loudness(change: NumberChange) -> tuple[bool, float]:
 
 
 def scope(names: Names, change: NumberChange) -> str:
-    """Name where a number was measured: "Logistic regression on test, season = a"."""
-    where = "" if change.dataset is None else f" on {change.dataset}"
-    inside = "" if change.slice is None else f", {names.slice(change.slice)}"
-    return f"{names.model(change.model, change.variant)}{where}{inside}"
+    """Return the model, dataset and slice of a number: "Logistic regression on test, season = a"."""
+    dataset = "" if change.dataset is None else f" on {change.dataset}"
+    slice_text = "" if change.slice is None else f", {names.slice(change.slice)}"
+    return f"{names.model(change.model, change.variant)}{dataset}{slice_text}"
 
 
 def measure(names: Names, change: NumberChange) -> str:
-    """Name what was measured."""
+    """Return the name of the measure, threshold or desirability that differs."""
     if change.kind == "threshold":
         return "Threshold"
     if change.goal is not None:
@@ -86,6 +87,7 @@ def measure(names: Names, change: NumberChange) -> str:
 
 
 def _number_row(names: Names, change: NumberChange) -> Row:
+    """Return the row of a number that differs: measure, both sides, differences, intervals and aspects."""
     least = decimals(change)
     sides = [side(number, least, given=change.kind == "threshold") for number in (change.a, change.b)]
     aspects: list[str] = [aspect for aspect in change.differs_in if aspect != "details"]
@@ -95,7 +97,7 @@ def _number_row(names: Names, change: NumberChange) -> Row:
 
 
 def side(number: NumberSide | None, least: int, *, given: bool) -> Cell:
-    """Write a number as one run has it; one that a spec may have ``given`` is written as it is."""
+    """Return the cell of a number in one run with ``least`` decimals or more; unrounded if a spec has ``given`` it."""
     if number is None:
         return "–"
     note = None if number.status == "ok" else number.status
@@ -110,30 +112,31 @@ def side(number: NumberSide | None, least: int, *, given: bool) -> Cell:
 
 
 def decimals(change: NumberChange) -> int:
-    """Return the decimals that show in what two numbers differ, as far as a number has so many."""
+    """Return how many decimals to show so that two numbers that differ also look different, as far as possible."""
     sides = [(s.value, s.lower, s.upper) for s in (change.a, change.b) if s is not None]
-    usual = numbers.most_decimals(sides)
+    usual_decimals = numbers.most_decimals(sides)
     gaps = [abs(change.difference)] if change.difference else []
     if not gaps and change.a is not None and change.b is not None:  # the values are the same: their limits differ
         limits = ((change.a.lower, change.b.lower), (change.a.upper, change.b.upper))
         gaps = [abs(b - a) for a, b in limits if a is not None and b is not None and a != b]
-    needed = numbers.significant(max(gaps), 1) if gaps else 0
-    return min(max(usual, needed), numbers.MOST_DECIMALS)
+    needed_decimals = numbers.significant(max(gaps), 1) if gaps else 0
+    return min(max(usual_decimals, needed_decimals), numbers.MOST_DECIMALS)
 
 
 def difference(change: NumberChange) -> Cell:
-    """Write the difference of two numbers with its sign; a tiny one with its exponent."""
+    """Return the cell of the difference of two numbers with its sign; a tiny one has an exponent."""
     if change.difference is None:
         return "–"
-    places = max(numbers.significant(change.difference, 2), decimals(change)) if change.difference else decimals(change)
-    tiny = places > numbers.MOST_DECIMALS + 1
+    digits = max(numbers.significant(change.difference, 2), decimals(change)) if change.difference else decimals(change)
+    needs_exponent = digits > numbers.MOST_DECIMALS + 1
     sign = "+" if change.difference > 0 else ""
-    text = f"{sign}{numbers.exact(float(f'{change.difference:.2g}'))}" if tiny else numbers.signed(
-        change.difference, places)
+    text = f"{sign}{numbers.exact(float(f'{change.difference:.2g}'))}" if needs_exponent else numbers.signed(
+        change.difference, digits)
     return Number(text, exact=numbers.exact(change.difference))
 
 
 def _paired(change: NumberChange) -> Cell:
+    """Return the cell of the paired difference with its interval; a dash without one."""
     pair = change.paired
     if pair is None or pair.difference is None:
         return "–"
@@ -148,7 +151,7 @@ SAME_ROWS = "Paired differences take thresholds and recalibrations as they are."
 
 
 def names_of_both(a: Results, b: Results) -> Names:
-    """Gather the names of two runs; of one that has two names, that of the second run."""
+    """Return the names of models, measures and slices of both runs; the second run's where they differ."""
     from evalpipe.card.wording import names_of
 
     forms: dict[str, set[str]] = {}
@@ -162,7 +165,7 @@ def names_of_both(a: Results, b: Results) -> Names:
 
 
 def facts(difference: Difference) -> Facts:
-    """Say what was compared, and by which tolerance."""
+    """Return the facts of a comparison: both runs, the tolerance, and what is not counted."""
     entries: list[tuple[str, Cell]] = [("A", _run_facts(difference.a)), ("B", _run_facts(difference.b))]
     if not difference.identical:
         given = difference.tolerance
@@ -182,12 +185,12 @@ def _run_facts(run: ComparedRun) -> Cell:
 
 
 def _safe_code(text: str) -> Code:
-    """Write a name that anybody may have chosen, without characters that a terminal would obey."""
+    """Return text from a spec or a path as code, without control characters for a terminal."""
     return Code(printable(legible(text)))
 
 
 def sections(difference: Difference, names: Names, most: int | None = None) -> Iterator[Section]:
-    """Write a section for each kind of difference that there is; tables show ``most`` rows, None for all."""
+    """Yield a section for each kind of difference; tables show at ``most`` so many rows, None for all."""
     if difference.gates:
         columns = Column("Verdict", style="said"), Column("Gate", style="what"), Column("A"), Column("B")
         rows = tuple(_gate_row(names, change) for change in difference.gates)
@@ -207,7 +210,7 @@ def sections(difference: Difference, names: Names, most: int | None = None) -> I
 
 
 def _input_sections(difference: Difference, most: int | None) -> Iterator[Section]:
-    """Write what differs in what went into the runs: their specs, data and versions."""
+    """Yield the sections of differences between the inputs of the runs: specs, data and versions."""
     sides = Column("A"), Column("B")
     if difference.spec:
         rows = tuple(Row((_safe_code(change.key), _value(change.a), _value(change.b))) for change in difference.spec)
@@ -227,6 +230,7 @@ def _input_sections(difference: Difference, most: int | None) -> Iterator[Sectio
 
 
 def _gate_row(names: Names, change: GateChange) -> Row:
+    """Return the row of a gate that differs: change of verdict, name with limits, and the reason in each run."""
     title = change.name or capital(names.subject(change))
     limits = [_limits(side) for side in (change.a, change.b) if side is not None]
     limit = " → ".join(dict.fromkeys(limits))
@@ -236,6 +240,7 @@ def _gate_row(names: Names, change: GateChange) -> Row:
 
 
 def _verdict_change(change: GateChange) -> Cell:
+    """Return the cell with a gate's verdict in the first and the second run, in the style of the second."""
     sides = [None if side is None else side.kind for side in (change.a, change.b)]
     words = ["none" if kind is None else KINDS[kind].word for kind in sides]
     kind = sides[1]
@@ -245,26 +250,28 @@ def _verdict_change(change: GateChange) -> Cell:
 
 
 def _limits(side: GateSide) -> str:
+    """Return the limits of a gate in one run as text, with what it is judged by and its severity."""
     limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in side.limit.items())
-    by = {"interval": "", "sequence": " by the evidence of all nights"}.get(side.on, f" by its {side.on}")
-    return f"{limits}{by}{', severity warn' if side.severity == 'warn' else ''}"
+    basis = {"interval": "", "sequence": " by the evidence of all nights"}.get(side.on, f" by its {side.on}")
+    return f"{limits}{basis}{', severity warn' if side.severity == 'warn' else ''}"
 
 
 def _estimate_sections(difference: Difference, names: Names, most: int | None) -> Iterator[Section]:
-    differ = [change for change in difference.estimates
+    """Yield the section of estimates: those that differ, those whose details alone do, and those of one run."""
+    differing = [change for change in difference.estimates
               if not change.counted_alone and "presence" not in change.differs_in]
-    alone = [change for change in difference.estimates if change.counted_alone]
+    counted_alone = [change for change in difference.estimates if change.counted_alone]
     blocks: list[Block] = []
-    if differ:
-        blocks += [Text(OVERLAPPING, "lead"), numbers_table("Estimates that differ", names, differ, most)]
-        blocks += [Text(SAME_ROWS, "small")] if any(change.paired for change in differ) else []
+    if differing:
+        blocks += [Text(OVERLAPPING, "lead"), numbers_table("Estimates that differ", names, differing, most)]
+        blocks += [Text(SAME_ROWS, "small")] if any(change.paired for change in differing) else []
         reasons = tuple(_unpaired_reason(names, why) for why in difference.unpaired)
         blocks += [Bullets(reasons)] if reasons else []
-    if alone:
+    if counted_alone:
         title = "Estimates whose value is the same, and whose interval or details differ"
-        blocks.append(numbers_table(title, names, alone, most))
-    lone = list(_in_one_run(difference, names))
-    blocks += [Bullets(tuple(lone))] if lone else []
+        blocks.append(numbers_table(title, names, counted_alone, most))
+    in_one_run = list(_in_one_run(difference, names))
+    blocks += [Bullets(tuple(in_one_run))] if in_one_run else []
     if difference.counts.within_tolerance:
         count = difference.counts.within_tolerance
         blocks.append(Text(f"{some(count, 'further estimate')} {'differs' if count == 1 else 'differ'} by less than "
@@ -273,33 +280,35 @@ def _estimate_sections(difference: Difference, names: Names, most: int | None) -
         yield Section("estimates", "Estimates", tuple(blocks))
 
 
-def _unpaired_reason(names: Names, why: Any) -> str:
-    if why.model is None:
-        return f"No paired difference{' in slices' if why.slices else ''}: {why.reason}."
-    measures = ", ".join(names.titles.get(metric, metric) for metric in why.metrics)
-    of = f" of {measures}" if measures else ""
-    return (f"No paired difference{of} of {names.model(why.model, why.variant or 'original')} on {why.dataset}: "
-            f"{why.reason}.")
+def _unpaired_reason(names: Names, unpaired: Any) -> str:
+    """Return the sentence that says which estimates have no paired difference, and the reason."""
+    if unpaired.model is None:
+        return f"No paired difference{' in slices' if unpaired.slices else ''}: {unpaired.reason}."
+    measures = ", ".join(names.titles.get(metric, metric) for metric in unpaired.metrics)
+    subject = f" of {measures}" if measures else ""
+    model = names.model(unpaired.model, unpaired.variant or "original")
+    return f"No paired difference{subject} of {model} on {unpaired.dataset}: {unpaired.reason}."
 
 
 def _in_one_run(difference: Difference, names: Names) -> Iterator[str]:
-    """Say what one run alone has: datasets, models and metrics by name, further estimates by their number."""
+    """Yield a sentence for each dataset, model or metric in one run alone, then counts of further estimates there."""
     for subject in difference.subjects:
         name = {"metric": names.titles, "model": names.labels}.get(subject.kind, {}).get(subject.name, subject.name)
         yield f"In {subject.only_in.upper()} alone: the {subject.kind} {name}."
-    lone = {(subject.kind, subject.name) for subject in difference.subjects}
-    rest: Counter[tuple[str, str]] = Counter()
+    lone_subjects = {(subject.kind, subject.name) for subject in difference.subjects}
+    counts: Counter[tuple[str, str]] = Counter()
     for change in difference.estimates:
-        known = {("dataset", change.dataset), ("model", change.model), ("metric", change.metric)} & lone
+        known = {("dataset", change.dataset), ("model", change.model), ("metric", change.metric)} & lone_subjects
         if "presence" in change.differs_in and not known:
-            where = f"{names.model(change.model, change.variant)} on {change.dataset}"
-            inside = "" if change.slice is None else f", {names.slice(change.slice)}"
-            rest["B" if change.a is None else "A", where + inside] += 1
-    for (run, where), count in rest.items():
-        yield f"In {run} alone: {some(count, 'estimate')} of {where}."
+            subset = f"{names.model(change.model, change.variant)} on {change.dataset}"
+            slice_text = "" if change.slice is None else f", {names.slice(change.slice)}"
+            counts["B" if change.a is None else "A", subset + slice_text] += 1
+    for (run, subset), count in counts.items():
+        yield f"In {run} alone: {some(count, 'estimate')} of {subset}."
 
 
 def _finding(change: FindingChange) -> Cell:
+    """Return a finding that is gone, new or of another kind, with the sign of its kind in the second run."""
     if change.b is None:
         return Verdict("", "–", "finding"), "" if change.a is None else f"Gone: {change.a.text}"
     sign, style = SIGNS[change.b.kind]
@@ -326,6 +335,7 @@ def _file_facts(file: InputFile | None) -> Cell:
 
 
 def _file_aspects(change: InputChange) -> str:
+    """Return the aspects in which an input file differs, with the columns that one run alone read."""
     aspect_names = {"presence": "only one run reads it", "used_rows": "rows used"}
     parts = [aspect_names.get(aspect, aspect) for aspect in change.differs_in]
     if change.a is not None and change.b is not None:
@@ -336,6 +346,7 @@ def _file_aspects(change: InputChange) -> str:
 
 
 def _other_parts(difference: Difference) -> Table:
+    """Return a table that counts the rows that differ in further parts of the results."""
     columns = (Column("Part", style="what"), Column("Rows in A", "num"), Column("Rows in B", "num"),
                Column("Differ", "num"),
                Column("In A alone", "num", shown=any(part.only_a for part in difference.other)),
