@@ -31,7 +31,7 @@ from evalpipe.cli.export import export
 from evalpipe.cli.forecast import margin_and_drop
 from evalpipe.cli.init import init
 from evalpipe.cli.ledger import gc, history
-from evalpipe.cli.output import UNHEARD, full, lost, opened, tell_person
+from evalpipe.cli.output import UNHEARD, full, is_lost_stream, replace_streams, tell_person
 from evalpipe.cli.show import show
 from evalpipe.cli.verify import verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
@@ -365,7 +365,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the documented code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     collect_rarely()
-    opened()
+    replace_streams()
     try:
         with Guard(None, _rescue):
             code = _run_command(arguments)
@@ -403,7 +403,7 @@ def _run_command(arguments: list[str]) -> int:
         unheard = any(problem.code == UNHEARD for problem in error.problems)
         return tell(*error.problems, code=error.exit_code, form="text" if unheard else asked_format(arguments))
     except Exception as error:  # The last boundary: a fault of ours is told without a traceback.
-        if isinstance(error, OSError) and lost(error):
+        if isinstance(error, OSError) and is_lost_stream(error):
             raise
         long = long_path(error)
         if long is None and os.environ.get("EVALPIPE_DEBUG"):

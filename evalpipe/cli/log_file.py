@@ -38,10 +38,10 @@ SHORT = 4
 
 
 class Secrets(Mapping[str, str]):
-    """The environment; remembers what was read from it, so that it can be kept out of a log."""
+    """The environment as a mapping that remembers the values read from it, so that a log can hide them."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        """Read from ``environment``."""
+        """Read variables from ``environment``; none is read yet."""
         self._environment = environment
         self._read: dict[str, str] = {}
 
@@ -57,7 +57,7 @@ class Secrets(Mapping[str, str]):
         return len(self._environment)
 
     def hidden(self, value: Any) -> Any:
-        """Return a JSON value with the names of variables in place of their values, but for the keys `FACTS`."""
+        """Return a JSON value with names of variables in place of the values read, except under the keys `FACTS`."""
         if isinstance(value, dict):
             return {key: item if key in FACTS else self.hidden(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
@@ -65,16 +65,17 @@ class Secrets(Mapping[str, str]):
         return self._without(value) if isinstance(value, str) else value
 
     def _without(self, text: str) -> str:
-        written = {form: name for name, value in self._read.items() for form in _forms(value) if form}
-        for form in sorted(written, key=len, reverse=True):
+        """Return a text with each secret, the longest first, replaced by a reference such as "${env:NAME}"."""
+        name_of_form = {form: name for name, value in self._read.items() for form in _forms(value) if form}
+        for form in sorted(name_of_form, key=len, reverse=True):
             pattern = re.escape(form) if len(form) >= SHORT else rf"(?<!\w){re.escape(form)}(?!\w)"
-            reference = f"${{env:{written[form]}}}".replace("\\", r"\\")
+            reference = f"${{env:{name_of_form[form]}}}".replace("\\", r"\\")
             text = re.sub(pattern, reference, text)
         return text
 
 
 def _forms(value: str) -> set[str]:
-    """Return how a secret may stand in a message: as it is, quoted, and as the password of an address that it is."""
+    """Return the texts by which a message may show a secret: itself, quoted, and the password in it if it is a URL."""
     try:
         password = urlsplit(value).password or ""
     except ValueError:
@@ -90,10 +91,10 @@ class Log(Progress):
     """
 
     def __init__(self, path: str | None, spec: str) -> None:
-        """Log the run of the file ``spec``."""
+        """Open the log at ``path``, None for no log, for a run of the file ``spec``."""
         self.secrets = Secrets(os.environ)
         self.exit_code = 0
-        self._path, self._file, self._run = path, None if path is None else _opened(path), uuid4().hex[:12]
+        self._path, self._file, self._run = path, None if path is None else _open_log(path), uuid4().hex[:12]
         self._spec: dict[str, Any] = {"spec": spec}
         self._output: dict[str, Any] = {}
         self._verdict: dict[str, Any] = {}
@@ -106,16 +107,16 @@ class Log(Progress):
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        """Write what went wrong, and the last line."""
+        """Write the problems of an error, and the last line."""
         self.end(error)
 
     def end(self, error: BaseException | None = None) -> None:
-        """Write what went wrong, and the last line; nothing is written after it."""
+        """Write the problems of an error, then the last line with exit code and durations, and close the log."""
         self._step_done()
         for problem in () if error is None else problems_of(error):
-            about = problem.as_dict()
-            level, _ = str(about.pop("severity")), about.pop("rows")  # cells of the data have no place in a log
-            self._write("problem", str(about.pop("message")), level, **about)
+            facts = problem.as_dict()
+            level, _ = str(facts.pop("severity")), facts.pop("rows")  # cells of the data have no place in a log
+            self._write("problem", str(facts.pop("message")), level, **facts)
         code = code_of(error) or self.exit_code
         seconds = {"seconds": round(time.perf_counter() - self._began, 3), "seconds_by_step": self._steps}
         self._write("end", f"the run ended with {code}", "error" if code else "info", exit_code=code, **seconds,
@@ -125,7 +126,7 @@ class Log(Progress):
             self._file = None
 
     def spec_read(self, spec: Spec, folder: Path) -> None:
-        """Write which spec it is and where its output goes; raises UsageError where the log is in the output folder."""
+        """Write the spec's name and hash, and note its output folder; raises UsageError where the log is in it."""
         from evalpipe.spec.schema import spec_sha256
 
         if self._path is None:
@@ -138,18 +139,19 @@ class Log(Progress):
         self._write("spec", "the spec is read", **self._spec)
 
     def step(self, number: int, title: str) -> None:
-        """Write that a step ended, and that another begins."""
+        """Write that the step before has ended, and that this one begins."""
         self._step_done()
         self._steps[title] = -time.perf_counter()
         self._write("step", f"step {number} of {len(STEPS)} begins: {title}", step=title)
 
     def _step_done(self) -> None:
+        """Write the duration of the current step; until then its start time is kept as a negative number."""
         if self._steps and (title := next(reversed(self._steps))) and self._steps[title] < 0:
             self._steps[title] = round(self._steps[title] + time.perf_counter(), 3)
             self._write("step-done", f"{title}: done", step=title, seconds=self._steps[title])
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
-        """Write how many parts of a dataset are read."""
+        """Write how many parts of a dataset are to be read, and ``why`` the cache lacks them."""
         message = f"{dataset}: {parts - cached} of {parts} parts are to be read"
         self._write("parts", message, dataset=dataset, parts=parts, cached=cached, why=why)
 
@@ -159,7 +161,7 @@ class Log(Progress):
         self._write("changed" if reasons else "unchanged", message)
 
     def results(self, results: Results, exit_code: int) -> None:
-        """Write the warnings and the gates that did not hold, and keep what the last line says."""
+        """Write the warnings and the gates that did not hold; keep verdict and exit code for the last line."""
         from evalpipe.card.wording import names_of
         from evalpipe.chapters.gates.card import word_and_reason
 
@@ -178,6 +180,7 @@ class Log(Progress):
                 self._write("gate", reason, level, gate=gate.gate, verdict=word)
 
     def _write(self, event: str, message: str, level: str = "info", **facts: Any) -> None:
+        """Append a line of JSON without secrets; if that fails, warn once on stderr and write no more."""
         if self._file is None:
             return
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -196,8 +199,8 @@ class Log(Progress):
                        err=True)
 
 
-def _opened(path: str) -> int:
-    """Open a log to be added to; raises UsageError where it cannot be."""
+def _open_log(path: str) -> int:
+    """Return the file descriptor of a log opened for appending; raises UsageError for files that are no log."""
     from evalpipe.runs.folder import refuse_file_of_run
 
     refuse_file_of_run(path)
@@ -205,8 +208,8 @@ def _opened(path: str) -> int:
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from None
-    about = os.fstat(file)
-    if stat.S_ISREG(about.st_mode) and not os.pread(file, len(BEGIN), 0).startswith(BEGIN[: about.st_size]):
+    status = os.fstat(file)
+    if stat.S_ISREG(status.st_mode) and not os.pread(file, len(BEGIN), 0).startswith(BEGIN[: status.st_size]):
         os.close(file)
         message = f"the log file '{path}' holds something else than lines of a log"
         raise UsageError.of("log-file", message, "name another file: lines would be added to this one")
@@ -214,6 +217,7 @@ def _opened(path: str) -> int:
 
 
 def _unwritable(path: str, error: OSError | ValueError) -> UsageError:
+    """Return the UsageError for a log file that cannot be written."""
     reason = getattr(error, "strerror", None) or str(error)
     hint = "choose a file that can be written; its folder must exist"
     return UsageError.of("log-file", f"cannot write to the log file '{path}': {reason}", hint)

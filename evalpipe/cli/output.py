@@ -27,7 +27,7 @@ _LOST = {errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF, errno.EDQUOT, errno.
 def output_folder(
     out: str | None, name: str, day: str | None, environment: Mapping[str, str] = os.environ
 ) -> Path:
-    """Return the output folder of a spec: ``out``, in which ``${date}`` is its day, or that of its name.
+    """Return the output folder of a spec: ``out`` with ``${date}`` replaced by ``day``, else reports/``name``.
 
     Raises UsageError for a reference that cannot be replaced.
     """
@@ -37,26 +37,26 @@ def output_folder(
 
 
 class _WithoutReader(io.TextIOWrapper):
-    """A stream that leads nowhere once its reader has gone, as in ``| head -1``, who has read enough."""
+    """A text stream that discards what is written once its reader has gone, as in ``| head -1``."""
 
     def write(self, text: str, /) -> int:
-        """Write text."""
+        """Write text, or discard it where the reader has gone."""
         try:
             return super().write(text)
         except BrokenPipeError:
-            _lead_nowhere(self)
+            _redirect_to_devnull(self)
             return len(text)
 
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write the buffer, or discard it where the reader has gone."""
         try:
             super().flush()
         except BrokenPipeError:
-            _lead_nowhere(self)
+            _redirect_to_devnull(self)
 
 
-def opened() -> None:
-    """Give a process streams that need no reader, also where it was started without them, as by ``>&-``."""
+def replace_streams() -> None:
+    """Replace stdout and stderr by streams that survive a lost reader, also where they were closed, as by ``>&-``."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -67,54 +67,55 @@ def opened() -> None:
                 write_through=stream.write_through))
 
 
-def lost(error: OSError) -> bool:
-    """Tell whether an error is of a stream that takes no more, not of a file with a name."""
+def is_lost_stream(error: OSError) -> bool:
+    """Tell whether an error says that a stream, not a named file, is closed, full or without a reader."""
     return error.filename is None and error.errno in _LOST
 
 
 def silence() -> None:
-    """Send what the streams do not take nowhere, so that Python's flush at exit changes no exit code."""
+    """Redirect streams that cannot be flushed to the null device, so that the flush at exit changes no exit code."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError):
-            _lead_nowhere(stream)
+            _redirect_to_devnull(stream)
 
 
-def _lead_nowhere(stream: TextIO) -> None:
+def _redirect_to_devnull(stream: TextIO) -> None:
+    """Have the file descriptor of a stream write to the null device from now on."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def tell_person(text: str) -> None:
-    """Print a message on stderr; where that takes no more, the exit code alone says what happened."""
+    """Print a message on stderr, or nothing where stderr cannot be written."""
     with suppress(OSError):
         click.echo(text, err=True)
 
 
 @contextmanager
-def printing(written: str | None = None) -> Iterator[None]:
-    """Print a result. Raises UsageError where the standard output takes no more; ``written`` says what is complete."""
+def printing(completed: str | None = None) -> Iterator[None]:
+    """Flush stdout after the block; raises UsageError where it is full or closed, with ``completed`` as a note."""
     try:
         yield
         sys.stdout.flush()
     except OSError as error:
-        if not lost(error):
+        if not is_lost_stream(error):
             raise
         silence()
-        raise full(error, written) from None
+        raise full(error, completed) from None
 
 
-def full(error: OSError, written: str | None = None) -> UsageError:
-    """Return the error of a standard output that takes no more."""
-    notes = () if written is None else (written,)
+def full(error: OSError, completed: str | None = None) -> UsageError:
+    """Return the UsageError for a standard output that is full or closed; ``completed`` says what was done before."""
+    notes = () if completed is None else (completed,)
     hint = "free space, or send the output elsewhere"
     message = f"cannot write to the standard output: {error.strerror or error}"
     return UsageError.of(UNHEARD, message, hint=hint, notes=notes)
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all. Raises UsageError where it cannot be written."""
+    """Write a text file at once, by renaming a temporary one; raises UsageError where it cannot be written."""
     from evalpipe.base.folders import TemporaryFolder
     from evalpipe.runs.folder import refuse_to_replace
 
@@ -122,10 +123,10 @@ def write_file(path: Path, text: str) -> None:
     try:
         if path.is_dir():
             raise IsADirectoryError(21, "it is a folder")
-        with TemporaryFolder(".new-", path.parent) as fresh:
-            whole = Path(fresh) / "whole"
-            whole.write_text(text, encoding="utf-8")
-            whole.replace(path)
+        with TemporaryFolder(".new-", path.parent) as temporary:
+            complete_file = Path(temporary) / "whole"
+            complete_file.write_text(text, encoding="utf-8")
+            complete_file.replace(path)
     except OSError as error:
         hint = "name a file in a folder that can be written"
         raise UsageError.of("output-file", f"cannot write '{path}': {error.strerror or error}", hint) from None

@@ -33,7 +33,7 @@ STANDARD = "the standard set of the task"
 
 
 def trace(results: Results, estimate: Estimate, address: str, folder: RunFolder) -> dict[str, Any]:
-    """Return all that the results say of an estimate, and what `run.json` of the ``folder`` says of their run."""
+    """Return what an estimate was made from, as JSON values: all that the results and `run.json` of ``folder`` say."""
     traced = estimate
     metric = next(metric for metric in results.metrics if metric.name == traced.metric)
     model = next(model for model in results.models if model.name == traced.model)
@@ -56,49 +56,49 @@ def trace(results: Results, estimate: Estimate, address: str, folder: RunFolder)
 
 
 def versions(results: Results, folder: RunFolder) -> dict[str, Any]:
-    """Return the version of evalpipe, and what `run.json` says of libraries and commit where it is of these results."""
-    known = folder.run_facts_of(results.evidence_sha256)
-    return {"evalpipe": results.evalpipe_version, **{key: known.get(key) for key in ("python", "libraries", "git")}}
+    """Return the versions of evalpipe, Python and libraries, and the commit; None for those that `run.json` lacks."""
+    run_facts = folder.run_facts_of(results.evidence_sha256)
+    return {"evalpipe": results.evalpipe_version, **{key: run_facts.get(key) for key in ("python", "libraries", "git")}}
 
 
 def _needs(metric: MetricSummary) -> set[str]:
-    """Return what a measure, or those that an expression is of, is computed from; nothing of an unknown one."""
+    """Return the kinds of input, as keys of `KINDS`, that a measure or those in an expression need; none if unknown."""
     names = [re.split(r"[^\w]", label)[0] for label in metric.measures.values()] or [metric.name]
     return {metrics[name].needs for name in names if name in metrics}
 
 
 def _columns(results: Results, traced: Estimate, model: ModelSummary, needs: set[str]) -> dict[str, list[str]]:
-    """Return the columns that an estimate was computed from, by what they hold."""
+    """Return the names of the columns that an estimate was computed from, by role, such as truth or score."""
     spec = results.spec
-    classes_made = results.levels and traced.variant != "original"
+    classes_are_computed = results.levels and traced.variant != "original"
     columns = {"truth": [spec["outcome"]["column"]],
-               **_predicted(model, needs, {"prediction"} if classes_made else set())}
+               **_predicted(model, needs, {"prediction"} if classes_are_computed else set())}
     for key, settings in (("weight", results.weight), ("exposure", results.exposure)):
         if settings is not None and settings.get("column"):
             columns[key] = [str(settings["column"])]
     if spec.get("cluster"):
         columns["cluster"] = [spec["cluster"]]
-    conditions = {item.get("name") for item in spec.get("slices") or () if isinstance(item, dict)}
-    sliced = [name for name in traced.slice or () if name not in conditions]
-    return columns | ({"slice": sliced} if sliced else {})
+    named_conditions = {item.get("name") for item in spec.get("slices") or () if isinstance(item, dict)}
+    slice_columns = [name for name in traced.slice or () if name not in named_conditions]
+    return columns | ({"slice": slice_columns} if slice_columns else {})
 
 
-def _predicted(model: ModelSummary, needs: set[str], unused: set[str]) -> dict[str, list[str]]:
-    """Return the columns of a model that its measure needs; all of them for a measure that is not known here."""
-    kinds: dict[str, list[str]] = {}
+def _predicted(model: ModelSummary, needs: set[str], unused_kinds: set[str]) -> dict[str, list[str]]:
+    """Return the columns of a model that a measure ``needs``, by kind, without ``unused_kinds``; all without needs."""
+    columns_of_kind: dict[str, list[str]] = {}
     for name, column in model.columns.items():
-        if name not in unused:
-            kinds.setdefault(name.split(" of ")[0], []).append(column)
+        if name not in unused_kinds:
+            columns_of_kind.setdefault(name.split(" of ")[0], []).append(column)
     if not needs:
-        return kinds
-    if "loo_values" in needs and "leverage" in kinds:  # which is of the fit that predicts
+        return columns_of_kind
+    if "loo_values" in needs and "leverage" in columns_of_kind:  # which is of the fit that predicts
         needs = needs | {"values"}
-    first = (next((kind for kind in KINDS[need] if kind in kinds), None) for need in sorted(needs))
-    return {kind: kinds[kind] for kind in first if kind is not None}
+    used_kinds = (next((kind for kind in KINDS[need] if kind in columns_of_kind), None) for need in sorted(needs))
+    return {kind: columns_of_kind[kind] for kind in used_kinds if kind is not None}
 
 
 def _threshold(results: Results, traced: Estimate, model: ModelSummary) -> Threshold | None:
-    """Return the threshold by which rows were classified; None where the model gives classes, or has no threshold."""
+    """Return the threshold of the model for the estimate's dataset; None where it gives classes or has no threshold."""
     if traced.variant == "original" and "prediction" in model.columns:
         return None
     return next((row for row in results.thresholds if (row.model, row.variant) == (traced.model, traced.variant)
@@ -106,7 +106,7 @@ def _threshold(results: Results, traced: Estimate, model: ModelSummary) -> Thres
 
 
 def _fit(results: Results, traced: Estimate) -> Recalibration | None:
-    """Return the recalibrator of the variant; where it was cross-fitted on several datasets, that of its own."""
+    """Return the recalibration of the estimate's variant, the one fitted on its dataset if there are several."""
     fits = [fit for fit in results.recalibration if (fit.model, fit.variant) == (traced.model, traced.variant)]
     return next((fit for fit in fits if fit.fitted_on == traced.dataset), next(iter(fits), None))
 
@@ -114,16 +114,16 @@ def _fit(results: Results, traced: Estimate) -> Recalibration | None:
 def _inputs(
     results: Results, traced: Estimate, columns: dict[str, list[str]], cut: Threshold | None, fit: Recalibration | None
 ) -> Iterator[InputFile]:
-    """Yield the files that an estimate was made from: those of its rows, and of rows that it was fitted or tuned on."""
+    """Yield the input files of the estimate's rows, and of the rows for its threshold and its recalibration."""
     datasets = {traced.dataset, None if cut is None else cut.chosen_on, None if fit is None else fit.fitted_on}
-    read = {column for named in columns.values() for column in named}
+    used_columns = {column for names in columns.values() for column in names}
     for file in results.inputs:
-        if file.dataset in datasets and (file.role != "predictions" or read & set(file.columns)):
+        if file.dataset in datasets and (file.role != "predictions" or used_columns & set(file.columns)):
             yield file
 
 
 def _interval(results: Results, traced: Estimate) -> dict[str, Any]:
-    """Return how the interval was made, and what replicates drew where it needs them."""
+    """Return the method and the reason of an interval and, of a bootstrap method, replicates, seed and draws."""
     settings, method = results.intervals, methods.get(traced.method)
     reasons = {chosen.method: str(chosen.reason) for chosen in settings.methods.get(traced.metric, ())}
     planned = chosen_methods(settings.methods.get(traced.metric, ()))
@@ -134,34 +134,34 @@ def _interval(results: Results, traced: Estimate) -> dict[str, Any]:
         return document | {"replicates": None, "seed": None, "resampling": None, "drawn": None}
     slicing = None if traced.slice is None else " × ".join(traced.slice)
     draws = [draw for draw in settings.draws if draw.dataset == traced.dataset and traced.model in draw.models]
-    drawn = next((draw for draw in draws if draw.slicing == slicing), next(iter(draws), None))
+    matching_draw = next((draw for draw in draws if draw.slicing == slicing), next(iter(draws), None))
     return document | {"replicates": settings.replicates, "seed": settings.seed, "resampling": settings.resampling,
-                       "drawn": None if drawn is None else drawn.model_dump()}
+                       "drawn": None if matching_draw is None else matching_draw.model_dump()}
 
 
 def _prevalence(results: Results, traced: Estimate) -> dict[str, Any] | None:
-    """Return the prevalence that an estimate was taken at, and where it comes from; None of a number."""
+    """Return the prevalence that an estimate is for, and its source; None where the outcome is a number."""
     if not results.levels:
         return None
-    at, declared = traced.params.get("prevalence"), results.prevalence
-    if at is None:
+    prevalence, declared = traced.params.get("prevalence"), results.prevalence
+    if prevalence is None:
         dataset = next(dataset for dataset in results.datasets if dataset.name == traced.dataset)
         return {"value": dataset.prevalence if traced.slice is None else None, "of": "the rows", "source": None}
-    is_declared = declared is not None and (declared.value == at or declared.levels is not None)
+    is_declared = declared is not None and (declared.value == prevalence or declared.levels is not None)
     if declared is None or not is_declared:
-        return {"value": at, "of": "the measure", "source": None}
-    of = "the spec" if declared.dataset is None else f"dataset {declared.dataset}"
-    return {"value": at, "of": of, "source": declared.source}
+        return {"value": prevalence, "of": "the measure", "source": None}
+    owner = "the spec" if declared.dataset is None else f"dataset {declared.dataset}"
+    return {"value": prevalence, "of": owner, "source": declared.source}
 
 
 def _key(results: Results, traced: Estimate) -> str | None:
-    """Return the key of the resolved spec that asks for an estimate; None where findings alone rest on it."""
+    """Return the key of the resolved spec that asks for an estimate; None where only findings use it."""
     if not any(traced is row for row in results.rows):
         return None
-    for place, entry in enumerate(results.spec.get("metrics") or ()):
-        written = {"metric": entry} if isinstance(entry, str) else entry
-        if traced.metric == written.get("metric", written.get("name")) and _asks(written, traced):
-            return f"metrics[{place}]"
+    for index, entry in enumerate(results.spec.get("metrics") or ()):
+        declared = {"metric": entry} if isinstance(entry, str) else entry
+        if traced.metric == declared.get("metric", declared.get("name")) and _asks(declared, traced):
+            return f"metrics[{index}]"
     return STANDARD
 
 
@@ -170,28 +170,32 @@ _FORMS = {"metric", "name", "expression", "of", "average", "prevalence"}
 
 
 def _asks(entry: Mapping[str, Any], traced: Estimate) -> bool:
-    """Tell whether an entry of the spec asks for an estimate of its measure with these options and this average."""
-    same = all(traced.params.get(name, value) == value for name, value in entry.items() if name not in _FORMS)
-    averages, at = entry.get("average") or traced.average, entry.get("prevalence")
-    averaged = traced.class_ is not None or traced.average in (averages if isinstance(averages, list) else [averages])
-    own_at = traced.params.get("prevalence")
-    applies = at == own_at if isinstance(at, int | float) else at is None or (own_at is None) == (at == "sample")
-    return same and averaged and applies
+    """Tell whether an ``entry`` of the spec for the same measure agrees in options, average and prevalence."""
+    options_agree = all(traced.params.get(name, value) == value for name, value in entry.items() if name not in _FORMS)
+    averages, asked_prevalence = entry.get("average") or traced.average, entry.get("prevalence")
+    of_average = traced.class_ is not None or traced.average in (averages if isinstance(averages, list) else [averages])
+    traced_prevalence = traced.params.get("prevalence")
+    if isinstance(asked_prevalence, int | float):
+        prevalence_agrees = asked_prevalence == traced_prevalence
+    else:
+        prevalence_agrees = asked_prevalence is None or (traced_prevalence is None) == (asked_prevalence == "sample")
+    return options_agree and of_average and prevalence_agrees
 
 
 def facts(results: Results, traced: Estimate, document: Document) -> Iterator[Fact]:
-    """Yield what is known of an estimate, and was traced in a ``document``: a term and its text for each fact."""
+    """Yield the facts about an estimate as pairs of term and text; ``document`` is what `trace` returned for it."""
     yield from _value_facts(results, traced)
     yield from _interval_facts(traced, document["interval"])
     yield from _row_facts(results, traced, document)
     yield from _threshold_facts(document)
     for file in document["inputs"]:
-        where, used = file["path"] or "held in memory", f"{file['rows']:,} rows, {file['used_rows']:,} used"
-        yield "file", f"{where} ({file['dataset']}): {used}, sha256 {file['sha256'] or 'none'}"
+        path, row_counts = file["path"] or "held in memory", f"{file['rows']:,} rows, {file['used_rows']:,} used"
+        yield "file", f"{path} ({file['dataset']}): {row_counts}, sha256 {file['sha256'] or 'none'}"
     yield from _origin_facts(results, document)
 
 
 def _value_facts(results: Results, traced: Estimate) -> Iterator[Fact]:
+    """Yield the facts about the value and about its measure: definition, range, reference."""
     metric = next(metric for metric in results.metrics if metric.name == traced.metric)
     yield "measure", measure(metric.title, traced.params, traced.average)
     yield "value", shown(traced, whole=metric.is_whole).text
@@ -214,6 +218,7 @@ def _value_facts(results: Results, traced: Estimate) -> Iterator[Fact]:
 
 
 def _interval_facts(traced: Estimate, interval: Document) -> Iterator[Fact]:
+    """Yield the facts about the interval, its replicates and its numerical errors."""
     reason = interval["reason"] or (interval["planned"] and f"planned was {interval['planned']}")
     why = f": {reason}" if reason else ""
     yield "interval", f"{level(traced.level)}, {interval['title']}{why}" if traced.level is not None else (
@@ -230,10 +235,10 @@ def _interval_facts(traced: Estimate, interval: Document) -> Iterator[Fact]:
 
 
 def _row_facts(results: Results, traced: Estimate, document: Document) -> Iterator[Fact]:
-    """Yield the rows and columns that it was computed from."""
+    """Yield the facts about rows and columns: counts, dataset, slice, model, columns."""
     names, dataset = names_of(results), document["dataset"]
-    those = "events" if traced.class_ is None else f"of class {traced.class_}"
-    events = "" if traced.events is None else f", {traced.events:,} of them {those}"
+    event_words = "events" if traced.class_ is None else f"of class {traced.class_}"
+    events = "" if traced.events is None else f", {traced.events:,} of them {event_words}"
     yield "n", f"{traced.n:,} in its own denominator{events}"
     yield "dataset", f"{traced.dataset}: {dataset['rows']:,} rows read, {dataset['n']:,} observations used" + (
         f", where {dataset['where']}" if dataset["where"] else "")
@@ -244,15 +249,15 @@ def _row_facts(results: Results, traced: Estimate, document: Document) -> Iterat
 
 
 def _threshold_facts(document: Document) -> Iterator[Fact]:
-    """Yield the threshold, the prevalence and the recalibration that it was taken with."""
+    """Yield the facts about threshold, prevalence and recalibration, as far as the estimate has them."""
     cut, at, fit = (document[key] for key in ("threshold", "prevalence", "recalibration"))
     if cut is not None:
         ends = [numbers.exact(value) for value in (min(cut["cuts"]), max(cut["cuts"]))] if cut["cuts"] else []
         value = f"{' to '.join(ends)} by fold" if ends else numbers.exact(cut["value"])
         rule = "as the spec gives it" if cut["rule"] == "fixed" else cut["rule"]
-        on = "" if cut["chosen_on"] is None else f", chosen on {cut['chosen_on']}"
+        chosen_on = "" if cut["chosen_on"] is None else f", chosen on {cut['chosen_on']}"
         folds = "" if cut["folds"] is None else f", cross-fitted in {cut['folds']} folds"
-        yield "threshold", f"{value}: {rule}{on}{folds}"
+        yield "threshold", f"{value}: {rule}{chosen_on}{folds}"
     if at is not None:
         source = f" ({at['source']})" if at["source"] else ""
         share = numbers.given(at["value"]) if isinstance(at["value"], int | float) else at["value"]
@@ -263,16 +268,16 @@ def _threshold_facts(document: Document) -> Iterator[Fact]:
 
 
 def _origin_facts(results: Results, document: Document) -> Iterator[Fact]:
-    """Yield the spec, the day, the versions and the bytes that it stands in."""
-    asked = document["spec_key"] or "does not ask for it: findings rest on it"
-    yield "spec", f"{results.name}, {asked}, sha256 {document['spec_sha256']}"
+    """Yield the facts about the origin: spec, day, versions, commit, and sha256 of results.json."""
+    spec_key = document["spec_key"] or "does not ask for it: findings rest on it"
+    yield "spec", f"{results.name}, {spec_key}, sha256 {document['spec_sha256']}"
     yield "as of", document["as_of"] or "no day is stated"
     versions = document["versions"]
     libraries = ", ".join(f"{name} {version}" for name, version in (versions["libraries"] or {}).items())
-    unknown = "run.json is not here, or is of other results, so libraries are not known"
-    yield "versions", f"evalpipe {versions['evalpipe']}; {libraries or unknown}"
+    unknown_libraries = "run.json is not here, or is of other results, so libraries are not known"
+    yield "versions", f"evalpipe {versions['evalpipe']}; {libraries or unknown_libraries}"
     if versions["git"] is not None:
-        changed = {True: ", and files are changed since", False: ", and no file is changed since"}.get(
+        changed_since = {True: ", and files are changed since", False: ", and no file is changed since"}.get(
             versions["git"]["dirty"], "; whether files are changed since is not known")
-        yield "commit", f"{versions['git']['commit']}{changed}"
+        yield "commit", f"{versions['git']['commit']}{changed_since}"
     yield "results.json", f"sha256 {document['evidence_sha256']}"
