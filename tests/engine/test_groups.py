@@ -31,7 +31,7 @@ def nicholson() -> Summary:
 
 
 def test_the_decile_table_of_nicholson() -> None:
-    table = gain_table(nicholson(), 10, whole=True)
+    table = gain_table(nicholson(), 10, counted=True)
     assert table["population"].tolist() == [1000.0] * 10
     assert table["captured"] == pytest.approx(MODEL)
     assert table["random"] == pytest.approx([240.0] * 10)
@@ -113,7 +113,7 @@ def test_any_number_of_groups_shares_the_rows_of_a_score_in_proportion() -> None
 
 def test_rows_that_do_not_divide_are_cut_by_rank() -> None:
     truth, score = np.array([True] * 6 + [False] * 17), np.arange(23.0)[::-1] / 23
-    table = gain_table(Summary(Rows(truth, truth, score), np.ones(23)), 10, whole=True)
+    table = gain_table(Summary(Rows(truth, truth, score), np.ones(23)), 10, counted=True)
     ranks = np.arange(23) * 10 // 23
     assert table["population"].tolist() == [float((ranks == group).sum()) for group in range(10)]
     assert table["captured"].tolist() == [float(truth[ranks == group].sum()) for group in range(10)]
@@ -121,14 +121,14 @@ def test_rows_that_do_not_divide_are_cut_by_rank() -> None:
 
 def test_ties_across_a_cut_are_shared() -> None:
     truth = np.array([True, False] * 10)
-    table = gain_table(Summary(Rows(truth, truth, np.full(20, 0.5)), np.ones(20)), 10, whole=True)
+    table = gain_table(Summary(Rows(truth, truth, np.full(20, 0.5)), np.ones(20)), 10, counted=True)
     assert table["captured"] == pytest.approx([1.0] * 10)
     assert table["separation"] == pytest.approx([0.0] * 10)
 
 
 def test_importance_weights_are_cut_anywhere() -> None:
     truth, score = np.array([True, False, True]), np.array([0.9, 0.5, 0.1])
-    table = gain_table(Summary(Rows(truth, truth, score), np.array([0.5, 1.0, 0.5])), 10, whole=False)
+    table = gain_table(Summary(Rows(truth, truth, score), np.array([0.5, 1.0, 0.5])), 10, counted=False)
     assert table["population"] == pytest.approx([0.2] * 10)
     assert table["captured"].sum() == pytest.approx(1.0)
 

@@ -29,7 +29,7 @@ for _file in iter_modules(__path__):
 def model_curves(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
 ) -> Iterator[Curve]:
-    """Yield every curve that exists for the model; a curve that needs a class which is absent does not."""
+    """Yield every curve that the model and its data allow; none that needs a class which is absent."""
     variant_plan = plan.of_variant(sample.models[model].variant)
     for level, rows in _curve_rows(variant_plan, sample, model, summary, replicates):
         for name, points, notes in computed_curves(rows):
@@ -42,18 +42,18 @@ def model_curves(
 def _curve_rows(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
 ) -> Iterator[tuple[str | None, CurveRows]]:
-    """Yield the rows that curves are computed from, with their level: of several levels, each against the rest.
+    """Yield a level, or None, and the rows that curves are computed from.
 
-    First come those of all levels and of the predicted class, which models give wherever they give probabilities. Last,
-    of ordered levels, come those of each cut between two.
+    For several levels these are all levels at once, then whether the predicted class is the true one, then each level
+    against the rest, and for ordered levels whether the truth lies above each level.
     """
     if sample.task not in MANY:
-        drawn = {name: values for (of, name), values in replicates.curves.items() if of == model}
+        drawn = {name: values for (curve_model, name), values in replicates.curves.items() if curve_model == model}
         yield None, CurveRows("event" if sample.task == "binary" else "numbers", plan, sample, summary, drawn)
     elif summary.rows.probabilities is not None:
         yield None, CurveRows("levels", plan, sample, summary)
         yield None, CurveRows("top_label", plan, sample, Summary(summary.rows.top_label, summary.weights))
         for level, against_rest in zip(sample.levels, summary.classes, strict=True):
             yield level, CurveRows("class", plan, sample, against_rest)
-        for place, level in enumerate(sample.levels[:-1] if sample.task == "ordinal" else ()):
-            yield level, CurveRows("cut", plan, sample, Summary(summary.rows.beyond(place), summary.weights))
+        for level_index, level in enumerate(sample.levels[:-1] if sample.task == "ordinal" else ()):
+            yield level, CurveRows("cut", plan, sample, Summary(summary.rows.beyond(level_index), summary.weights))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.statistics import Summary
 
 PLACES = np.arange(101) / 100
-"""The places on the horizontal axis at which a band is given."""
+"""The positions on the horizontal axis at which a band is given."""
 
 
 def roc_heights(summary: Summary, places: Floats) -> Floats:
@@ -31,14 +31,14 @@ def roc_heights(summary: Summary, places: Floats) -> Floats:
 
 
 def pr_heights(summary: Summary, places: Floats) -> Floats:
-    """Return the precision of the highest threshold that reaches each recall, [..., k]; NaN where a class lacks."""
+    """Return the precision of the highest threshold that reaches each recall, [..., k]; NaN without a class."""
     summary = summary.ranked
     # A recall that is reached may come out a rounding below it, as weights are summed. No score reaches no recall.
     events, others = _flat(summary("events_from")), _flat(summary("others_from"))
     recalls = _flat(summary.shares_from("events_from"))
-    place = np.clip(_positions(recalls, places - 1e-12, "left"), 1, events.shape[-1])
-    at = _flat_positions(events.shape[-1] - place, events.shape[-1])
-    hits, alarms = np.take(events, at), np.take(others, at)
+    point_index = np.clip(_positions(recalls, places - 1e-12, "left"), 1, events.shape[-1])
+    flat_index = _flat_positions(events.shape[-1] - point_index, events.shape[-1])
+    hits, alarms = np.take(events, flat_index), np.take(others, flat_index)
     return _shaped(ratio(hits, hits + alarms, empty=1.0), summary)
 
 
@@ -50,7 +50,7 @@ def gain_heights(summary: Summary, places: Floats) -> Floats:
 
 
 def _flat(values: Floats) -> Floats:
-    """Return values [..., m] of all curves, one after the other: [c, m]."""
+    """Return values [..., m] with a row for each curve, [c, m]."""
     return values.reshape(-1, values.shape[-1])
 
 
@@ -62,13 +62,13 @@ def _shaped(heights: Floats, summary: Summary) -> Floats:
 
 
 def _interpolated(x: Floats, y: Floats, places: Floats) -> Floats:
-    """Interpolate curves that rise from (0, 0) to (1, 1), both [c, m], linearly between their points."""
+    """Return heights [c, k] at ``places`` [k] of curves ``x``, ``y`` [c, m] from (0, 0) to (1, 1), interpolated."""
     # A curve may step up at a place: from the last point there. One search a curve, and the rest for all at once.
     left = _positions(x, places, "right") - 1
     right = np.minimum(left + 1, x.shape[-1] - 1)
-    at, beyond = _flat_positions(left, x.shape[-1]), _flat_positions(right, x.shape[-1])
-    x0, y0 = np.take(x, at), np.take(y, at)
-    gap, rise = np.take(x, beyond), np.take(y, beyond)
+    left_index, right_index = _flat_positions(left, x.shape[-1]), _flat_positions(right, x.shape[-1])
+    x0, y0 = np.take(x, left_index), np.take(y, left_index)
+    gap, rise = np.take(x, right_index), np.take(y, right_index)
     gap -= x0
     rise -= y0
     rise /= np.where(gap > 0, gap, 1.0)
@@ -77,22 +77,22 @@ def _interpolated(x: Floats, y: Floats, places: Floats) -> Floats:
 
 
 def _positions(x: Floats, places: Floats, side: Literal["left", "right"]) -> Wholes:
-    """Return where each place [k] stands among the ascending numbers of each curve, x [c, m]: [c, k]."""
+    """Return the index of each of ``places`` [k] among the ascending numbers ``x`` [c, m] of each curve, [c, k]."""
     position = np.empty((len(x), len(places)), np.intp)
     for row, curve_x in zip(position, x, strict=True):
         row[:] = curve_x.searchsorted(places, side)
     return position
 
 
-def _flat_positions(place: Wholes, m: int) -> Wholes:
-    """Return positions [c, k] in curves of ``m`` points each as positions in all curves, one after the other."""
-    return place + np.arange(len(place))[:, None] * m
+def _flat_positions(position: Wholes, m: int) -> Wholes:
+    """Return positions [c, k] in curves of ``m`` points each as positions in the flat array of all curves."""
+    return position + np.arange(len(position))[:, None] * m
 
 
 def _band(
     rows: CurveRows, name: str, heights: Callable[[Summary, Floats], Floats], axes: tuple[str, str]
 ) -> Computed | None:
-    """Return the band about a curve, at each place alone and at all at once; None without replicates or a class."""
+    """Return the pointwise and the simultaneous band about a curve; None without replicates or a class."""
     drawn, height, level = rows.drawn.get(name), heights(rows.summary, PLACES), rows.plan.level
     if drawn is None or np.isnan(height).all():
         return None

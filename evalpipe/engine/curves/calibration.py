@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 
 
 def pooled_runs(events: Flags, others: Flags) -> Wholes:
-    """Return where runs of places begin that every isotonic fit pools, however the rows are weighed: [g] of m places.
+    """Return the indices [g] at which runs of places begin that every isotonic fit pools, whatever the weights.
 
-    ``events`` and ``others`` [m] tell whether a place has rows of the class. Neighbours whose shares do not rise have
-    one level, so a place of events alone goes with the next, and one without events with the one before.
+    The m places are distinct probabilities; ``events`` and ``others`` [m] tell whether a place has rows of the class.
+    Neighbours whose shares do not rise have one level, so a place of events only goes with the next, and one without
+    events with the one before.
     """
     rises = np.ones(len(events), bool)
     np.logical_and(others[:-1], events[1:], out=rises[1:])
@@ -45,10 +46,11 @@ def pooled_runs(events: Flags, others: Flags) -> Wholes:
 
 @dataclass(frozen=True)
 class IsotonicFits:
-    """Isotonic fits to ``b`` replicates of ``m`` places each; the places lie in ``g`` runs that have one level each.
+    """Isotonic fits to ``b`` replicates at ``m`` distinct probabilities each, in ``g`` runs of one level each.
 
-    ``kept`` are the places that have weight, numbered through all replicates, ascending; ``run`` [m] is the number of
-    each place's run; ``levels`` [b, g] are the levels, from 0 to 1, and 0 where a run has no weight.
+    ``kept`` are the places (distinct probabilities) that have weight, numbered through all replicates, ascending;
+    ``run`` [m] is the number of each place's run; ``levels`` [b, g] are the levels, from 0 to 1, and 0 where a run has
+    no weight.
     """
 
     kept: Wholes
@@ -57,33 +59,33 @@ class IsotonicFits:
 
     @classmethod
     def of(cls, events: Floats, total: Floats, starts: Wholes) -> IsotonicFits:
-        """Fit the shares ``events`` / ``total`` of replicates, both [b, m]; ``starts`` are those of `pooled_runs`."""
+        """Fit the shares ``events`` / ``total`` of replicates, both [b, m]; ``starts`` comes from `pooled_runs`."""
         from scipy.optimize import isotonic_regression
 
         run = np.repeat(np.arange(len(starts)), np.diff(starts, append=total.shape[-1]))
         hits_in, weight_in = (np.add.reduceat(values, starts, axis=-1) for values in (events, total))
         levels = np.zeros(weight_in.shape)
-        weighed = np.flatnonzero(weight_in)
-        if len(weighed):
-            hits, weight = np.take(hits_in, weighed), np.take(weight_in, weighed)
+        weighted_runs = np.flatnonzero(weight_in)
+        if len(weighted_runs):
+            hits, weight = np.take(hits_in, weighted_runs), np.take(weight_in, weighted_runs)
             # Shares of the next replicate are 2 higher, so that blocks end with it: one call fits them all.
             shares = hits / weight
-            shares += 2.0 * (weighed // len(starts))
+            shares += 2.0 * (weighted_runs // len(starts))
             blocks = isotonic_regression(shares, weights=weight).blocks
             # From totals, for what is 2 higher has lost digits.
             level = np.add.reduceat(hits, blocks[:-1]) / np.add.reduceat(weight, blocks[:-1])
-            levels.flat[weighed] = np.repeat(level, np.diff(blocks))
+            levels.flat[weighted_runs] = np.repeat(level, np.diff(blocks))
         return cls(np.flatnonzero(total), run, levels)
 
-    def between(self, places: Floats, at: Floats) -> Floats:
-        """Return the heights [b, k] at ``places`` [k] of lines through the levels; NaN without any weight.
+    def between(self, positions: Floats, at: Floats) -> Floats:
+        """Return the heights [b, k] at ``positions`` [k] of lines through the levels; NaN without any weight.
 
-        ``at`` [m] ascends. Beyond the first and the last place that has weight the height stays. Between two so near
-        that no slope can be held in double precision, the lower level holds.
+        ``at`` [m] are the probabilities of the places, ascending. Beyond the first and the last place that has weight
+        the height stays. Between two too near for a slope in double precision, the height is the lower level.
         """
         b, m = len(self.levels), len(self.run)
         if not len(self.kept):
-            return np.full((b, len(places)), np.nan)
+            return np.full((b, len(positions)), np.nan)
         # How many levels there are up to each place of `at`, over all replicates; before its first place too.
         up_to = np.zeros(b * m + 1, np.intp)
         up_to[self.kept + 1] = 1
@@ -91,12 +93,12 @@ class IsotonicFits:
         replicate = np.arange(b)[:, None]
         begin = replicate * m
         first, last = up_to[begin], up_to[begin + m] - 1
-        not_above, below = np.searchsorted(at, places, side="right"), np.searchsorted(at, places)
+        not_above, below = np.searchsorted(at, positions, side="right"), np.searchsorted(at, positions)
         left = self.kept[np.clip(up_to[begin + not_above] - 1, first, last)] % m
         right = self.kept[np.clip(up_to[begin + below], first, last)] % m
         low, high = (self.levels[replicate, self.run[place]] for place in (left, right))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            heights = (high - low) / (at[right] - at[left]) * (places - at[left]) + low
+            heights = (high - low) / (at[right] - at[left]) * (positions - at[left]) + low
         heights = np.where((left == right) | ~np.isfinite(heights), low, heights)
         return np.where(last >= first, heights, np.nan)
 
@@ -115,14 +117,14 @@ which moves it by less than a thousandth."""
 
 
 def window_centres(plan: Plan) -> Floats:
-    """Return the centres of the windows in hundredths, [windows]: from 0 by the step to 1, which is always one."""
+    """Return the centres of the windows in hundredths, [windows]: from 0 by the step, and always 100."""
     step = round(100 * plan.calibration.settings.window.moved_by, DIGITS)
     centres = np.round(np.arange(0, int(100 / step + 1e-9) + 1) * step, DIGITS)
     return centres if centres[-1] == 100 else np.r_[centres, 100.0]
 
 
 def window_ends(plan: Plan, _: Summary) -> Floats:
-    """Return where windows begin and after these where they end, [2 x windows]; they are cut off at 0 and 1.
+    """Return the lower ends of all windows and after them the upper ends, [2 x windows], cut off at 0 and 1.
 
     The windows are those of Kuhn & Johnson.
     """
@@ -132,7 +134,7 @@ def window_ends(plan: Plan, _: Summary) -> Floats:
 
 
 def window_totals(distinct: Floats, values: Floats, ends: Floats) -> Floats:
-    """Total values at each distinct probability [..., m] in each window [..., windows]; see `window_ends`.
+    """Return the totals [..., windows] in each window of values [..., m] at distinct probabilities; see `window_ends`.
 
     Windows are closed below; those that reach 1 are closed above too.
     """
@@ -175,7 +177,7 @@ def windows(rows: CurveRows) -> Computed:
 
 
 class LogOddsTable(NamedTuple):
-    """The events by probability that curves on the log odds are fitted to, and the ``places`` [g] of their points.
+    """The events by probability that curves on the log odds are fitted to, and the probabilities [g] of their points.
 
     ``spread`` are the rows behind the table where standard errors are robust; ``clipped`` is the weight of the rows
     moved off 0 or 1.
@@ -204,18 +206,18 @@ def _log_odds_table(rows: CurveRows) -> LogOddsTable | None:
         return None
     # Denser at either end.
     share = (1 - cos(np.pi * np.arange(1, PLACES - 1) / (PLACES - 1))) / 2
-    places = np.asarray(np.r_[at[0], at[0] + share * (at[-1] - at[0]), at[-1]])
+    positions = np.asarray(np.r_[at[0], at[0] + share * (at[-1] - at[0]), at[-1]])
     robust = sample.weight_kind == "importance" or rows.plan.cluster is not None
     # The Hessian's errors take rows for independent observations, which weighted rows and rows of a cluster are not.
     spread = Spread(summary.rows.truth, weight, np.searchsorted(at, chances), sample.cluster,
                     None if sample.by_cluster is None else sample.by_cluster.totals) if robust else None
-    moved = float(np.sum(rows.summary.weights[chances != rows.summary.rows.chances]))
+    clipped_weight = float(np.sum(rows.summary.weights[chances != rows.summary.rows.chances]))
     table, spread = _joined(Events(at, events, others), spread)
-    return LogOddsTable(table, places, spread, moved)
+    return LogOddsTable(table, positions, spread, clipped_weight)
 
 
 def _fitted(rows: CurveRows, fit: Callable[[Events, Floats, Spread | None], B]) -> tuple[LogOddsTable, B] | None:
-    """Fit a curve on the log odds; None where a class is absent, or the fit does not exist."""
+    """Return the table of events and the curve that ``fit`` fits to it; None where a class or the fit is missing."""
     data = rows.once(_log_odds_table)
     try:
         return None if data is None else (data, fit(data.table, data.places, data.spread))
@@ -248,14 +250,14 @@ def spline(rows: CurveRows) -> Computed | None:
 
 
 def _error_method(rows: CurveRows, data: LogOddsTable, plain: str) -> str:
-    """Return what the standard errors of a curve are; ``plain`` where rows are independent and count observations."""
+    """Return the kind of standard errors of a curve: ``plain`` where rows are independent and count observations."""
     if rows.plan.interval_method == "none":
         return "none"
     return plain if data.spread is None else "sandwich"
 
 
 def _joined(table: Events, spread: Spread | None) -> tuple[Events, Spread | None]:
-    """Join neighbouring probabilities where there are very many, all but the least and the largest."""
+    """Return the table and its rows with neighbouring probabilities joined if there are many, but for both extremes."""
     if len(table.at) <= EXACT:
         return table, spread
     cell = cut(table.at, CELLS, (table.at, np.r_[EDGES, table.at[[1, -1]]]))
@@ -268,7 +270,7 @@ def _joined(table: Events, spread: Spread | None) -> tuple[Events, Spread | None
 
 
 def _points_with_limits(rows: CurveRows, data: LogOddsTable, fitted: BandLine | BandCurve) -> dict[str, Floats]:
-    """Return the points of a curve with two-sided limits, normal on the log odds."""
+    """Return the columns of a curve's points, with two-sided limits that are normal on the log odds."""
     from scipy.special import ndtri
 
     reach = fitted.error * ndtri((1 + rows.plan.level) / 2)
@@ -300,7 +302,7 @@ def _classes_present(summary: Summary) -> tuple[Flags, Flags]:
 
 
 def isotonic_ends(starts: Wholes, m: int, vertices: int) -> Wholes:
-    """Return where blocks of ``m`` places begin and end, ascending; about ``vertices`` of them where there are more."""
+    """Return the indices among ``m`` at which blocks begin and end, ascending; about ``vertices`` if there are more."""
     ends = np.unique(np.r_[starts, starts[1:] - 1, m - 1])
     if len(ends) > vertices:
         ends = ends[np.unique(np.round(np.linspace(0, len(ends) - 1, vertices)).astype(np.intp))]
@@ -308,7 +310,7 @@ def isotonic_ends(starts: Wholes, m: int, vertices: int) -> Wholes:
 
 
 def isotonic_places(summary: Summary) -> Floats:
-    """Return the probabilities at which the isotonic curve of an event is given."""
+    """Return the probabilities of the points of an event's isotonic curve, [k]."""
     at, events, others = _weights_by_probability(summary)
     starts, _ = pava(events, events + others)
     return np.asarray(at[isotonic_ends(starts, len(at), VERTICES["event"])])
@@ -340,14 +342,15 @@ def isotonic(rows: CurveRows) -> Computed:
     ends = isotonic_ends(starts, len(at), rows.vertices)
     lower, upper = rows.limits("calibration_isotonic", len(ends))
     total = np.sum(events + others)
-    brier, calibrated, plain = (
+    brier, calibrated, constant = (
         float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))
     if rows.summary.ranked is not rows.summary:  # the parts of the Brier score as measures have them
         calibrated = float(rows.summary.ranked("squared_error_after_isotonic") / total)
-    whole = len(isotonic_ends(starts, len(at), len(at)))
+    all_ends = len(isotonic_ends(starts, len(at), len(at)))
     points = {"probability": at[ends], "event_rate": fit[ends], "lower": lower, "upper": upper}
     # The fit is never worse than p or than the share of events on the rows that it is of: below 0 is rounding.
     return points, calibration.IsotonicNotes(
-        miscalibration=max(brier - calibrated, 0.0), discrimination=max(plain - calibrated, 0.0), uncertainty=plain,
-        blocks=len(starts), method="percentile" if "calibration_isotonic" in rows.drawn else "none",
-        points_of=whole if whole > len(ends) else None)
+        miscalibration=max(brier - calibrated, 0.0), discrimination=max(constant - calibrated, 0.0),
+        uncertainty=constant, blocks=len(starts),
+        method="percentile" if "calibration_isotonic" in rows.drawn else "none",
+        points_of=all_ends if all_ends > len(ends) else None)

@@ -24,9 +24,9 @@ def _weights_reached(summary: Summary, thresholds: Floats) -> tuple[Floats, Floa
     """Return the weight of all rows [..., 1], and that of events and others with at least each threshold [..., k]."""
     events, others = summary("events_from"), summary("others_from")
     total = events[..., :1] + others[..., :1]
-    nobody = np.zeros_like(total)  # from a threshold above all probabilities
-    place = np.searchsorted(summary.rows.chance_at, thresholds, side="left")
-    caught, alarmed = (np.concatenate([values, nobody], axis=-1)[..., place] for values in (events, others))
+    nothing = np.zeros_like(total)  # from a threshold above all probabilities
+    score_index = np.searchsorted(summary.rows.chance_at, thresholds, side="left")
+    caught, alarmed = (np.concatenate([values, nothing], axis=-1)[..., score_index] for values in (events, others))
     return total, caught, alarmed
 
 

@@ -46,9 +46,9 @@ VERTICES: Mapping[Kind, int] = MappingProxyType({"event": 500, "class": 120})
 
 @dataclass(frozen=True)
 class CurveRows:
-    """The rows that a curve is of: ``summary`` has their statistics, with one row of weights [n].
+    """The rows that a curve is computed from: ``summary`` has their statistics, with one row of weights [n].
 
-    ``drawn`` are replicates by curve, [B, places], where there are any: the heights of the curve at fixed places.
+    ``drawn`` are replicates by curve, [B, k], where there are any: the heights of the curve at k fixed positions.
     """
 
     kind: Kind
@@ -64,7 +64,7 @@ class CurveRows:
         return VERTICES[self.kind]
 
     def once(self, make: Callable[[CurveRows], T]) -> T:
-        """Return what several curves share; it is made when the first asks for it."""
+        """Return the result of ``make`` for these rows, which several curves share and the first computes."""
         if make not in self._shared:
             self._shared[make] = make(self)
         return cast("T", self._shared[make])
@@ -77,11 +77,11 @@ class CurveRows:
 
 @dataclass(frozen=True)
 class Heights:
-    """What is drawn of a curve of an event in every replicate: ``at(summary, places)``, its heights [..., k].
+    """The heights of a curve of an event in every replicate: ``at(summary, positions)`` returns them, [..., k].
 
-    ``places`` are [k], chosen once by the plan and the data, so that they are the same in all replicates. ``binned``
-    heights are shares of rows, such as event rates in bins: only some interval methods of proportions need their
-    replicates. Where places ``part`` the rows by score, no cell of a grid may lie across one.
+    ``places`` returns the positions [k] by the plan and the data, once, so that they are the same in all replicates.
+    ``binned`` heights are shares of rows, such as event rates in bins: only some interval methods of proportions need
+    their replicates. Where positions ``part`` the rows by score, no cell of a grid may lie across one.
     """
 
     at: Callable[[Summary, Floats], Floats]
@@ -133,12 +133,12 @@ def curve(
 
 
 def interval_method_of(plan: Plan, name: str) -> str:
-    """Return the interval method of the shares in a curve; curves of calibration may have one of their own."""
+    """Return the interval method of the shares in a curve; curves of calibration may have a different one."""
     return plan.calibration.interval if name.startswith("calibration_") else plan.bins
 
 
 def drawn_heights(plan: Plan, summary: Summary) -> dict[str, tuple[Heights, Floats]]:
-    """Return what is drawn of each curve of an event that has replicates, with its places, by the curve's name."""
+    """Return the heights of each curve of an event that needs replicates, with their positions [k], by its name."""
     if not plan.banded:
         return {}
     return {
@@ -168,7 +168,7 @@ def computed_curves(rows: CurveRows) -> Iterator[tuple[str, dict[str, Column], N
 
 
 def listed(values: Sequence[float] | Values) -> Column:
-    """Turn an array [k] into a column, with null for what is not finite."""
+    """Return an array [k] as a column of results, with None where a number is not finite."""
     column = np.asarray(values, float)
     listed_column: Column = column.tolist()
     for place in np.flatnonzero(~np.isfinite(column)).tolist():

@@ -53,13 +53,13 @@ class Cells:
 
         Of several levels it is the probability of the true one, beside a truth of 1, as in R's DALEX.
         """
-        of = rows.summary.rows
+        model_rows = rows.summary.rows
         if rows.kind == "event":
-            predicted, truth = of.chances, np.asarray(of.truth, float)
+            predicted, truth = model_rows.chances, np.asarray(model_rows.truth, float)
         elif rows.kind == "levels":
-            predicted, truth = of.true_chance, np.ones(len(of.truth))
+            predicted, truth = model_rows.true_chance, np.ones(len(model_rows.truth))
         else:
-            predicted, truth = of.predicted, of.truth
+            predicted, truth = model_rows.predicted, model_rows.truth
         return cls(*gather(rows.summary.weights, predicted, truth))
 
     @property
@@ -75,8 +75,8 @@ def gather(weights: Floats, first: Floats, second: Floats) -> tuple[Floats, Floa
     if not len(kept):
         return first, second, weights
     groups = Groups.by(first, second)
-    place = groups.order[groups.starts]
-    return first[place], second[place], groups.totals(weights)
+    first_rows = groups.order[groups.starts]
+    return first[first_rows], second[first_rows], groups.totals(weights)
 
 
 class Residuals(NamedTuple):
@@ -98,7 +98,7 @@ class Residuals(NamedTuple):
 def _with_residuals(
     compute: Callable[[Residuals, CurveRows], Computed | None]
 ) -> Callable[[CurveRows], Computed | None]:
-    """Let a curve's function take the residuals; there is no curve where no row has weight."""
+    """Return a function of a curve's rows that passes their residuals to ``compute``; it returns None without any."""
     def computed(rows: CurveRows) -> Computed | None:
         gathered = rows.once(Residuals.of)
         return None if gathered is None else compute(gathered, rows)
@@ -123,7 +123,7 @@ def deciles(rows: CurveRows, plain: tuple[Floats, Floats], sizes: tuple[Floats, 
 
 
 class Quartiles(NamedTuple):
-    """The quartiles of absolute residuals, and which of these lie beyond the whiskers."""
+    """The quartiles of absolute residuals, and whether each of these [m] lies beyond the whiskers."""
 
     quartiles: Floats
     beyond: Flags
@@ -156,12 +156,12 @@ def residual_box(gathered: Residuals, _: CurveRows) -> Computed:
 def residual_outliers(gathered: Residuals, _: CurveRows) -> Computed | None:
     """Return the largest absolute residuals beyond the whiskers; None where there are none."""
     sizes, weights = gathered.sizes
-    beyond = Quartiles.of(sizes, weights).beyond
-    if not beyond.any():
+    is_beyond = Quartiles.of(sizes, weights).beyond
+    if not is_beyond.any():
         return None
-    many, most = int(beyond.sum()), constants.OUTLIERS
-    points = {"absolute_residual": sizes[beyond][-most:], "weight": weights[beyond][-most:]}
-    return points, Thinned(points_of=many if many > most else None)
+    count, most = int(is_beyond.sum()), constants.OUTLIERS
+    points = {"absolute_residual": sizes[is_beyond][-most:], "weight": weights[is_beyond][-most:]}
+    return points, Thinned(points_of=count if count > most else None)
 
 
 @curve(residuals.ResidualHistogram, of=RESIDUALS, needs="residuals")
@@ -172,8 +172,8 @@ def residual_histogram(gathered: Residuals, _: CurveRows) -> Computed:
     size = np.abs(values).max()
     width = max(values[-1] - values[0], 1e-9 * size) or 1.0  # narrower bins would drown in rounding
     start = (values[0] + values[-1] - width) / 2
-    place = np.clip(np.floor((values - start) / width * BINS), 0, BINS - 1).astype(np.intp)
-    edges, total = start + np.arange(BINS + 1) * (width / BINS), np.bincount(place, weights=weights, minlength=BINS)
+    bin_index = np.clip(np.floor((values - start) / width * BINS), 0, BINS - 1).astype(np.intp)
+    edges, total = start + np.arange(BINS + 1) * (width / BINS), np.bincount(bin_index, weights=weights, minlength=BINS)
     return {"low": edges[:-1], "high": edges[1:], "weight": total}, Notes()
 
 
@@ -219,15 +219,15 @@ def residual_predicted(gathered: Residuals, rows: CurveRows) -> Computed:
     independent = independent_rows(rows)
     line = None if independent is None else (
         residual_tests.AboutLine.of(cells.predicted, cells.truth, cells.weight, independent))
-    known: dict[str, float] = {}
+    statistics: dict[str, float] = {}
     if line is not None:
         tests = {"curve": residual_tests.curvature(line)}
         if rows.sample.task == "regression":
             tests |= {"fan": residual_tests.fan(line), "peak": residual_tests.peaks(line)}
-            known |= zip(("spread_low", "spread_high"), residual_tests.spreads(line), strict=True)
+            statistics |= zip(("spread_low", "spread_high"), residual_tests.spreads(line), strict=True)
         for name, test in tests.items():
-            known |= {} if test is None else {f"{name}_statistic": test.statistic, f"{name}_p_value": test.p_value}
-    return points, residuals.ResidualTests(points_of=thinned.points_of, **known)
+            statistics |= {} if test is None else {f"{name}_statistic": test.statistic, f"{name}_p_value": test.p_value}
+    return points, residuals.ResidualTests(points_of=thinned.points_of, **statistics)
 
 
 def independent_rows(rows: CurveRows) -> float | None:
@@ -248,7 +248,7 @@ def residual_smooth(gathered: Residuals, _: CurveRows) -> Computed:
 
 
 def scattered(weight: Floats) -> tuple[Wholes, Thinned]:
-    """Choose cells for a scatter, evenly by their weight [m] from the first to the last; all where few."""
+    """Return the indices of at most `POINTS` cells for a scatter, even by weight [m], and their total number."""
     m = len(weight)
     if m <= POINTS:
         return np.arange(m), Thinned()
@@ -258,7 +258,7 @@ def scattered(weight: Floats) -> tuple[Wholes, Thinned]:
 
 
 def distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the distinct values, ascending, and the weight of each."""
+    """Return the distinct values, ascending, and the total weight of each."""
     groups = Groups.by(values)
     return values[groups.order[groups.starts]], groups.totals(weights)
 
@@ -283,11 +283,11 @@ def interpolated(values: Floats, weights: Floats, shares: Floats) -> Floats:
     Fan 1996).
     """
     running = np.cumsum(weights)
-    at = (running[-1] - 1).clip(0) * shares
-    whole = np.floor(at + ROUNDING * np.maximum(running[-1], 1))
-    low, high = (np.searchsorted(running, whole + step, "right").clip(max=len(values) - 1) for step in (0, 1))
-    part = (at - whole).clip(0)
-    return np.asarray(values[low] + part * (values[high] - values[low]))
+    position = (running[-1] - 1).clip(0) * shares
+    floor = np.floor(position + ROUNDING * np.maximum(running[-1], 1))
+    low, high = (np.searchsorted(running, floor + step, "right").clip(max=len(values) - 1) for step in (0, 1))
+    fraction = (position - floor).clip(0)
+    return np.asarray(values[low] + fraction * (values[high] - values[low]))
 
 
 @curve(residuals.Rootogram, of=("numbers",), needs="values")
@@ -304,15 +304,15 @@ def rootogram(gathered: Residuals, rows: CurveRows) -> Computed | None:
     predicted, weights = distinct(cells.predicted, cells.weight)
     expected = [(weights * exp(k * log(predicted) - predicted - gammaln(k + 1))).sum() for k in counts]
     # Where counts lie beyond the last bin it holds them, observed and expected alike.
-    above, more = float((weights * pdtrc(last, predicted)).sum()), bool(observed.max() > last)
-    if more:
-        expected[-1] += above
+    expected_above, has_more = float((weights * pdtrc(last, predicted)).sum()), bool(observed.max() > last)
+    if has_more:
+        expected[-1] += expected_above
     weight = np.bincount(np.minimum(observed, last).astype(np.intp), weights=cells.weight, minlength=len(counts))
     points = {"count": counts, "observed": weight, "expected": np.array(expected)}
     independent = independent_rows(rows)
     zeros = None if independent is None else residual_tests.zeros(
         cells.truth, cells.predicted, cells.weight, independent)
     return points, residuals.RootogramNotes(
-        last_or_more=more, expected_above=0.0 if more else above,
+        last_or_more=has_more, expected_above=0.0 if has_more else expected_above,
         zeros_statistic=None if zeros is None else zeros.statistic,
         zeros_p_value=None if zeros is None else zeros.p_value)

@@ -66,7 +66,7 @@ def predictive_values(rows: CurveRows) -> Computed | None:
 
 
 def _finite(value: Floats) -> float | None:
-    """Return a number; None where it is undefined."""
+    """Return a value as a float; None where it is not finite."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -81,9 +81,9 @@ def _half_width(sensitivity: float, specificity: float, events: float, others: f
 
 
 def _predictive_value(right: float, wrong: float, share: Floats, half_width: float) -> list[Floats]:
-    """Return a predictive value and its two limits at each share of the class that is predicted.
+    """Return a predictive value and its upper and lower limits at each ``share`` [k] of the class that is predicted.
 
-    ``right`` is the rate at which that class is predicted so, ``wrong`` the rate at which the other is.
+    ``right`` is the rate at which rows of this class are predicted as it, ``wrong`` the rate for rows of the other.
     """
     correct, false = right * share, wrong * (1 - share)
     return [ratio(correct, correct + false * exp(shift)) for shift in (0.0, half_width, -half_width)]
@@ -105,52 +105,55 @@ def _at_prevalence(entry: MetricPlan, prevalence: float) -> MetricPlan:
     return replace(entry, prior=PriorPlan(shares, None if entry.metric.within_classes else shares, prevalence))
 
 
-def _titles(asked: RelationsPlan) -> dict[str, str]:
-    return {short_label(entry, asked.measures): entry.metric.title for entry in asked.measures}
+def _titles(relations: RelationsPlan) -> dict[str, str]:
+    """Return the titles of the metrics by the labels of the measures."""
+    return {short_label(entry, relations.measures): entry.metric.title for entry in relations.measures}
 
 
 @curve(events.RelatedMeasures, of=("event",), needs="scores")
 def related(rows: CurveRows) -> Computed | None:
     """Compute each measure at each threshold and prevalence; they need both classes."""
-    asked = rows.plan.relations
-    if asked is None or not rows.once(Steps.of).has_both:
+    relations = rows.plan.relations
+    if relations is None or not rows.once(Steps.of).has_both:
         return None
     m = len(rows.summary.rows.distinct) + 1
-    keep, many = shown(m, MOST), len(asked.prevalences)
-    swept = sweep(rows.summary, m - 1 - keep)
-    at_every = [_measures_at(asked, swept, at) for at in asked.prevalences]
-    columns = {name: np.concatenate([measures[name] for measures in at_every]) for name in at_every[0]}
-    threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]][keep]
-    points = {"prevalence": np.repeat(asked.prevalences, len(keep)), "threshold": np.tile(threshold, many), **columns}
-    many_points = None if len(keep) == m else m * many
+    kept, count = shown(m, MOST), len(relations.prevalences)
+    swept = sweep(rows.summary, m - 1 - kept)
+    by_prevalence = [_measures_at(relations, swept, prevalence) for prevalence in relations.prevalences]
+    columns = {name: np.concatenate([measures[name] for measures in by_prevalence]) for name in by_prevalence[0]}
+    threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]][kept]
+    points = {
+        "prevalence": np.repeat(relations.prevalences, len(kept)), "threshold": np.tile(threshold, count), **columns}
+    many_points = None if len(kept) == m else m * count
     highest = tuple(
-        _measures_at_best(asked, rows.summary, at, cuts) for at, cuts in _cuts_of_highest_first(asked, rows.summary))
-    return points, events.RelatedNotes(points_of=many_points, titles=_titles(asked), highest=highest)
+        _measures_at_best(relations, rows.summary, prevalence, cuts)
+        for prevalence, cuts in _cuts_of_highest_first(relations, rows.summary))
+    return points, events.RelatedNotes(points_of=many_points, titles=_titles(relations), highest=highest)
 
 
-def _measures_at(asked: RelationsPlan, swept: Summary, prevalence: float) -> dict[str, Floats]:
-    """Return the values of each measure at a prevalence, by name."""
-    return {short_label(entry, asked.measures): values(swept, _at_prevalence(entry, prevalence))
-            for entry in asked.measures}
+def _measures_at(relations: RelationsPlan, swept: Summary, prevalence: float) -> dict[str, Floats]:
+    """Return the values [cuts] of each measure at a prevalence, by label, from statistics under some cuts."""
+    return {short_label(entry, relations.measures): values(swept, _at_prevalence(entry, prevalence))
+            for entry in relations.measures}
 
 
-def _cuts_of_highest_first(asked: RelationsPlan, summary: Summary) -> Iterator[tuple[float, Wholes]]:
-    """Yield each prevalence with the cuts at which the first measure is highest there, from the highest cut down."""
+def _cuts_of_highest_first(relations: RelationsPlan, summary: Summary) -> Iterator[tuple[float, Wholes]]:
+    """Yield each prevalence with the cuts, by index from the highest down, at which the first measure is highest."""
     cuts = np.arange(len(summary.rows.distinct), -1, -1)
-    parts: dict[float, list[Floats]] = {at: [] for at in asked.prevalences}
+    parts: dict[float, list[Floats]] = {prevalence: [] for prevalence in relations.prevalences}
     for swept in swept_in_parts(summary, cuts, AT_ONCE):
-        for at, part in parts.items():
-            part.append(np.nan_to_num(values(swept, _at_prevalence(asked.measures[0], at)), nan=-np.inf))
-    for at, part in parts.items():
+        for prevalence, part in parts.items():
+            part.append(np.nan_to_num(values(swept, _at_prevalence(relations.measures[0], prevalence)), nan=-np.inf))
+    for prevalence, part in parts.items():
         first = np.concatenate(part)
-        yield at, cuts[first == first.max()]
+        yield prevalence, cuts[first == first.max()]
 
 
 def _measures_at_best(
-    asked: RelationsPlan, summary: Summary, prevalence: float, cuts: Wholes
+    relations: RelationsPlan, summary: Summary, prevalence: float, cuts: Wholes
 ) -> dict[str, float | None]:
     """Return each measure at the best of some ``cuts``: by the first measure, then the next; None where undefined."""
-    measures = _measures_at(asked, sweep(summary, cuts), prevalence)
+    measures = _measures_at(relations, sweep(summary, cuts), prevalence)
     columns = np.array(list(measures.values()))
     # The last key of lexsort is the first by which it sorts.
     best = columns[:, np.lexsort(np.nan_to_num(columns, nan=-np.inf)[::-1])[-1]]
@@ -160,14 +163,14 @@ def _measures_at_best(
 @curve(events.MeasuresByPrevalence, of=("event",), needs="labels")
 def by_prevalence(rows: CurveRows) -> Computed | None:
     """Compute each measure of the predicted classes at each prevalence."""
-    asked = rows.plan.relations
-    if asked is None:
+    relations = rows.plan.relations
+    if relations is None:
         return None
     cells = of_cells(rows.summary.reportable)  # not the rows, each of which would be reweighted to every prevalence
     columns = {
-        short_label(entry, asked.measures):
-            np.array([values(cells, _at_prevalence(entry, at)) for at in PREVALENCES]).ravel()
-        for entry in asked.measures}
+        short_label(entry, relations.measures):
+            np.array([values(cells, _at_prevalence(entry, prevalence)) for prevalence in PREVALENCES]).ravel()
+        for entry in relations.measures}
     # Without rows of a level nothing can be reweighted, and every value is undefined.
     return None if np.isnan(list(columns.values())).all() else (
-        {"prevalence": PREVALENCES, **columns}, events.RelationNotes(titles=_titles(asked)))
+        {"prevalence": PREVALENCES, **columns}, events.RelationNotes(titles=_titles(relations)))

@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from evalpipe.statistics import Summary
 
 
-def gain_table(summary: Summary, groups: int, *, whole: bool) -> dict[str, Floats]:
+def gain_table(summary: Summary, groups: int, *, counted: bool) -> dict[str, Floats]:
     """Return the columns of the gain table, each of shape [groups], highest scores first.
 
-    ``whole`` says that weights count observations, which no cut may divide. ``population`` is the weight of a group;
-    ``captured``, ``random`` and ``wizard`` the events in it by the model, in random order and in a perfect one;
-    ``*_so_far`` these up to and with it, ``cumulative_*`` their shares; ``lift`` and ``cumulative_lift`` against random
-    order; ``separation`` the cumulative share of events less that of non-events, whose largest is near the K-S
-    statistic.
+    ``counted`` says that weights count observations, which no cut may divide. ``population`` is the weight of a group;
+    ``captured``, ``random`` and ``wizard`` are the events in it by the model, in random order and in perfect order;
+    ``*_so_far`` are totals down to the group, ``cumulative_*`` their shares; ``lift`` and ``cumulative_lift`` compare
+    with random order; ``separation`` is the cumulative share of events less that of non-events, whose largest is near
+    the K-S statistic.
     """
-    cuts, caught = cumulative_groups(summary, groups, counted=whole)
+    cuts, caught = cumulative_groups(summary, groups, counted=counted)
     total, events = cuts[-1], caught[-1]
     shares = {"population": cuts / total, "captured": caught / events, "others": ratio(cuts - caught, total - events)}
     so_far = {"population": cuts, "captured": caught, "random": cuts * events / total,
@@ -66,10 +66,10 @@ HISTOGRAM_BINS = 20
 
 @dataclass(frozen=True)
 class Steps:
-    """The predicted events at each threshold, from above the highest score down to the lowest; all [m].
+    """The rows predicted as events at each threshold, from above the highest score down to the lowest; all [m].
 
-    ``hits`` and ``alarms`` are the weights of the events and of the others among them; ``kept`` are the places of the
-    thresholds that are stored.
+    ``hits`` and ``alarms`` are the weights of the events and of the non-events among them; ``kept`` are the indices of
+    the thresholds that are stored.
     """
 
     threshold: Floats
@@ -92,7 +92,7 @@ class Steps:
 
     @cached_property
     def found(self) -> Floats:
-        """The share of the events among them."""
+        """The share of the events that are predicted as events, the sensitivity."""
         return ratio(self.hits, self.hits[-1])
 
     @property
@@ -100,10 +100,10 @@ class Steps:
         """Whether there are events and others."""
         return bool(self.hits[-1] > 0 and self.alarms[-1] > 0)
 
-    def rates(self, place: int) -> events.RatesAt:
-        """Return the rates at one of the thresholds."""
-        alarmed = self.alarms[place] / self.alarms[-1]
-        return events.RatesAt(threshold=self.threshold[place], sensitivity=self.found[place], specificity=1 - alarmed,
+    def rates(self, index: int) -> events.RatesAt:
+        """Return the rates at the threshold of an index."""
+        alarmed = self.alarms[index] / self.alarms[-1]
+        return events.RatesAt(threshold=self.threshold[index], sensitivity=self.found[index], specificity=1 - alarmed,
                               false_positive_rate=alarmed)
 
     @property
@@ -113,7 +113,7 @@ class Steps:
 
 
 def shown(m: int, vertices: int) -> Wholes:
-    """Choose the thresholds to store, out of ``m`` from the highest down; dense where few rows are retrieved."""
+    """Return the indices of about ``vertices`` thresholds to store, of ``m`` from the highest down, densest first."""
     if m <= vertices:
         return np.arange(m)
     spread = np.concatenate([[0], exp(np.linspace(0, log(m - 1), vertices // 2)), np.linspace(1, m - 1, vertices // 2)])
@@ -121,7 +121,7 @@ def shown(m: int, vertices: int) -> Wholes:
 
 
 def _area_of_class(rows: CurveRows, metric: str) -> float | None:
-    """Return the measure that sums up a curve, of one class of several; None of an event, whose estimate has it."""
+    """Return the measure that sums up the curve of one class of several; None of an event, whose estimate has it."""
     return float(rows.summary.value(registry[metric], {})) if rows.kind == "class" else None
 
 
@@ -221,10 +221,10 @@ def histogram(rows: CurveRows) -> Computed:
         # A single score would leave the bins no width.
         edges = distinct[0] + edges * (max(distinct[-1] - distinct[0], 1e-9))
     starts, bins = runs_within(distinct, edges[:-1])
-    place = np.repeat(bins, np.diff(starts, append=len(distinct)))
+    bin_of_score = np.repeat(bins, np.diff(starts, append=len(distinct)))
     weights = (summary(name) for name in ("events_at", "others_at"))
     of_events, of_others = (
-        np.bincount(place, weight, HISTOGRAM_BINS).astype(float) for weight in weights)
+        np.bincount(bin_of_score, weight, HISTOGRAM_BINS).astype(float) for weight in weights)
     return {"low": edges[:-1], "high": edges[1:], "events": of_events, "others": of_others}, Notes()
 
 
@@ -233,7 +233,7 @@ def groups(rows: CurveRows) -> Computed | None:
     """Compute the gain table, with the profit down to each group where one is declared; it needs both classes."""
     if not rows.once(Steps.of).has_both:
         return None
-    table = gain_table(rows.summary.ranked, rows.plan.gain_groups, whole=rows.sample.weight_kind != "importance")
+    table = gain_table(rows.summary.ranked, rows.plan.gain_groups, counted=rows.sample.weight_kind != "importance")
     campaign = Campaign.of(rows.plan, rows.sample)
     if campaign is not None:
         kinds = {"profit": "captured", "profit_random": "random", "profit_wizard": "wizard"}
@@ -250,8 +250,8 @@ def distributions(rows: CurveRows) -> Computed | None:
     summary = rows.summary.ranked
     both = (summary(name) for name in ("events_from", "others_from"))
     events_below, others_below = (np.r_[0.0, 1 - above[1:] / above[0], 1.0] for above in both)
-    at = summary.rows.threshold_at
-    score, gap = np.r_[at, at[-1]], np.abs(events_below - others_below)
+    threshold = summary.rows.threshold_at
+    score, gap = np.r_[threshold, threshold[-1]], np.abs(events_below - others_below)
     widest = int(gap.argmax())
     # The figure marks the widest gap, so that point is kept whichever others are left out.
     keep = np.unique(np.r_[shown(len(score), rows.vertices), widest])
@@ -263,19 +263,19 @@ RATES = ("sensitivity", "specificity", "false_positive_rate", "precision", "test
 
 
 def marked_scores(plan: Plan, summary: Summary) -> Floats:
-    """Return the lowest score that each marked threshold predicts as the event, [k]; above all where there is none."""
+    """Return the lowest score at or above each marked threshold, [k]; a number above all scores where there is none."""
     above = np.nextafter(summary.rows.distinct[-1], np.inf)
     return np.asarray(np.r_[summary.rows.distinct, above][_marked_cuts(plan, summary)])
 
 
 def _marked_cuts(plan: Plan, summary: Summary) -> Wholes:
-    """Return the place of each marked threshold among the cuts of `sweep`, [k]."""
+    """Return the index of each marked threshold among the cuts of `sweep`, [k]."""
     return np.searchsorted(summary.rows.threshold_at, np.asarray(plan.marks, float), side="left")
 
 
-def rates_at(summary: Summary, at: Floats) -> Floats:
-    """Return the rates of `RATES` at scores ``at`` [k], one rate after the other, [..., 5k]; NaN where undefined."""
-    hits, trials = _rate_counts(summary, np.searchsorted(summary.rows.distinct, at, side="left"))
+def rates_at(summary: Summary, scores: Floats) -> Floats:
+    """Return the rates `RATES` at ``scores`` [k] as thresholds, one rate after the other, [..., 5k]; or NaN."""
+    hits, trials = _rate_counts(summary, np.searchsorted(summary.rows.distinct, scores, side="left"))
     return ratio(hits, trials)
 
 

@@ -47,7 +47,7 @@ def bin_edges(summary: Summary, strategy: str, bins: int) -> Floats:
         starts, _ = runs_within(rows.chance_at, np.arange(bins) / bins)
     else:
         starts = starts_of_runs(equal_weight(rows.by_score(summary.weights[rows.order]), bins))
-    # Bins that no score is in leave no edge behind.
+    # Bins without scores have no edge.
     lowest: Floats = rows.distinct[starts]
     return lowest
 
@@ -55,21 +55,21 @@ def bin_edges(summary: Summary, strategy: str, bins: int) -> Floats:
 def midpoints(summary: Summary, strategy: str, bins: int, edges: Floats) -> Floats:
     """Return the middle of each used bin [used], whose lowest scores are the ``edges``, as a probability.
 
-    Of equal width, in the middle of its share of 0 to 1; of equal weight, between its lowest probability and that of
-    the next bin, of the last bin its highest.
+    A bin of equal width has the middle of its part of 0 to 1. A bin of equal weight has the middle between its lowest
+    probability and that of the next bin; the last bin, between its lowest and its highest.
     """
     rows = summary.rows
     lowest = rows.chance_at[np.searchsorted(rows.distinct, edges)]
     if strategy == "uniform":
         borders = np.arange(bins + 1) / bins
-        place = np.searchsorted(borders[:-1], lowest, "right") - 1
-        return np.asarray((borders[place] + borders[place + 1]) / 2)
+        bin_index = np.searchsorted(borders[:-1], lowest, "right") - 1
+        return np.asarray((borders[bin_index] + borders[bin_index + 1]) / 2)
     ends = np.append(lowest[1:], rows.chance_at[-1])
     return np.asarray((lowest + ends) / 2)
 
 
 def bin_totals(rows: Rows, values: Floats, edges: Floats) -> Floats:
-    """Total values at each distinct score [..., m] in each bin [..., bins]."""
+    """Return the totals [..., bins] of values [..., m] at distinct scores, in bins with lowest scores ``edges``."""
     starts, inside = runs_within(rows.distinct, edges)
     binned = np.zeros((*values.shape[:-1], len(edges)))
     binned[..., inside] = totals_of_runs(values, starts)
@@ -100,7 +100,7 @@ def _reliability_diagram(rows: CurveRows, strategy: str) -> Computed:
     weight = events + others
     stated = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
     mean = bin_totals(summary.rows, stated, edges) / weight
-    whole = float(weight.sum())
+    total = float(weight.sum())
     count = bin_totals(summary.rows, summary.rows.by_score(summary.row_counts[summary.rows.order]), edges)
     scale = observations_per_weight(rows, lambda values: bin_totals(summary.rows, values, edges))
     points = {"mean_probability": mean, "event_rate": events / weight,
@@ -110,7 +110,7 @@ def _reliability_diagram(rows: CurveRows, strategy: str) -> Computed:
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
     return points, ReliabilityNotes(
         bins_requested=rows.plan.calibration.settings.bins, bins_used=len(weight), method=method_of_bins(rows, name),
-        mean_gap=gap, mean_probability=float(stated.sum()) / whole, event_rate=float(events.sum()) / whole)
+        mean_gap=gap, mean_probability=float(stated.sum()) / total, event_rate=float(events.sum()) / total)
 
 
 def _lowest_scores(plan: Plan, summary: Summary, strategy: str) -> Floats:
@@ -126,15 +126,15 @@ for _strategy in ("uniform", "quantile"):
 
 
 def method_of_bins(rows: CurveRows, name: str) -> str:
-    """Return how limits of shares of rows in bins or windows are made."""
-    asked = interval_method_of(rows.plan, name)
-    return asked if asked in LIMITS or name in rows.drawn else "none"
+    """Return the interval method of shares of rows in bins or windows; "none" where the rows allow no limits."""
+    method = interval_method_of(rows.plan, name)
+    return method if method in LIMITS or name in rows.drawn else "none"
 
 
 def observations_per_weight(rows: CurveRows, total: Callable[[Floats], Floats]) -> Floats | float:
     """Return Kish's effective observations (1965) over the weight of each bin under importance weights; else 1.
 
-    ``total`` totals values at each distinct score in each bin.
+    ``total`` returns the total in each bin of values at distinct scores.
     """
     if rows.sample.weight_kind != "importance":
         return 1.0
@@ -144,19 +144,20 @@ def observations_per_weight(rows: CurveRows, total: Callable[[Floats], Floats]) 
 
 
 def _event_rate_limits(rows: CurveRows, name: str, events: Floats, trials: Floats) -> dict[str, Floats]:
-    """Return the limits of the event rates in bins, of each alone and of all at once.
+    """Return pointwise and simultaneous limits of the event rates in bins, as columns of the curve.
 
-    Bins share no rows, so for all at once binomial limits take the level whose power of their number is the one asked.
+    Bins share no rows, so simultaneous binomial limits have the confidence level whose power of the number of bins is
+    the plan's level.
     """
-    bins, level, drawn = interval_method_of(rows.plan, name), rows.plan.level, rows.drawn.get(name)
-    alone = together = rows.limits(name, len(events))
-    if bins in LIMITS:
-        alone, together = (
-            LIMITS[bins](events, trials, asked) for asked in (level, float(power(level, 1 / len(events)))))
+    method, level, drawn = interval_method_of(rows.plan, name), rows.plan.level, rows.drawn.get(name)
+    pointwise = simultaneous = rows.limits(name, len(events))
+    if method in LIMITS:
+        pointwise, simultaneous = (
+            LIMITS[method](events, trials, confidence) for confidence in (level, float(power(level, 1 / len(events)))))
     elif drawn is not None:
-        together = simultaneous_band(drawn, events / trials, level, (0.0, 1.0))
+        simultaneous = simultaneous_band(drawn, events / trials, level, (0.0, 1.0))
     names = ("lower", "upper", "simultaneous_lower", "simultaneous_upper")
-    return dict(zip(names, (*alone, *together), strict=True))
+    return dict(zip(names, (*pointwise, *simultaneous), strict=True))
 
 
 @curve(Rug, of=("event",), needs="probabilities")

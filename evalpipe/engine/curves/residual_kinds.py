@@ -41,33 +41,34 @@ COUNTS, REACH = 400, 8.0
 
 
 def residuals_of(rows: CurveRows, kind: ResidualKind) -> Floats:
-    """Return the residual of each row, [n]; NaN of a count whose prediction is not above zero."""
-    of = rows.summary.rows
+    """Return the residual of each row of a kind, [n]; NaN for a count whose prediction is not above zero."""
+    source = rows.summary.rows
     if rows.kind == "numbers":
         if kind == "raw":
-            return np.asarray(of.residual)
-        valid = of.predicted > 0
-        squared = unit_deviance(of) if kind == "deviance" else of.residual**2 / np.where(valid, of.predicted, 1.0)
-        return np.where(valid, np.sign(of.residual) * np.sqrt(squared), np.nan)
+            return np.asarray(source.residual)
+        valid = source.predicted > 0
+        squared = (unit_deviance(source) if kind == "deviance" else
+                   source.residual**2 / np.where(valid, source.predicted, 1.0))
+        return np.where(valid, np.sign(source.residual) * np.sqrt(squared), np.nan)
     if kind == "raw":
-        size = of.shortfall
+        size = source.shortfall
     elif kind == "deviance":
-        size = np.sqrt(2 * of.negative_log(constants.CLIP))
+        size = np.sqrt(2 * source.negative_log(constants.CLIP))
     else:
-        true, missed = (np.clip(p, constants.CLIP, 1 - constants.CLIP) for p in (of.true_chance, of.shortfall))
+        true, missed = (np.clip(p, constants.CLIP, 1 - constants.CLIP) for p in (source.true_chance, source.shortfall))
         size = np.sqrt(missed / true)
-    return np.asarray(np.where(of.truth, size, -size) if rows.kind == "event" else size)
+    return np.asarray(np.where(source.truth, size, -size) if rows.kind == "event" else size)
 
 
 class Outcomes(NamedTuple):
-    """The residuals that are possible at each of some predictions, and the probability of each, both [m, k]."""
+    """The k possible residuals at each of m predictions, and their probabilities, both [m, k]."""
 
     residual: Floats
     chance: Floats
 
     @classmethod
     def of(cls, rows: CurveRows, kind: ResidualKind, predicted: Floats) -> Outcomes:
-        """Return the outcomes under predictions [m] of an event or of a count."""
+        """Return the possible residuals of a kind under predictions [m] of an event or of a count."""
         if rows.kind != "event":
             return _count_outcomes(predicted, kind)
         p = np.clip(predicted, constants.CLIP, 1 - constants.CLIP)
@@ -87,7 +88,7 @@ class Outcomes(NamedTuple):
 
 
 def _count_outcomes(predicted: Floats, kind: ResidualKind) -> Outcomes:
-    """Put the possible counts about each mean into bins of equal width, the middle of which stands for them."""
+    """Return the possible residuals of counts about each mean [m]; the middle of a bin stands for its counts."""
     from scipy.special import pdtr
 
     mean = predicted[:, None]
@@ -105,7 +106,7 @@ def _count_outcomes(predicted: Floats, kind: ResidualKind) -> Outcomes:
 class StandardResiduals(NamedTuple):
     """The distinct pairs of prediction and residual, ascending, with the weight of each, all [m].
 
-    ``residual`` is the one that figures are of, raw ones over ``scale``, their root mean square.
+    ``residual`` is of the ``kind`` that figures show; raw residuals are divided by ``scale``, their root mean square.
     """
 
     predicted: Floats
@@ -116,7 +117,7 @@ class StandardResiduals(NamedTuple):
 
     @classmethod
     def of(cls, rows: CurveRows) -> StandardResiduals | None:
-        """Standardise the residuals of the kind that the plan has; None without any, or where all raw ones are zero."""
+        """Return the residuals of the plan's kind, standardised; None without any, or where all raw ones are zero."""
         kind = rows.plan.residuals.kind if rows.plan.residuals is not None else "raw"
         cells = rows.once(CELLS[kind])
         if cells is None or kind != "raw":
@@ -144,7 +145,7 @@ def _deciles_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     """Compute the deciles of residuals of a kind."""
     weights = rows.summary.weights
     residual = residuals_of(rows, kind)
-    if not asked(rows, "kinds", kind) or np.isnan(residual[weights > 0]).any() or not weights.any():
+    if not is_requested(rows, "kinds", kind) or np.isnan(residual[weights > 0]).any() or not weights.any():
         return None
     plain, sizes = (distinct(values[weights > 0], weights[weights > 0]) for values in (residual, np.abs(residual)))
     clipped = None if rows.kind == "numbers" else float(
@@ -154,7 +155,7 @@ def _deciles_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
 
 def _scatter_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     """Choose rows for a scatter of residuals of a kind against predictions."""
-    cells = rows.once(CELLS[kind]) if asked(rows, "kinds", kind) else None
+    cells = rows.once(CELLS[kind]) if is_requested(rows, "kinds", kind) else None
     if cells is None:
         return None
     predicted, residual, weight = cells
@@ -164,7 +165,7 @@ def _scatter_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
 
 def _smooth_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     """Draw a smooth line through residuals of a kind."""
-    cells = rows.once(CELLS[kind]) if asked(rows, "kinds", kind) else None
+    cells = rows.once(CELLS[kind]) if is_requested(rows, "kinds", kind) else None
     if cells is None:
         return None
     at, line, notes = smooth(*cells)
@@ -172,8 +173,8 @@ def _smooth_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     return {"predicted": at, "residual": line, "expected": expected}, notes
 
 
-def asked(rows: CurveRows, key: Literal["kinds", "figures"], name: str) -> bool:
-    """Tell whether the spec asks for a kind or a figure of residuals."""
+def is_requested(rows: CurveRows, key: Literal["kinds", "figures"], name: str) -> bool:
+    """Tell whether the spec requests a kind or a figure of residuals, by ``key`` and ``name``."""
     return rows.plan.residuals is not None and name in getattr(rows.plan.residuals, key)
 
 
@@ -189,10 +190,10 @@ for _kind in KINDS:
 @curve(residuals.PredictedObserved, of=("numbers",), needs="residuals")
 def predicted_observed(rows: CurveRows) -> Computed | None:
     """Choose rows for a scatter of predictions against the truth, and fit a line to all."""
-    if not asked(rows, "figures", "predicted_observed"):
+    if not is_requested(rows, "figures", "predicted_observed"):
         return None
-    of = rows.summary.rows
-    observed, predicted, weight = gather(rows.summary.weights, of.truth, of.predicted)
+    model_rows = rows.summary.rows
+    observed, predicted, weight = gather(rows.summary.weights, model_rows.truth, model_rows.predicted)
     if not len(weight):
         return None
     kept, notes = scattered(weight)
@@ -204,9 +205,9 @@ def predicted_observed(rows: CurveRows) -> Computed | None:
 @curve(residuals.PredictedObservedSmooth, of=("numbers",), needs="residuals")
 def predicted_observed_smooth(rows: CurveRows) -> Computed | None:
     """Draw a smooth line through the predictions along the truth."""
-    of = rows.summary.rows
-    cells = gather(rows.summary.weights, of.truth, of.predicted)
-    if not asked(rows, "figures", "predicted_observed") or not len(cells[-1]):
+    model_rows = rows.summary.rows
+    cells = gather(rows.summary.weights, model_rows.truth, model_rows.predicted)
+    if not is_requested(rows, "figures", "predicted_observed") or not len(cells[-1]):
         return None
     at, line, notes = smooth(*cells)
     return {"observed": at, "predicted": line}, notes
@@ -215,7 +216,7 @@ def predicted_observed_smooth(rows: CurveRows) -> Computed | None:
 @curve(residuals.ScaleLocation, of=("numbers", "event"), needs="residuals")
 def scale_location(rows: CurveRows) -> Computed | None:
     """Choose rows for a scatter of the root of the size of residuals against predictions."""
-    standard = rows.once(StandardResiduals.of) if asked(rows, "figures", "scale_location") else None
+    standard = rows.once(StandardResiduals.of) if is_requested(rows, "figures", "scale_location") else None
     if standard is None:
         return None
     kept, notes = scattered(standard.weight)
@@ -227,7 +228,7 @@ def scale_location(rows: CurveRows) -> Computed | None:
 @curve(residuals.ScaleLocationSmooth, of=("numbers", "event"), needs="residuals")
 def scale_location_smooth(rows: CurveRows) -> Computed | None:
     """Draw a smooth line through the roots, and the roots expected at the same predictions."""
-    standard = rows.once(StandardResiduals.of) if asked(rows, "figures", "scale_location") else None
+    standard = rows.once(StandardResiduals.of) if is_requested(rows, "figures", "scale_location") else None
     if standard is None:
         return None
     at, line, notes = smooth(standard.predicted, np.sqrt(np.abs(standard.residual)), standard.weight)
@@ -246,34 +247,34 @@ def half_normal(rows: CurveRows) -> Computed | None:
     """
     from scipy.special import betaincinv, ndtri
 
-    standard = rows.once(StandardResiduals.of) if asked(rows, "figures", "half_normal") else None
+    standard = rows.once(StandardResiduals.of) if is_requested(rows, "figures", "half_normal") else None
     if standard is None:
         return None
     sizes, weight = distinct(np.abs(standard.residual), standard.weight)
     share = (np.cumsum(weight) - weight / 2) / weight.sum()
-    across = ndtri((1 + share) / 2)
-    kept = np.unique(np.searchsorted(across, np.linspace(across[0], across[-1], PLACES)))
+    normal = ndtri((1 + share) / 2)
+    kept = np.unique(np.searchsorted(normal, np.linspace(normal[0], normal[-1], PLACES)))
     share = share[kept]
     expected, finest = _expected_quantiles(rows, standard)
-    points = {"half_normal": across[kept], "absolute_residual": sizes[kept], "expected": expected(share)}
+    points = {"half_normal": normal[kept], "absolute_residual": sizes[kept], "expected": expected(share)}
     independent, tail = independent_rows(rows), (1 - rows.plan.level) / 2
     if independent is not None:
         ranks = independent * share + 0.5, independent * (1 - share) + 0.5
-        lower, upper = (expected(betaincinv(*ranks, at)) for at in (tail, 1 - tail))
+        lower, upper = (expected(betaincinv(*ranks, tail_share)) for tail_share in (tail, 1 - tail))
         # Below the finest share that is known, limits reach from 0 to those of the first place above it.
-        fine = int(np.searchsorted(share, finest))
+        first_known = int(np.searchsorted(share, finest))
         points |= {"lower": np.where(share < finest, 0.0, lower), "upper": np.where(
-            share < finest, upper[min(fine, len(upper) - 1)], upper)}
+            share < finest, upper[min(first_known, len(upper) - 1)], upper)}
     return points, residuals.HalfNormalNotes(
         points_of=None if len(kept) == len(sizes) else len(sizes), kind=standard.kind, scale=standard.scale,
         level=None if independent is None else rows.plan.level)
 
 
 def _expected_quantiles(rows: CurveRows, standard: StandardResiduals) -> tuple[Callable[[Floats], Floats], float]:
-    """Return a function that gives the quantiles of absolute residuals if the model is right, at shares [k].
+    """Return a function from shares [k] to the quantiles of absolute residuals expected if the model is right.
 
-    The second is the share above which they are known: of more predictions of counts than are looked at, the smallest
-    residuals lie closer to 0 than those of the part that stands for all.
+    Also return the share above which they hold: where a sample of the predictions of counts stands for all, the
+    smallest residuals of all lie closer to 0 than those of the sample.
     """
     from scipy.special import ndtri
 
@@ -300,38 +301,39 @@ FEWEST = 3
 
 
 def _default_kind(rows: CurveRows) -> ResidualKind:
+    """Return the kind of residuals against columns: Pearson residuals of counts, raw residuals of other outcomes."""
     return "pearson" if rows.sample.task == "count" else "raw"
 
 
 def _residuals_and_expected(rows: CurveRows) -> tuple[Floats, Floats] | None:
-    """Return residuals [n] and the means that are expected of them [n]; None where a row that counts has none."""
+    """Return residuals [n] and their expected means [n]; None where a row with weight has no residual."""
     residual = residuals_of(rows, _default_kind(rows))
     if np.isnan(residual[rows.summary.weights > 0]).any():
         return None
-    of = rows.summary.rows
-    expected = of.expected(1 - of.all_chances) if rows.kind == "levels" else np.zeros(len(residual))
+    model_rows = rows.summary.rows
+    expected = model_rows.expected(1 - model_rows.all_chances) if rows.kind == "levels" else np.zeros(len(residual))
     return residual, expected
 
 
 def _groups_of_values(values: Floats, weight: Floats, observations: Wholes, least: int) -> list[Wholes]:
-    """Divide rows by their values [n] into groups of about equal weight, each of ``least`` observations or more.
+    """Return the positions of the rows in each of some groups of about equal weight, cut by their values [n].
 
-    Equal values stay together. Returns the positions of each group's rows; none where there are too few.
+    Each group has ``least`` observations or more; equal values stay together. Empty where there are too few rows.
     """
     order = np.argsort(values, kind="stable")
     start = np.flatnonzero(np.r_[True, values[order][1:] != values[order][:-1]])
-    heavy, many = (np.add.reduceat(x[order], start) for x in (weight, observations))
-    groups = min(GROUPS, int(many.sum()) // least)
+    weight_of_value, count_of_value = (np.add.reduceat(x[order], start) for x in (weight, observations))
+    groups = min(GROUPS, int(count_of_value.sum()) // least)
     if not groups:
         return []
-    place = (groups * (np.cumsum(heavy) - heavy) / heavy.sum()).astype(np.intp)
-    ends, seen = [0], 0
+    group_index = (groups * (np.cumsum(weight_of_value) - weight_of_value) / weight_of_value.sum()).astype(np.intp)
+    ends, group_size = [0], 0
     for k in range(len(start)):
-        seen += int(many[k])
-        last = k + 1 == len(start)
-        if (last or place[k + 1] != place[k]) and seen >= least:
-            ends.append(len(order) if last else int(start[k + 1]))
-            seen = 0
+        group_size += int(count_of_value[k])
+        is_last = k + 1 == len(start)
+        if (is_last or group_index[k + 1] != group_index[k]) and group_size >= least:
+            ends.append(len(order) if is_last else int(start[k + 1]))
+            group_size = 0
     ends[-1] = len(order)  # what is left over is too little, and joins the last
     return [order[a:b] for a, b in pairwise(ends)]
 
@@ -339,7 +341,7 @@ def _groups_of_values(values: Floats, weight: Floats, observations: Wholes, leas
 def _group_distributions(
     groups: Sequence[Wholes], values: Floats, residual: Floats, expected: Floats, weight: Floats
 ) -> dict[str, Floats]:
-    """Return how residuals are distributed in each group of rows."""
+    """Return the mean, quantiles and weight of the residuals in each group of rows, as columns of a curve."""
     parts: list[list[float]] = []
     for rows in groups:
         ordered = rows[np.argsort(residual[rows], kind="stable")]
@@ -353,7 +355,7 @@ def _group_distributions(
 
 
 def _smooth_of_means(points: dict[str, Floats]) -> Floats:
-    """Return a smooth line through the means of groups, where they are."""
+    """Return the heights of a smooth line through the mean residuals of groups, at each group's mean value."""
     at, line, _ = smooth(points["value"], points["mean"], points["weight"])
     return np.interp(points["value"], at, line)
 
@@ -361,60 +363,60 @@ def _smooth_of_means(points: dict[str, Floats]) -> Floats:
 @curve(residuals.ResidualAgainst, of=("numbers", "event", "levels"), needs="residuals")
 def residual_against(rows: CurveRows) -> Computed | None:
     """Compute the distribution of residuals in groups of each column."""
-    asked = rows.plan.residuals
-    gathered = rows.once(_residuals_and_expected) if asked is not None and asked.against else None
-    if asked is None or gathered is None:
+    settings = rows.plan.residuals
+    gathered = rows.once(_residuals_and_expected) if settings is not None and settings.against else None
+    if settings is None or gathered is None:
         return None
     residual, expected = gathered
-    weights, least = rows.summary.weights, asked.min_rows
+    weights, least = rows.summary.weights, settings.min_rows
     missing: dict[str, float] = {}
-    few: dict[str, int] = {}
+    small_levels: dict[str, int] = {}
     parts: list[dict[str, Floats]] = []
-    for place, name in enumerate(asked.against):
+    for column_index, name in enumerate(settings.against):
         column = rows.sample.row_columns[name]
-        known = ~np.isnan(column.values) & (weights > 0)
-        absent = float(weights[np.isnan(column.values)].sum())
-        missing |= {name: absent} if absent else {}
-        kept = np.flatnonzero(known)
+        is_used = ~np.isnan(column.values) & (weights > 0)
+        missing_weight = float(weights[np.isnan(column.values)].sum())
+        missing |= {name: missing_weight} if missing_weight else {}
+        kept = np.flatnonzero(is_used)
         if column.levels:
-            every = [kept[column.values[kept] == level] for level in range(len(column.levels))]
-            groups = [level for level in every if rows.sample.observations[level].sum() >= least]
-            few |= {name: len(every) - len(groups)} if len(groups) < len(every) else {}
+            level_rows = [kept[column.values[kept] == level] for level in range(len(column.levels))]
+            groups = [level for level in level_rows if rows.sample.observations[level].sum() >= least]
+            small_levels |= {name: len(level_rows) - len(groups)} if len(groups) < len(level_rows) else {}
         else:
             observations = rows.sample.observations[kept]
             divided = _groups_of_values(column.values[kept], weights[kept], observations, least) if len(kept) else []
             groups = [kept[group] for group in divided]
         points = _group_distributions(groups, column.values, residual, expected, weights)
-        along = np.full(len(groups), np.nan) if column.levels or not groups else _smooth_of_means(points)
-        parts.append({**points, "column": np.full(len(groups), float(place)), "smooth": along})
+        smooth_line = np.full(len(groups), np.nan) if column.levels or not groups else _smooth_of_means(points)
+        parts.append({**points, "column": np.full(len(groups), float(column_index)), "smooth": smooth_line})
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return joined, residuals.ResidualAgainstNotes(
-        kind=_default_kind(rows), least=least, columns=asked.against, missing=missing, few=few,
-        levels={name: rows.sample.row_columns[name].levels for name in asked.against
+        kind=_default_kind(rows), least=least, columns=settings.against, missing=missing, few=small_levels,
+        levels={name: rows.sample.row_columns[name].levels for name in settings.against
                 if rows.sample.row_columns[name].levels})
 
 
 @curve(residuals.ResidualOrder, of=("numbers", "event", "levels"), needs="residuals")
 def residual_order(rows: CurveRows) -> Computed | None:
     """Compute the distribution of residuals in groups along an order, and how neighbours in it are related."""
-    asked = rows.plan.residuals
-    gathered = rows.once(_residuals_and_expected) if asked is not None and asked.order is not None else None
-    if asked is None or asked.order is None or gathered is None:
+    settings = rows.plan.residuals
+    gathered = rows.once(_residuals_and_expected) if settings is not None and settings.order is not None else None
+    if settings is None or settings.order is None or gathered is None:
         return None
     residual, expected = gathered
-    weights, values = rows.summary.weights, rows.sample.row_columns[asked.order].values
+    weights, values = rows.summary.weights, rows.sample.row_columns[settings.order].values
     kept = np.flatnonzero(~np.isnan(values) & (weights > 0))
     if not len(kept):
         return None
-    distinct, place = np.unique(values[kept], return_inverse=True)
-    about = residual[kept] - expected[kept]
-    means = np.bincount(place, weights[kept] * about) / np.bincount(place, weights[kept])
-    places = np.asarray(place + 1, float)
-    groups = _groups_of_values(places, weights[kept], rows.sample.observations[kept], asked.min_rows)
-    points = _group_distributions(groups, places, residual[kept], expected[kept], weights[kept])
+    distinct_values, position_index = np.unique(values[kept], return_inverse=True)
+    residual_deviation = residual[kept] - expected[kept]
+    means = np.bincount(position_index, weights[kept] * residual_deviation) / np.bincount(position_index, weights[kept])
+    positions = np.asarray(position_index + 1, float)
+    groups = _groups_of_values(positions, weights[kept], rows.sample.observations[kept], settings.min_rows)
+    points = _group_distributions(groups, positions, residual[kept], expected[kept], weights[kept])
     points["smooth"] = _smooth_of_means(points) if groups else np.array([])
     return points, residuals.ResidualOrderNotes(
-        kind=_default_kind(rows), least=asked.min_rows, column=asked.order, values=len(distinct),
+        kind=_default_kind(rows), least=settings.min_rows, column=settings.order, values=len(distinct_values),
         missing=float(weights[np.isnan(values)].sum()) or None, **_serial_correlation(means))
 
 

@@ -79,9 +79,9 @@ def fan(line: AboutLine) -> ResidualTest:
 
     rows = float(line.weight.sum())
     squared = line.residual**2 - float((line.weight * line.residual**2).sum()) / rows
-    together = float((line.weight * line.at * squared).sum()) / rows
+    covariance = float((line.weight * line.at * squared).sum()) / rows
     spread = float((line.weight * squared**2).sum()) / rows
-    statistic = rows * together**2 / spread if spread > 0 else 0.0
+    statistic = rows * covariance**2 / spread if spread > 0 else 0.0
     return ResidualTest(statistic, float(chdtrc(1, statistic)))
 
 
@@ -103,24 +103,24 @@ def curvature(line: AboutLine) -> ResidualTest | None:
     """
     from scipy.special import chdtrc, ndtri
 
-    values, place = np.unique(line.at, return_inverse=True)
-    weight = np.bincount(place, line.weight)
+    values, value_index = np.unique(line.at, return_inverse=True)
+    weight = np.bincount(value_index, line.weight)
     share = (np.cumsum(weight) - weight / 2) / weight.sum()
     # A weight that is lost in the sum would have rank 1, whose score is infinite.
-    score = ndtri(np.minimum(share, np.nextafter(1.0, 0.0)))[place]
+    score = ndtri(np.minimum(share, np.nextafter(1.0, 0.0)))[value_index]
     bends, rows = np.stack([score**2, score * score**2]), float(line.weight.sum())
     for straight in (np.ones_like(line.at), line.at):  # at right angles, and of mean square 1
         bends -= straight * ((bends * line.weight * straight).sum(axis=1) / rows)[:, None]
     # The leverage of a row; a row that the line goes through has no residual.
-    known = np.maximum(1 - (1 + line.at**2) / rows, ROUNDING)
-    scaled = bends * (line.residual / known)
+    one_less_leverage = np.maximum(1 - (1 + line.at**2) / rows, ROUNDING)
+    scaled = bends * (line.residual / one_less_leverage)
     unit = float(np.abs(scaled).max(initial=0.0)) or 1.0  # so that no square of a large residual overflows
     covariance = product(scaled / unit * line.weight, scaled.T / unit)
     sizes = singular(covariance).sizes
     if len(values) < FEWEST / 2 or not sizes[-1] > sizes[0] * ROUNDING:
         return None
-    together = (bends * line.weight * (line.residual / unit)).sum(axis=1)
-    statistic = float((together * solve(covariance, together)).sum())
+    scores = (bends * line.weight * (line.residual / unit)).sum(axis=1)
+    statistic = float((scores * solve(covariance, scores)).sum())
     return ResidualTest(statistic, float(chdtrc(2, statistic)))
 
 

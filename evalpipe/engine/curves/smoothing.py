@@ -36,20 +36,20 @@ def smooth(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, 
     notes = SmoothNotes(groups=len(x), smoothed=len(x) >= FEWEST)
     if len(x) < FEWEST:
         return x, y, notes
-    place, weight, middle = (x - x[0]) / (x[-1] - x[0]), w / w.mean(), np.average(y, weights=w)
-    fits = splines(place, y - middle, weight, len(x) * PENALTIES)
-    left = (weight * (y - middle - fits.values) ** 2).sum(axis=1)
-    spare = len(x) - CAUTION * fits.freedom
-    scores = np.where(spare > 0, left / np.where(spare > 0, spare, 1.0) ** 2, np.inf)
-    # Only where there are rows: between distant groups a spline swings wide of what is known.
+    position, weight, middle = (x - x[0]) / (x[-1] - x[0]), w / w.mean(), np.average(y, weights=w)
+    fits = splines(position, y - middle, weight, len(x) * PENALTIES)
+    squared_error = (weight * (y - middle - fits.values) ** 2).sum(axis=1)
+    spare_freedom = len(x) - CAUTION * fits.freedom
+    scores = np.where(spare_freedom > 0, squared_error / np.where(spare_freedom > 0, spare_freedom, 1.0) ** 2, np.inf)
+    # Only where there are rows: between distant groups a spline swings wide of the data.
     return x, middle + fits.values[scores.argmin()], notes
 
 
 def _group_means(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
     """Return mean prediction, mean value and weight of groups of equal weight that never split equal predictions."""
     start = np.flatnonzero(np.r_[True, predicted[1:] != predicted[:-1]])
-    at = np.add.reduceat(weights, start)
-    group = (GROUPS * (np.cumsum(at) - at) / at.sum()).astype(np.intp)
+    weight_at = np.add.reduceat(weights, start)
+    group = (GROUPS * (np.cumsum(weight_at) - weight_at) / weight_at.sum()).astype(np.intp)
     start = start[np.r_[True, group[1:] != group[:-1]]]
     # About their own levels, so that the means of large numbers close to each other stay apart.
     low, middle = predicted[0], np.average(values, weights=weights)
@@ -104,6 +104,7 @@ def splines(x: Floats, y: Floats, w: Floats, penalties: Floats) -> SplineFits:
 
 
 def _padded_bands(diagonal: Floats, first: Floats, second: Floats) -> _Bands:
+    """Return the bands of one matrix as columns [k, 1], with 0 below the shorter ones."""
     return _Bands(*(np.pad(band, (0, len(diagonal) - len(band)))[:, None] for band in (diagonal, first, second)))
 
 
