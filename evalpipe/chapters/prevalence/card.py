@@ -57,7 +57,7 @@ DRAWN = (
 
 
 def outcome(results: Results) -> Iterator[tuple[str, str]]:
-    """Say which prevalence is declared; nothing of an outcome without levels."""
+    """Yield the declared and the observed prevalence for the head of the card; the latter of a binary outcome alone."""
     prior = results.prevalence
     if prior is not None:
         stated = "stated" if prior.dataset is None else "estimated"
@@ -68,21 +68,21 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
         yield "Declared prevalence", f"{shares} ({f'source: {prior.source}' if prior.source else 'source not stated'})"
     elif results.levels:
         yield "Declared prevalence", "not declared"
-    judged = [dataset.name for _, dataset in evaluated(results)]
+    evaluated_names = [dataset.name for _, dataset in evaluated(results)]
     observed = [f"{wording.observed_share(share.value, share.lower, share.upper)} in {share.dataset}"
                 for share in results.observed
-                if share.dataset in judged and results.event is not None and share.level == results.event]
+                if share.dataset in evaluated_names and results.event is not None and share.level == results.event]
     if observed:
         yield "Observed prevalence", "; ".join(observed)
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section; none where no prevalence is declared and no measure is asked for at one."""
+    """Yield the section; none where no prevalence is declared and no measure is at one."""
     prior = results.prevalence
     if prior is None and not any("prevalence" in e.params for e in results.rows):
         return
-    drawn = prior is not None and prior.level is not None and any(e.lower is not None for e in results.rows)
-    lead = f"{_declared_sentence(results)}{f' {DRAWN}' if drawn else ''} {WEIGHED}"
+    has_drawn_priors = prior is not None and prior.level is not None and any(e.lower is not None for e in results.rows)
+    lead = f"{_declared_sentence(results)}{f' {DRAWN}' if has_drawn_priors else ''} {WEIGHED}"
     columns = (Column("Dataset"), Column("Level"), Column("Observed", "num"), Column("Declared", "num"))
     rows = tuple(
         Row((share.dataset, share.level, ranged(share.value, share.lower, share.upper, least=numbers.USUAL_DIGITS),
@@ -91,16 +91,16 @@ def sections(results: Results) -> Iterator[Section]:
     blocks: list[Block] = [
         Text(lead, "lead"),
         Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, rows)]
-    for place, (_, dataset) in enumerate(evaluated(results)):
+    for number, (_, dataset) in enumerate(evaluated(results)):
         tables, heading = list(_tables(results, dataset.name)), Heading(dataset.name)
         blocks += [heading, *tables] if tables else []
-        blocks.append(Figures(partial(prevalence_figures, results, dataset.name, first=place == 0),
+        blocks.append(Figures(partial(prevalence_figures, results, dataset.name, first=number == 0),
                               above=() if tables else (heading,)))
     yield Section("prevalence", "Prevalence", tuple(blocks), part="decisions")
 
 
 def _declared_sentence(results: Results) -> str:
-    """Say which prevalence is declared, and where it comes from."""
+    """Return the sentences on which prevalence is declared, and where it comes from."""
     prior = results.prevalence
     if prior is None:
         return "No prevalence is declared for where the models will be used."
@@ -121,19 +121,20 @@ def _estimated_from(prior: Prior) -> str:
 
 
 def _limits_sentence(results: Results, prior: Prior) -> str:
-    """Say how the limits of an estimated prevalence are made; nothing of a stated one."""
+    """Return the sentence on how the limits of an estimated prevalence are made; empty of a stated one."""
     if prior.dataset is None or prior.level is None:
         return ""
     kind = f"Beta({', '.join(map(numbers.number, prior.beta))})" if prior.beta is not None else "Dirichlet"
-    unlike = results.weight is not None and results.weight["kind"] == "importance"
+    weighted = results.weight is not None and results.weight["kind"] == "importance"
     clustered = any(dataset.clusters is not None for dataset in results.datasets)
-    of = "as many independent rows of equal weight as leave it so uncertain" if unlike or clustered else (
+    source = "as many independent rows of equal weight as leave it so uncertain" if weighted or clustered else (
         "the rows of each level")
     return (f" Its {wording.level(prior.level)} limits are those of a {kind} distribution, whose parameters are "
-            f"{of}.")
+            f"{source}.")
 
 
 def _event_prevalence(prior: Prior) -> str:
+    """Return the declared prevalence of the event as text, with its distribution or dataset if it is uncertain."""
     mean = wording.share(prior.value or 0.0)
     if prior.dataset is not None:
         return f"{_level_prevalence(prior, next(iter(prior.limits)))}, {_estimated_from(prior)}"
@@ -145,7 +146,7 @@ def _event_prevalence(prior: Prior) -> str:
 
 
 def _level_prevalence(prior: Prior, level: str) -> str:
-    """Write the declared prevalence of a level, with its limits where it is uncertain."""
+    """Return the declared prevalence of a level as text, with its limits where it is uncertain."""
     share = (prior.value or 0.0) if prior.levels is None else prior.levels[level]
     if level not in prior.limits:
         return wording.share(share)
@@ -153,21 +154,21 @@ def _level_prevalence(prior: Prior, level: str) -> str:
 
 
 def _limit_texts(share: float, lower: float, upper: float) -> tuple[str, str]:
-    """Write the limits of an uncertain prevalence, with at least the decimals of the prevalence."""
+    """Return the limits of an uncertain prevalence as texts, with at least the decimals of the prevalence."""
     digits = max(numbers.decimals(share), numbers.decimals(share, lower, upper))
     return numbers.fixed(lower, digits), numbers.fixed(upper, digits)
 
 
 def _tables(results: Results, dataset: str) -> Iterator[Table]:
-    """Write the measures that are asked for at a prevalence, a column for each prevalence, that of the sample first."""
+    """Yield the measures that have values at a prevalence, a column for each prevalence, that of the sample first."""
     measures: dict[Measure, dict[str, Estimate]] = {}
     estimates = [e for e in overall(results, dataset) if e.class_ is None]
     for e in estimates:
         measures.setdefault(_measure_key(e), {})[_prevalence_head(results, e)] = e
-    asked = {measure: by_head for measure, by_head in measures.items() if set(by_head) != {SAMPLE}}
-    order = list(dict.fromkeys(measure[:-1] for measure in asked))
-    lines = [asked[measure] for measure in sorted(asked, key=lambda measure: order.index(measure[:-1]))]
-    heads = dict.fromkeys(_prevalence_head(results, e) for e in estimates if _measure_key(e) in asked)
+    weighed = {measure: by_head for measure, by_head in measures.items() if set(by_head) != {SAMPLE}}
+    order = list(dict.fromkeys(measure[:-1] for measure in weighed))
+    lines = [weighed[measure] for measure in sorted(weighed, key=lambda measure: order.index(measure[:-1]))]
+    heads = dict.fromkeys(_prevalence_head(results, e) for e in estimates if _measure_key(e) in weighed)
     ordered = sorted(heads, key=lambda head: head != SAMPLE)
     for start in range(0, len(ordered), ABREAST):
         abreast = ordered[start : start + ABREAST]
@@ -179,22 +180,23 @@ def _tables(results: Results, dataset: str) -> Iterator[Table]:
 
 
 def _measure_key(e: Estimate) -> Measure:
+    """Return what tells the measures of models apart, whatever the prevalence."""
     options = tuple((name, value) for name, value in e.params.items() if name != "prevalence")
     return e.metric, e.average, options, e.model
 
 
 def _prevalence_head(results: Results, e: Estimate) -> str:
-    """Name the prevalence that an estimate is of, and whether it is the declared one."""
-    at, prior = e.params.get("prevalence"), results.prevalence
-    if at is None:
+    """Return the head of the column of an estimate: its prevalence, and whether it is the declared one."""
+    prevalence, prior = e.params.get("prevalence"), results.prevalence
+    if prevalence is None:
         return SAMPLE
     declared = None if prior is None else prior.value if prior.levels is None else ", ".join(
         f"{level} {prior.levels[level]:g}" for level in results.levels)
-    return f"A{wording.at_prevalence(at)[1:]}{' (declared)' if at == declared else ''}"
+    return f"A{wording.at_prevalence(prevalence)[1:]}{' (declared)' if prevalence == declared else ''}"
 
 
 def _measure_row(results: Results, by_head: Mapping[str, Estimate], heads: Iterable[str]) -> Row:
-    """Write a measure of a model at each prevalence; a dash where it is not asked for."""
+    """Return the row of a measure of a model at each prevalence; a dash where there is no estimate."""
     e = next(e for e in by_head.values() if "prevalence" in e.params)
     (metric,) = (metric for metric in results.metrics if metric.name == e.metric)
     options = {name: value for name, value in e.params.items() if name != "prevalence"}
@@ -209,7 +211,7 @@ STROKES = ("", "9 3", DASHES, "3 3", DOTS)
 
 
 def prevalence_figures(results: Results, dataset: str, *, first: bool = True) -> tuple[Drawing, ...]:
-    """Draw predictive values by prevalence, and before them, the ``first`` time, the prevalence of every dataset."""
+    """Return the figures of predictive values of a dataset, with that of all prevalences the ``first`` time."""
     context = context_of(results, dataset)
     drawings = (prevalences_figure(context) if first else None, by_prevalence_figure(context),
                 by_rate_figure(context, "sensitivity"), by_rate_figure(context, "specificity"))
@@ -217,7 +219,7 @@ def prevalence_figures(results: Results, dataset: str, *, first: bool = True) ->
 
 
 def prevalences_figure(context: Context) -> Drawing | None:
-    """Draw the observed share of events of every dataset beside the declared prevalence."""
+    """Return the figure of the observed share of events in each dataset and the declared prevalence, if any."""
     observed = [(d.name, d.prevalence) for d in context.results.datasets if d.prevalence is not None]
     prior = context.results.prevalence
     if prior is None or prior.value is None or not observed:
@@ -232,29 +234,29 @@ def prevalences_figure(context: Context) -> Drawing | None:
     )
     alt = "Prevalence of the event. " + " ".join(f"{name}: {_share_text(name, value)}." for name, value in bars)
     sheet = Sheet()
-    drawn = rows(sheet, [RowLabel(name) for name, _ in bars], unit_axis("Share of events"), right_margin=10)
-    for middle, (name, value) in zip(drawn.middles, bars, strict=True):
+    plot = rows(sheet, [RowLabel(name) for name, _ in bars], unit_axis("Share of events"), right_margin=10)
+    for middle, (name, value) in zip(plot.middles, bars, strict=True):
         low, high = limits.get(name, (None, None))
         shape = "s" if name == "declared" else "o"
         if low is not None and high is not None:
-            drawn.panel.ranges([middle], [low], [high], "ink", upright=False)
-        drawn.panel.marks([value], [middle], "ink", shape)
-        drawn.panel.record_values(name, value=[value], lower=[or_nan(low)], upper=[or_nan(high)])
+            plot.panel.ranges([middle], [low], [high], "ink", upright=False)
+        plot.panel.marks([value], [middle], "ink", shape)
+        plot.panel.record_values(name, value=[value], lower=[or_nan(low)], upper=[or_nan(high)])
         offset, anchor = (9, "") if (high or value) < 0.8 else (-9, "end")
-        end = drawn.panel.across((low if anchor else high) or value)
-        sheet.write(end + offset, drawn.panel.top + middle + 4.5, _share_text(name, value), "ink", anchor)
+        end = plot.panel.across((low if anchor else high) or value)
+        sheet.write(end + offset, plot.panel.top + middle + 4.5, _share_text(name, value), "ink", anchor)
     finding = listed([f"{name}: {_share_text(name, value)}" for name, value in bars])
     texts = finding, caption, alt
     return drawing(f"d{context.place}-prevalence", "Observed and declared prevalence", texts, [sheet])
 
 
 def _share_text(name: str, value: float) -> str:
-    """Write an observed prevalence, or the one that is declared."""
+    """Return an observed prevalence, or the declared one, as text."""
     return wording.share(value) if name == "declared" else numbers.number(value)
 
 
 def by_prevalence_figure(context: Context) -> Drawing | None:
-    """Draw ppv and npv of each model against the prevalence, the observed and the declared one marked."""
+    """Return the figure of ppv and npv of each model against the prevalence; None without such curves."""
     pairs = context.curves(PredictiveValues)
     if not pairs:
         return None
@@ -276,47 +278,48 @@ def by_prevalence_figure(context: Context) -> Drawing | None:
 def _predictive_value_sheet(
     context: Context, pairs: list[tuple[Series, PredictiveValues]], name: str, label: str,
 ) -> Sheet:
-    """Draw one predictive value of each model against the prevalence, of many models each in a panel of its own.
+    """Return the sheet of one predictive value against the prevalence, a line for each model or, of many, a panel.
 
-    A model alone is named by the title: a marker beside its name would look like a point of the curve.
+    ``name`` is "ppv" or "npv", shown as ``label``. The only model is named by the title: a marker beside its name would
+    look like a point of the curve.
     """
-    sheet, many, alone, prior = Sheet(), len(pairs) > MOST, len(pairs) == 1, context.results.prevalence
-    x, y = unit_axis("Prevalence", HALVES) if many else unit_axis("Prevalence"), unit_axis(label)
-    if many:
+    sheet, has_many, is_single, prior = Sheet(), len(pairs) > MOST, len(pairs) == 1, context.results.prevalence
+    x, y = unit_axis("Prevalence", HALVES) if has_many else unit_axis("Prevalence"), unit_axis(label)
+    if has_many:
         axes = x, unit_axis(label, HALVES)
         panels = grid(sheet, [axes] * len(pairs), [(series.label, "ink") for series, _ in pairs])
     else:
-        panels = [panel(sheet, x, y, title=pairs[0][0].label if alone else "")] * len(pairs)
+        panels = [panel(sheet, x, y, title=pairs[0][0].label if is_single else "")] * len(pairs)
     labels = []
-    for drawn, (series, curve) in zip(panels, pairs, strict=True):
+    for plot, (series, curve) in zip(panels, pairs, strict=True):
         columns = curve.points.columns
-        at, value, lower, upper = (
+        prevalences, value, lower, upper = (
             column(columns[key]) for key in ("prevalence", name, f"{name}_lower", f"{name}_upper"))
-        drawn.band(at, lower, upper, series.ink)
-        drawn.line(at, value, series.ink, name=series.label)
-        labels.append(LineLabel(series.label, series.ink, at, value, series.marker))
-    for drawn in panels if many else panels[:1]:
-        drawn.rule("ink", x=or_nan(pairs[0][1].notes.observed), dash=DOTS)
+        plot.band(prevalences, lower, upper, series.ink)
+        plot.line(prevalences, value, series.ink, name=series.label)
+        labels.append(LineLabel(series.label, series.ink, prevalences, value, series.marker))
+    for plot in panels if has_many else panels[:1]:
+        plot.rule("ink", x=or_nan(pairs[0][1].notes.observed), dash=DOTS)
         if prior is not None and prior.value is not None:
-            drawn.rule("ink", x=prior.value, dash=DASHES)
+            plot.rule("ink", x=prior.value, dash=DASHES)
             if prior.beta is not None and prior.limits:
-                drawn.span(*next(iter(prior.limits.values())))
-    entries = [] if many or alone else label_lines(panels[0], labels)
+                plot.span(*next(iter(prior.limits.values())))
+    entries = [] if has_many or is_single else label_lines(panels[0], labels)
     entries.append(KeyEntry("Observed prevalence", "ink", "thin", dash=DOTS))
     sheet.key([*entries, *([KeyEntry("Declared", "ink", "thin", dash=DASHES)] if prior is not None else [])])
     return sheet
 
 
 def _predictive_value_sentence(series: Series, curve: PredictiveValues) -> str:
-    """Say in words what a model's predictions are worth at the observed and at the declared prevalence."""
+    """Return the sentence on a model's predictive values at the observed and at the declared prevalence."""
     notes, parts = curve.notes, []
-    for place, prevalence, ppv, npv in (
+    for which, prevalence, ppv, npv in (
         ("observed", notes.observed, notes.ppv_observed, notes.npv_observed),
         ("declared", notes.declared, notes.ppv_declared, notes.npv_declared),
     ):
         if prevalence is not None:
-            write = wording.share if place == "declared" else numbers.number
-            parts.append(f"at the {place} prevalence {write(prevalence)} PPV {_number_or_undefined(ppv)} and NPV "
+            write = wording.share if which == "declared" else numbers.number
+            parts.append(f"at the {which} prevalence {write(prevalence)} PPV {_number_or_undefined(ppv)} and NPV "
                          f"{_number_or_undefined(npv)}")
     return f"{series.label}: {'; '.join(parts)}."
 
@@ -326,7 +329,10 @@ def _number_or_undefined(value: float | None) -> str:
 
 
 def by_rate_figure(context: Context, rate: str) -> Drawing | None:
-    """Draw ppv and npv at the declared prevalence along a rate, a line for each of some values of the other."""
+    """Return the figure of ppv and npv at the declared prevalence along a rate; None where none is declared.
+
+    ``rate`` is sensitivity or specificity; there is a line for each of some values of the other.
+    """
     prior, pairs = context.results.prevalence, context.curves(PredictiveValues)
     lines = [line for line in prior.lines if line.by == rate] if prior is not None else []
     if not lines or not pairs or prior is None or prior.value is None:
@@ -348,35 +354,39 @@ def by_rate_figure(context: Context, rate: str) -> Drawing | None:
 
 
 def _by_rate_sheet(
-    lines: list[PredictiveLine], pairs: list[tuple[Series, PredictiveValues]], rate: str, name: str, label: str
+    lines: list[PredictiveLine], pairs: list[tuple[Series, PredictiveValues]], rate: str, value: str, label: str
 ) -> Sheet:
-    """Draw one predictive value along a rate, with a mark for each model."""
+    """Return the sheet of ppv or npv (``value``, shown as ``label``) along sensitivity or specificity (``rate``).
+
+    It has one line for each fixed value of the other rate, and a mark for each model.
+    """
     sheet, labels = Sheet(), []
-    drawn = panel(sheet, unit_axis(rate.capitalize()), unit_axis(f"{label}, lines by {lines[0].other}"))
-    for place, line in enumerate(lines):
-        x, height, dash = column(line.points["rate"]), column(line.points[name]), STROKES[place % len(STROKES)]
-        drawn.line(x, height, "muted", dash=dash, name=f"{line.other.capitalize()} {numbers.plain(line.at)}")
+    plot = panel(sheet, unit_axis(rate.capitalize()), unit_axis(f"{label}, lines by {lines[0].other}"))
+    for index, line in enumerate(lines):
+        x, height, dash = column(line.points["rate"]), column(line.points[value]), STROKES[index % len(STROKES)]
+        plot.line(x, height, "muted", dash=dash, name=f"{line.other.capitalize()} {numbers.plain(line.at)}")
         labels.append(LineLabel(numbers.plain(line.at), "muted", x, height, dash=dash))
-    unplaced = label_ends(drawn, labels, _mark_models(drawn, pairs, rate, name))
-    named = [replace(entry, text=f"{lines[0].other.capitalize()} {entry.text}") for entry in unplaced]
-    sheet.key([*named, *(KeyEntry(series.label, series.ink, "mark", series.marker) for series, _ in pairs)])
+    unplaced = label_ends(plot, labels, _mark_models(plot, pairs, rate, value))
+    entries = [replace(entry, text=f"{lines[0].other.capitalize()} {entry.text}") for entry in unplaced]
+    sheet.key([*entries, *(KeyEntry(series.label, series.ink, "mark", series.marker) for series, _ in pairs)])
     return sheet
 
 
-def _mark_models(drawn: Panel, pairs: list[tuple[Series, PredictiveValues]], rate: str, name: str) -> list[Box]:
+def _mark_models(plot: Panel, pairs: list[tuple[Series, PredictiveValues]], rate: str, value_name: str) -> list[Box]:
     """Mark each model at its own rate and its predictive value at the declared prevalence; return the marks' boxes."""
     boxes: list[Box] = []
     for series, curve in pairs:
-        value = or_nan(curve.notes.ppv_declared if name == "ppv" else curve.notes.npv_declared)
-        drawn.marks([_rate_of(curve, rate)], [value], series.ink, series.marker, size=5.5, name=series.label)
+        value = or_nan(curve.notes.ppv_declared if value_name == "ppv" else curve.notes.npv_declared)
+        plot.marks([_rate_of(curve, rate)], [value], series.ink, series.marker, size=5.5, name=series.label)
         if not math.isnan(value + _rate_of(curve, rate)):
-            x, y = drawn.across(_rate_of(curve, rate)), drawn.down(value)
+            x, y = plot.across(_rate_of(curve, rate)), plot.down(value)
             boxes.append((x - 6, y - 6, x + 6, y + 6))
     return boxes
 
 
-def _rate_of(curve: PredictiveValues, name: str) -> float:
-    return or_nan(curve.notes.sensitivity if name == "sensitivity" else curve.notes.specificity)
+def _rate_of(curve: PredictiveValues, rate: str) -> float:
+    """Return the sensitivity or specificity of a model at its threshold; NaN where it has none."""
+    return or_nan(curve.notes.sensitivity if rate == "sensitivity" else curve.notes.specificity)
 
 
 class Share(NamedTuple):
@@ -404,7 +414,7 @@ def prevalence_declared(results: Results) -> Iterator[Claim]:
 
 
 def _declared_share(results: Results, row: ObservedShare) -> Share | None:
-    """Return the declared share of the level of a row; None where there is none, or it is of the other level."""
+    """Return the declared share of the level of a row; None where no prevalence is declared for that level."""
     prior = results.prevalence
     if prior is None or (results.task == "binary" and row.level != results.event):
         return None
@@ -416,7 +426,7 @@ def _declared_share(results: Results, row: ObservedShare) -> Share | None:
 
 
 def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
-    """Say which levels are declared to be more or less frequent than in the evaluated rows."""
+    """Yield a finding on each dataset with levels declared to be more or less frequent than in its rows."""
     for dataset in dict.fromkeys(observed.dataset for _, observed in rows):
         shares = [f"'{observed.level_of_outcome}' declared {share(declared.value)}, observed "
                 f"{observed_share(observed.value, observed.lower, observed.upper)}" for declared,

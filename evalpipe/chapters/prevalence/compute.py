@@ -34,7 +34,7 @@ HELD_AT = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def with_prevalence(plan: Plan, samples: Sequence[Sample]) -> Plan:
-    """Return the plan with the prevalence of a dataset, now that it is read, in every place that waited for it.
+    """Return the plan with the prevalence of a dataset, once it is read, in place of each `UnreadShares`.
 
     It is Beta or Dirichlet distributed, with the weighted counts of the rows as parameters: its mean is their share.
     Raises DataError where the rows lack a level, or cannot tell how uncertain their share is.
@@ -44,8 +44,8 @@ def with_prevalence(plan: Plan, samples: Sequence[Sample]) -> Plan:
         return plan
     sample = next(sample for sample in samples if sample.dataset == declared.dataset)
     shares, parameters = _estimated_shares(plan, sample)
-    known = replace(declared, shares=shares, parameters=parameters, rows=sample.summary.n)
-    planned: Plan = _with_known_shares(replace(plan, prevalence=known), shares)
+    estimated = replace(declared, shares=shares, parameters=parameters, rows=sample.summary.n)
+    planned: Plan = _with_known_shares(replace(plan, prevalence=estimated), shares)
     _check_distinct_labels(planned, declared.dataset)
     return planned
 
@@ -53,10 +53,10 @@ def with_prevalence(plan: Plan, samples: Sequence[Sample]) -> Plan:
 def _estimated_shares(plan: Plan, sample: Sample) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the share of each level in a sample, and the parameters of its Beta or Dirichlet distribution."""
     codes = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
-    occurs = [codes == k for k in range(len(sample.levels))]
-    totals, total = [float(sample.weights[rows].sum()) for rows in occurs], float(sample.weights.sum())
+    is_level = [codes == k for k in range(len(sample.levels))]
+    totals, total = [float(sample.weights[rows].sum()) for rows in is_level], float(sample.weights.sum())
     shares = tuple(of_level / total for of_level in totals)
-    absent = next((level for level, rows in zip(sample.levels, occurs, strict=True) if not rows.any()), None)
+    absent = next((level for level, rows in zip(sample.levels, is_level, strict=True) if not rows.any()), None)
     if absent is not None:
         raise _cannot_be_estimated(
             plan, f"no row of dataset '{sample.dataset}' has the level '{absent}', so its prevalence cannot be "
@@ -66,18 +66,19 @@ def _estimated_shares(plan: Plan, sample: Sample) -> tuple[tuple[float, ...], tu
             plan, f"all rows of dataset '{sample.dataset}' are in one cluster, so they cannot tell how uncertain the "
             "prevalence is")
     # Of clusters and importance weights, the level of which the rows tell least.
-    observations = min(map(_effective_observations, repeat(sample), occurs, shares))
+    observations = min(map(_effective_observations, repeat(sample), is_level, shares))
     return shares, tuple(of_level * (observations / total) for of_level in totals)
 
 
 def _cannot_be_estimated(plan: Plan, message: str) -> DataError:
+    """Return the error that the declared prevalence cannot be estimated from its dataset."""
     form = "levels: {…}" if plan.task in MANY else "value: …"
     hint = f"name another dataset, or write '{form}' with its source"
     return DataError(Problem("no-prevalence", message, plan.places.place("prevalence", "from"), hint))
 
 
 def _check_distinct_labels(plan: Plan, dataset: str) -> None:
-    """Raise DataError for a measure asked for both at the dataset's prevalence and at the same number."""
+    """Raise DataError for a measure at the prevalence of the dataset and at the very same number."""
     labels = [entry.label for entry in plan.metrics]
     for entry in plan.metrics:
         if entry.prior.uncertain and labels.count(entry.label) > 1:
@@ -87,12 +88,12 @@ def _check_distinct_labels(plan: Plan, dataset: str) -> None:
 
 
 def _with_known_shares(part: Any, shares: tuple[float, ...]) -> Any:
-    """Return a part of a plan with every `UnreadShares` in it replaced; the same object where there is none."""
+    """Return a part of a plan with the numbers in place of every `UnreadShares`; the same object where it has none."""
     if isinstance(part, UnreadShares):
         return part.known(shares)
     if isinstance(part, Mapping):
-        known = {key: _with_known_shares(item, shares) for key, item in part.items()}
-        return known if any(known[key] is not item for key, item in part.items()) else part
+        replaced = {key: _with_known_shares(item, shares) for key, item in part.items()}
+        return replaced if any(replaced[key] is not item for key, item in part.items()) else part
     if isinstance(part, tuple):
         items = tuple(_with_known_shares(item, shares) for item in part)
         return items if any(new is not old for new, old in zip(items, part, strict=True)) else part
@@ -112,7 +113,7 @@ def warnings(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return the declared prevalence, and the share of the event, or of each level, in each dataset."""
+    """Return the declared prevalence and the observed share of the event, or of each level, by field of the results."""
     levels = evaluated[0].sample.levels if evaluated else ()
     return {
         "prevalence": None if plan.prevalence is None else _declared_prior(plan, plan.prevalence, levels),
@@ -121,6 +122,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _declared_prior(plan: Plan, declared: PrevalencePlan, levels: Sequence[str]) -> Prior:
+    """Return the record of the declared prevalence, with limits where it is uncertain."""
     concentration, binary = declared.parameters, plan.task == "binary"
     limits: dict[str, tuple[float, float]] = {}
     if concentration:
@@ -142,62 +144,62 @@ def _central_interval(concentration: Sequence[float], k: int, level: float) -> t
     """
     from scipy.special import betaincinv
 
-    tail, rest = (1 - level) / 2, math.fsum(share for j, share in enumerate(concentration) if j != k)
-    lower, upper = betaincinv(concentration[k], rest, [tail, 1 - tail])
+    tail, others = (1 - level) / 2, math.fsum(share for j, share in enumerate(concentration) if j != k)
+    lower, upper = betaincinv(concentration[k], others, [tail, 1 - tail])
     return float(lower), float(upper)
 
 
 def _predictive_lines(prevalence: float) -> list[PredictiveLine]:
-    """Return ppv and npv at a prevalence by sensitivity, at some specificities, and by specificity likewise."""
+    """Return ppv and npv at a prevalence along sensitivity for some specificities, and along specificity likewise."""
     rates, lines = np.arange(51) / 50, []
-    for by, other in (("sensitivity", "specificity"), ("specificity", "sensitivity")):
-        for at in HELD_AT:
-            sensitivity, specificity = (rates, at) if by == "sensitivity" else (at, rates)
+    for rate, other in (("sensitivity", "specificity"), ("specificity", "sensitivity")):
+        for other_value in HELD_AT:
+            sensitivity, specificity = (rates, other_value) if rate == "sensitivity" else (other_value, rates)
             tp, tn = sensitivity * prevalence, specificity * (1 - prevalence)
             ppv = ratio(tp, tp + (1 - specificity) * (1 - prevalence))
             npv = ratio(tn, tn + (1 - sensitivity) * prevalence)
             points = {"rate": listed(rates), "ppv": listed(ppv), "npv": listed(npv)}
-            lines.append(PredictiveLine(by=by, other=other, at=at, points=points))
+            lines.append(PredictiveLine(by=rate, other=other, at=other_value, points=points))
     return lines
 
 
 def _observed_shares(plan: Plan, sample: Sample) -> Iterator[ObservedShare]:
-    """Yield the share of the event, or of each level, in an evaluated dataset."""
+    """Yield the observed share of the event, or of each level, in an evaluated dataset; nothing of numbers."""
     if sample.task in NUMBERS:
         return
     for k, level in enumerate(sample.levels[:1] if sample.task == "binary" else sample.levels):
         yield _observed_share(plan, sample, level, sample.truth if sample.task == "binary" else sample.truth == k)
 
 
-def _observed_share(plan: Plan, sample: Sample, level: str, occurs: Flags) -> ObservedShare:
-    """Return the share of the rows [n] in which a level ``occurs``, with its limits where they can be computed."""
-    share = float((sample.weights * occurs).sum() / sample.weights.sum())
+def _observed_share(plan: Plan, sample: Sample, level: str, has_level: Flags) -> ObservedShare:
+    """Return the share of rows of a level, from flags [n], with its limits where they can be computed."""
+    share = float((sample.weights * has_level).sum() / sample.weights.sum())
     about = {"dataset": sample.dataset, "level": level, "value": share}
     if plan.interval_method == "none" or sample.summary.clusters == 1:
         return ObservedShare(**about, lower=None, upper=None, confidence=None, method="none")
     method = plan.interval_method if plan.interval_method in LIMITS else "exact"
-    observations = _effective_observations(sample, occurs, share)
+    observations = _effective_observations(sample, has_level, share)
     lower, upper = map(float, LIMITS[method](share * observations, observations, plan.level))
     return ObservedShare(**about, lower=lower, upper=upper, confidence=plan.level, method=method)
 
 
-def _effective_observations(sample: Sample, occurs: Flags, share: float) -> float:
-    """Return the number of observations, or under clusters or importance weights the effective one.
+def _effective_observations(sample: Sample, has_level: Flags, share: float) -> float:
+    """Return the number of observations behind a share; under clusters or importance weights the effective one.
 
     That is p (1 - p) over the variance of the share, which is that of the clusters' totals, and never more than there
     are; Kish's number of clusters where p is 0 or 1. Korn & Graubard (1998).
     """
-    weights, clustered = sample.weights, sample.cluster is not None or sample.by_cluster is not None
-    if not clustered and sample.weight_kind != "importance":
+    weights, is_clustered = sample.weights, sample.cluster is not None or sample.by_cluster is not None
+    if not is_clustered and sample.weight_kind != "importance":
         return float(weights.sum())
     if not 0 < share < 1:
         return float(kish(_cluster_totals(sample, np.ones(sample.n))))
-    totals = _cluster_totals(sample, occurs - share)
+    totals = _cluster_totals(sample, has_level - share)
     count, squares = len(totals), float((totals**2).sum())
     # Without clusters there is no factor, so that equal weights give back the number of rows.
-    correction = count / (count - 1) if clustered else 1.0
-    most, variance = float(sample.observations.sum()), squares * correction / float(weights.sum()) ** 2
-    return share * (1 - share) / max(variance, share * (1 - share) / most)
+    correction = count / (count - 1) if is_clustered else 1.0
+    all_observations, variance = float(sample.observations.sum()), squares * correction / float(weights.sum()) ** 2
+    return share * (1 - share) / max(variance, share * (1 - share) / all_observations)
 
 
 def _cluster_totals(sample: Sample, values: Values) -> Floats:

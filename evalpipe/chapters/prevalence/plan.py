@@ -37,7 +37,7 @@ SAMPLE = PriorPlan()
 class UnreadShares:
     """The shares of the ``levels`` in a dataset, where they stand in a plan that is made before it is read.
 
-    ``form`` is what they will be: the share of the level at a place, all shares, a list or a text of them.
+    ``form`` is what they will be: the share of the level with an index, all shares, a list or a text of them.
     """
 
     dataset: str
@@ -45,11 +45,11 @@ class UnreadShares:
     form: int | Literal["all", "list", "text"]
 
     def __str__(self) -> str:
-        """Say whose they are."""
+        """Return "that of DATASET"."""
         return f"that of {self.dataset}"
 
     def known(self, shares: tuple[float, ...]) -> float | tuple[float, ...] | list[float] | str:
-        """Return them in their form, from the ``shares`` of all levels."""
+        """Return what takes the place of this, in its form, from the ``shares`` of all levels."""
         if isinstance(self.form, int):
             return shares[self.form]
         if self.form == "text":
@@ -79,7 +79,7 @@ class PrevalencePlan:
 
 
 def prevalence_plan(spec: Spec) -> PrevalencePlan | None:
-    """Return the declared prevalence; None where none is declared."""
+    """Return the plan of the declared prevalence; None where the spec declares none."""
     declared = spec.prevalence
     if declared is None:
         return None
@@ -93,7 +93,7 @@ def prevalence_plan(spec: Spec) -> PrevalencePlan | None:
 
 
 def unread_prevalence(spec: Spec, form: int | Literal["all", "list", "text"]) -> Any:
-    """Return what stands for the declared prevalence until its dataset is read; None where it comes from none."""
+    """Return a stand-in for the declared prevalence until its dataset is read; None where no dataset gives it."""
     declared = spec.prevalence
     if declared is None or declared.from_ is None:
         return None
@@ -101,17 +101,21 @@ def unread_prevalence(spec: Spec, form: int | Literal["all", "list", "text"]) ->
 
 
 def prior_plan(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> PriorPlan:
-    """Return what ``asked`` comes to: "sample", "declared", a number, or a mapping of level to number."""
+    """Return the prevalence of a measure from the one its entry asks for.
+
+    ``asked`` is "sample", "declared", a number, or a mapping of level to number.
+    """
     declared = prevalence_plan(spec)
     uncertain = declared is not None and (declared.parameters is not None or declared.dataset is not None)
     if asked == "sample":
         from_spec = {option for option, key in metric.from_spec.items() if key == "prevalence"} - set(choice.options)
         return PriorPlan(uncertain=bool(from_spec) and uncertain)
     shares = declared.shares if asked == "declared" and declared is not None else _shares_of_levels(spec, asked)
-    later = unread_prevalence(spec, 0 if spec.task == "binary" else "text") if asked == "declared" else None
+    unread = unread_prevalence(spec, 0 if spec.task == "binary" else "text") if asked == "declared" else None
     if spec.task != "binary":
-        return PriorPlan(shares, shares, later or _shares_text(levels(spec), shares), uncertain and asked == "declared")
-    shown = later or shares[0]
+        shown = unread or _shares_text(levels(spec), shares)
+        return PriorPlan(shares, shares, shown, uncertain and asked == "declared")
+    shown = unread or shares[0]
     if metric.within_classes:
         return PriorPlan(shares, shown=shown)
     return PriorPlan(shares, shares, shown, uncertain and asked == "declared")
@@ -122,7 +126,7 @@ def _shares_text(levels: Sequence[str], shares: Sequence[float]) -> str:
 
 
 def _shares_of_levels(spec: Spec, prevalence: float | Mapping[str, float]) -> tuple[float, ...]:
-    """Return the share of each level, of a binary outcome the event first, at a prevalence of the event or of each."""
+    """Return the share of each level, event first if binary, from a prevalence of the event or of each level."""
     if isinstance(prevalence, Mapping):
         return tuple(float(prevalence[level]) for level in levels(spec))
     return float(prevalence), 1 - float(prevalence)

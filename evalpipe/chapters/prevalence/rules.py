@@ -44,12 +44,12 @@ def rules(draft: Draft) -> Iterator[Problem]:
         return
     forms = FORMS_OF_MANY if task in MANY else BINARY_FORMS
     fields = {form: "from_" if form == "from" else form for form in (*BINARY_FORMS, *FORMS_OF_MANY)}
-    given = [form for form in forms if getattr(declared, fields[form]) is not None]
+    declared_forms = [form for form in forms if getattr(declared, fields[form]) is not None]
     if all(getattr(declared, field) is None for field in fields.values()):
         yield from missing_in_part(draft, "Prevalence", "prevalence", forms[0])
-    if len(given) > 1:
-        message = f"the prevalence is declared twice, by '{given[0]}' and by '{given[1]}'"
-        yield problem("two-priors", message, *HERE, given[1], key=True, hint="remove one of the two")
+    if len(declared_forms) > 1:
+        message = f"the prevalence is declared twice, by '{declared_forms[0]}' and by '{declared_forms[1]}'"
+        yield problem("two-priors", message, *HERE, declared_forms[1], key=True, hint="remove one of the two")
     if task == "binary" and declared.beta is not None and draft.readable(*HERE, "beta") and len(declared.beta) != 2:
         message = f"a Beta distribution has two parameters, but {len(declared.beta)} are given"
         hint = "write [a, b], as if after a events and b others"
@@ -62,44 +62,44 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 def _check_dataset(draft: Draft, name: str) -> Iterator[Problem]:
     """Check the dataset that gives the prevalence: that it exists, and is not the only one that is evaluated."""
-    here, evaluated = (*HERE, "from"), draft.role("evaluate")
-    known = [other for other in draft.spec.datasets if evaluated != [other]]
+    loc, evaluated = (*HERE, "from"), draft.role("evaluate")
+    possible = [other for other in draft.spec.datasets if evaluated != [other]]
     if name not in draft.spec.datasets:
-        message = f"no dataset is called {draft.tree.show(*here)}"
-        yield from refer(draft, here, known, "unknown-dataset", message, choose(known, OF_DATASET))
+        message = f"no dataset is called {draft.tree.show(*loc)}"
+        yield from refer(draft, loc, possible, "unknown-dataset", message, choose(possible, OF_DATASET))
     elif evaluated == [name]:
-        message = (f"{draft.tree.show(*here)} is the only dataset that is evaluated: at the prevalence of its own rows "
+        message = (f"{draft.tree.show(*loc)} is the only dataset that is evaluated: at the prevalence of its own rows "
                    "measures are what they are without one")
-        hint = f"{choose(known, OF_DATASET)}, or take measures at 'prevalence: sample'"
-        yield draft.tree.problem("prevalence-of-itself", message, *here, hint=hint)
+        hint = f"{choose(possible, OF_DATASET)}, or take measures at 'prevalence: sample'"
+        yield draft.tree.problem("prevalence-of-itself", message, *loc, hint=hint)
 
 
-def _check_sum_of_levels(draft: Draft, here: Loc, shares: Mapping[str, float]) -> Iterator[Problem]:
+def _check_sum_of_levels(draft: Draft, loc: Loc, shares: Mapping[str, float]) -> Iterator[Problem]:
     """Report the prior probabilities of all levels where they do not sum to 1."""
     if draft.levels and set(shares) == set(draft.levels) and all(map(_is_probability, shares.values())):
-        yield from check_sum(draft, here, "prior probabilities", shares.values(), 1e-9)
+        yield from check_sum(draft, loc, "prior probabilities", shares.values(), 1e-9)
 
 
-def check_sum(draft: Draft, here: Loc, what: str, shares: Iterable[float], tolerance: float) -> Iterator[Problem]:
-    """Report shares that do not sum to 1; the sum is NaN where one of them cannot be read."""
+def check_sum(draft: Draft, loc: Loc, what: str, shares: Iterable[float], tolerance: float) -> Iterator[Problem]:
+    """Report shares, called ``what``, that do not sum to 1; the sum is NaN where one of them cannot be read."""
     total = sum(shares)
     if abs(total - 1) > tolerance:
         hint = "divide each by the sum" if total else "give each level its share"
         message = f"the {what} sum to {total:.10g}, not to 1"
-        yield draft.tree.problem("prior-sum", message, *here, key=True, hint=hint)
+        yield draft.tree.problem("prior-sum", message, *loc, key=True, hint=hint)
 
 
 def single_prevalence(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:
-    """Report an entry that is taken at several prevalences where only one value has a place; ``why`` begins it."""
+    """Report an entry with several prevalences where only one value has a place; ``why`` begins the message."""
     if len(entry.choice.prevalences) > 1:
         yield draft.tree.problem("many-prevalences", f"{why}, so it needs one prevalence", *entry.loc, "prevalence",
                                  hint="name one of them")
 
 
 def check_prevalence(draft: Draft, entry: Entry) -> Iterator[Problem]:
-    """Check the prevalences at which an entry of the spec asks for its measure."""
-    here, written, task = (*entry.loc, "prevalence"), entry.choice.prevalence, draft.spec.task
-    if written is None or task not in KNOWN:
+    """Check the prevalences at which an entry of the spec requests its measure."""
+    prevalence_loc, declared, task = (*entry.loc, "prevalence"), entry.choice.prevalence, draft.spec.task
+    if declared is None or task not in KNOWN:
         return
     if not entry.metric.reweighed:
         message = f"a {task} outcome has no classes, so there are none to reweight to a prevalence"
@@ -108,12 +108,12 @@ def check_prevalence(draft: Draft, entry: Entry) -> Iterator[Problem]:
         elif entry.metric.interval == "test":
             message = (f"{entry.metric.name} is a test on rows that count once each, so they cannot be reweighted to a "
                        "prevalence")
-        yield draft.tree.problem("nothing-to-reweight", message, *here, key=True, hint="remove it")
-    elif written == ():
+        yield draft.tree.problem("nothing-to-reweight", message, *prevalence_loc, key=True, hint="remove it")
+    elif declared == ():
         form = f"use {_expected_forms(task)}"
-        yield draft.tree.problem("wrong-type", "no prevalence is listed", *here, hint=form)
+        yield draft.tree.problem("wrong-type", "no prevalence is listed", *prevalence_loc, hint=form)
     else:
-        listed = located_items(here, written)
+        listed = located_items(prevalence_loc, declared)
         problems = [problem for loc, asked in listed for problem in _check_asked(draft, entry, loc, asked)]
         yield from problems or _repeated(draft, listed)
 
