@@ -79,18 +79,22 @@ CROSS_FITTED = Procedure(
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write for every dataset on which recalibrated predictions were judged what they gain, and what was fitted."""
-    judged = {applied.dataset for record in results.recalibration for applied in record.applied}
-    for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
-        if dataset in judged:
-            title = f"Recalibration on {dataset}" if len(judged) > 1 else "Recalibration"
-            yield Section(f"recalibration-{place}", title, tuple(_gain_blocks(results, dataset, place)),
+    """Yield two sections for each dataset with recalibrated predictions: what they gain, and what was fitted."""
+    judged_datasets = {applied.dataset for record in results.recalibration for applied in record.applied}
+    for number, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
+        if dataset in judged_datasets:
+            title = f"Recalibration on {dataset}" if len(judged_datasets) > 1 else "Recalibration"
+            yield Section(f"recalibration-{number}", title, tuple(_gain_blocks(results, dataset, number)),
                           part="calibration")
-            yield Section(f"fitted-{place}", title.replace("Recalibration", "Fitted recalibrators"),
+            yield Section(f"fitted-{number}", title.replace("Recalibration", "Fitted recalibrators"),
                           tuple(_fit_blocks(results, dataset)), part="appendix")
 
 
 def _gain_blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
+    """Yield what recalibration gains on a dataset: conclusions, figures, and measures before and after.
+
+    ``place`` is the number of the dataset, for links.
+    """
     records = [record for record, _ in _applied_on(results, dataset)]
     models = [model for model in results.models if model.name in {record.model for record in records}]
     yield from (Text(sentences, "lead") for sentences in _lead(results, dataset, records))
@@ -107,7 +111,7 @@ def _gain_blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
 
 
 def _fit_blocks(results: Results, dataset: str) -> Iterator[Block]:
-    """List what was fitted, and say how to apply it; the command names the dataset where there are several fits."""
+    """Yield what was fitted and how to apply it; the command names the dataset where there are several fits."""
     records = [record for record, _ in _applied_on(results, dataset)]
     for model in results.models:
         if model.name in {record.model for record in records}:
@@ -129,7 +133,7 @@ def _fit_blocks(results: Results, dataset: str) -> Iterator[Block]:
 
 
 def _applied_on(results: Results, dataset: str, model: str | None = None) -> list[tuple[Recalibration, Applied]]:
-    """Return the recalibrators judged on a dataset, of one model where one is named, with what each made of it."""
+    """Return the recalibrators judged on a dataset, of one model or all, each with the record of that."""
     return [
         (record, applied) for record in results.recalibration for applied in record.applied
         if applied.dataset == dataset and model in {None, record.model}
@@ -137,25 +141,25 @@ def _applied_on(results: Results, dataset: str, model: str | None = None) -> lis
 
 
 def _differences(results: Results, dataset: str, model: str | None = None) -> list[Comparison]:
-    """Return the differences of variants from their originals on a dataset, of one model where one is named."""
+    """Return the differences of variants from their originals on a dataset, of one model or of all."""
     return [c for c in results.comparisons if is_recalibrated(c) and c.dataset == dataset and model in {None, c.model}]
 
 
 def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> Iterator[str]:
-    """Say what was fitted on what, and what the intervals leave out, where there are some."""
+    """Yield sentences on what was fitted on what, and what the intervals leave out."""
     first = records[0]
     events = "" if first.events is None else f", {numbers.count(first.events)} events"
     rows = f"{numbers.count(first.n)} rows{events}"
-    apart = "Nothing was fitted and judged on the same rows."
+    no_overlap = "Nothing was fitted and judged on the same rows."
     if first.folds is None:
-        yield f"Recalibrators were fitted on dataset {first.fitted_on} ({rows}) and judged on {dataset}. {apart}"
+        yield f"Recalibrators were fitted on dataset {first.fitted_on} ({rows}) and judged on {dataset}. {no_overlap}"
     else:
         yield (f"Recalibrators were cross-fitted on {dataset} ({rows}) in {first.folds} folds: the rows of each fold "
-               f"were recalibrated by a fit on the other folds. {apart}")
+               f"were recalibrated by a fit on the other folds. {no_overlap}")
     limits = "."
     if any(c.lower is not None for c in results.comparisons if is_recalibrated(c)):
-        several = len({record.variant for record in records}) > 1
-        choice = " They do not allow for choosing the best of several methods." if several else ""
+        has_several = len({record.variant for record in records}) > 1
+        choice = " They do not allow for choosing the best of several methods." if has_several else ""
         tested = family(results, [c for c in _differences(results, dataset) if c.slice is None])
         limits = (f"{with_intervals(results, limited=True)}. The intervals take the fitted recalibrators "
                   f"as fixed; a fit on other rows would differ.{choice} {tested}")
@@ -165,20 +169,20 @@ def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> I
 
 
 def _before_after_blocks(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
-    """Show the key measures of a model and of its variants, as many as there is room for."""
+    """Yield the table of the first key measures of a model and of its variants."""
     names, key = names_of(results), key_measures(results)
     measures: dict[tuple[int, str, tuple[tuple[str, object], ...]], dict[str, Estimate]] = {}
     for e in results.rows:
         if (e.dataset, e.model, e.slice, e.class_) == (dataset, model.name, None, None) and e.metric in key:
-            place = (key.index(e.metric), names.measure(e.metric, e.params, e.average), tuple(e.params.items()))
-            measures.setdefault(place, {})[e.variant] = e
-    ordered = sorted(measures, key=lambda place: place[0])
+            measure_key = (key.index(e.metric), names.measure(e.metric, e.params, e.average), tuple(e.params.items()))
+            measures.setdefault(measure_key, {})[e.variant] = e
+    ordered = sorted(measures, key=lambda measure_key: measure_key[0])
     abreast, left_out = ordered[:MEASURES_ABREAST], len(ordered) - MEASURES_ABREAST
-    whole = {metric.name: metric.is_whole for metric in results.metrics}
+    is_count = {metric.name: metric.is_whole for metric in results.metrics}
     variants = ["original", *(record.variant for record, _ in _applied_on(results, dataset, model.name))]
     rows = tuple(
-        Row((variant, *(shown(measures[place][variant], whole=whole[key[place[0]]])
-                        if variant in measures[place] else Number("–") for place in abreast)))
+        Row((variant, *(shown(measures[measure_key][variant], whole=is_count[key[measure_key[0]]])
+                        if variant in measures[measure_key] else Number("–") for measure_key in abreast)))
         for variant in variants)
     columns = (Column("Predictions", style="variant"), *(Column(name, "num") for _, name, _ in abreast))
     caption = f"{model.label} before and after recalibration on {dataset}{with_limits(results, rows)}"
@@ -189,7 +193,7 @@ def _before_after_blocks(results: Results, dataset: str, model: ModelSummary) ->
 
 
 def _difference_blocks(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
-    """Show the differences of a model's variants over all rows, measure by measure; of those in slices the number."""
+    """Yield the table of the differences of a model's variants over all rows, and the number of those in slices."""
     differences = _differences(results, dataset, model.name)
     overall = [c for c in differences if c.slice is None]
     if overall:
@@ -200,10 +204,10 @@ def _difference_blocks(results: Results, dataset: str, model: ModelSummary) -> I
         caption = f"{model.label}: differences of the recalibrated variants from the original on {dataset}"
         yield Table(caption, columns, tuple(_difference_rows(results, overall)), "compared changes", stacked=True)
         yield from (Text(note, "small") for note in notes(overall))
-    within = len(differences) - len(overall)
-    if within:
-        further = ("1 further difference, in slices, is" if within == 1 else
-                   f"{numbers.count(within)} further differences, in slices, are")
+    slice_count = len(differences) - len(overall)
+    if slice_count:
+        further = ("1 further difference, in slices, is" if slice_count == 1 else
+                   f"{numbers.count(slice_count)} further differences, in slices, are")
         yield Text((f"{further} in ", Code("results.json"), "."), "small")
 
 
@@ -224,7 +228,7 @@ def _difference_rows(results: Results, differences: Sequence[Comparison]) -> Ite
 
 
 def _fit_table(results: Results, dataset: str, model: ModelSummary) -> Table:
-    """List the recalibrators of a model: what was fitted, and what each makes of the predictions."""
+    """Return the table of the recalibrators of a model: what was fitted, and what each makes of the predictions."""
     applied = _applied_on(results, dataset, model.name)
     again = ", each fitted once more on all rows" if applied[0][0].folds is not None else ""
     columns = (Column("Variant", style="variant"), Column("Method", style="how"), Column("Fitted"),
@@ -238,7 +242,7 @@ def _fit_table(results: Results, dataset: str, model: ModelSummary) -> Table:
 
 
 def _method_text(record: Recalibration) -> str:
-    """Name a method with its options, unless its parameters say all of them, as those of a shift do."""
+    """Return a method with its options, unless its parameters say all of them, as those of a shift do."""
     title = registry[record.method].title if record.method in registry else record.method
     plain = {name: value for name, value in record.options.items() if not isinstance(value, list)}
     plain |= {name: record.parameters[name] for name in plain if record.parameters.get(name) == "score"}

@@ -61,7 +61,7 @@ class Conclusion(NamedTuple):
 
 
 def conclusion(results: Results, dataset: str, model: str) -> Conclusion:
-    """Say whether recalibration of a model is a gain on a dataset, and what is wrong with its own predictions.
+    """Return whether recalibration of a model is a gain on a dataset, and what is wrong with its own predictions.
 
     A method gains where the verdict on a proper loss is "better", as `PROPER_LOSSES` names them.
     """
@@ -75,7 +75,7 @@ def conclusion(results: Results, dataset: str, model: str) -> Conclusion:
 
 
 def raw(results: Results, model: str) -> bool:
-    """Tell whether a model gives a score that is a rank alone."""
+    """Tell whether a model gives a score without a scale, which only ranks rows."""
     return any(entry.name == model and "score" in entry.columns and entry.scale is None for entry in results.models)
 
 
@@ -98,7 +98,7 @@ def _differences_of_losses(results: Results, dataset: str, model: str) -> dict[s
 
 
 def _verdict_without_losses(results: Results) -> Conclusion:
-    """Say that there is nothing by which recalibration could be judged."""
+    """Return the conclusion where nothing can judge recalibration."""
     if results.recalibration and all(record.shifts for record in results.recalibration):
         return Conclusion("no verdict.", (f"{SHIFTED}, so measures on these rows cannot judge it.",))
     kind, example = ("proper score", "the Brier score or the log loss") if results.levels else (
@@ -108,7 +108,7 @@ def _verdict_without_losses(results: Results) -> Conclusion:
 
 
 def _verdict_of_losses(losses: Mapping[str, Sequence[Comparison]], directions: Mapping[str, str]) -> Conclusion:
-    """Say what the differences of the losses come to; ``directions`` are those of the measures."""
+    """Return the conclusion from the differences of losses; ``directions`` are those of the measures, by name."""
     differences = [c for rows in losses.values() for c in rows]
     if all(c.lower is None for c in differences):
         return Conclusion("no verdict.", ("The differences have no intervals, so there is no verdict.",))
@@ -129,6 +129,7 @@ def _verdict_of_losses(losses: Mapping[str, Sequence[Comparison]], directions: M
 
 
 def _headline(gains: Collection[str], harms: Collection[str], rest: Collection[str]) -> str:
+    """Return the headline on variants that gain, that harm, and the rest that do neither."""
     if not gains and not harms:
         return "recalibration is no real gain."
     if not gains:
@@ -141,39 +142,43 @@ def _headline(gains: Collection[str], harms: Collection[str], rest: Collection[s
 
 
 def _why_undecided(differences: Sequence[Comparison]) -> str:
+    """Return why no verdict is given on differences, as a clause."""
     tested = [c for c in differences if c.verdict in {"undecided", "equivalent"}]
     if not tested:
         return "the difference is zero in every resample" if any(c.verdict == "same" for c in differences) else (
             "the difference has no reliable interval")
-    within = " or lies within its margin" if any(c.verdict == "equivalent" for c in tested) else ""
+    margin = " or lies within its margin" if any(c.verdict == "equivalent" for c in tested) else ""
     if any(c.excludes_zero for c in tested if c.verdict == "undecided"):
-        return f"no difference is clearly beyond zero after correction for their number{within and ','}{within}"
-    return f"every interval of the difference includes zero{within}"
+        return f"no difference is clearly beyond zero after correction for their number{margin and ','}{margin}"
+    return f"every interval of the difference includes zero{margin}"
 
 
 def _largest_changes(
     losses: Mapping[str, Sequence[Comparison]], directions: Mapping[str, str], word: str, variants: Collection[str]
 ) -> list[str]:
-    """Say for each loss which method changes it most to one side, and how many others change any to this side."""
-    sentences, named = [], set()
+    """Return sentences on which method changes each loss most for better or worse (``word``), and how many others do.
+
+    ``variants`` are the methods with that verdict on any loss.
+    """
+    sentences, named_variants = [], set()
     for name, rows in losses.items():
         changed = [c for c in rows if c.verdict == word and c.difference is not None]
         if changed:
-            most = max(changed, key=lambda c: abs(c.difference or 0.0))
-            named.add(most.variant)
-            verb = "falls" if (directions[most.metric] == "minimize") == (word == "better") else "rises"
-            amount = f"{'most ' if len(changed) > 1 else ''}with {most.variant}, by {_amount_with_interval(most)}"
+            largest = max(changed, key=lambda c: abs(c.difference or 0.0))
+            named_variants.add(largest.variant)
+            verb = "falls" if (directions[largest.metric] == "minimize") == (word == "better") else "rises"
+            amount = f"{'most ' if len(changed) > 1 else ''}with {largest.variant}, by {_amount_with_interval(largest)}"
             sentences.append(f"{name} {verb} {amount}.")
-    further = len(set(variants) - named)
-    if further:  # "one further method gains as well"
-        verb = {"better": ("gains", "gain"), "worse": ("makes it worse", "make it worse")}[word][further > 1]
-        methods = f"{wording.number_word(further)} further {'method' if further == 1 else 'methods'}"
+    other_count = len(set(variants) - named_variants)
+    if other_count:  # "one further method gains as well"
+        verb = {"better": ("gains", "gain"), "worse": ("makes it worse", "make it worse")}[word][other_count > 1]
+        methods = f"{wording.number_word(other_count)} further {'method' if other_count == 1 else 'methods'}"
         sentences[-1] = f"{sentences[-1][:-1]}; {methods} {verb} as well."
     return sentences
 
 
 def _amount_with_interval(difference: Comparison) -> str:
-    """Write by how much a measure changes, without its sign, and the interval of that."""
+    """Return by how much a measure changes, without its sign, with the interval, as text."""
     sign = -1.0 if (difference.difference or 0.0) < 0 else 1.0
     value, *ends = (sign * (end or 0.0) for end in (difference.difference, difference.lower, difference.upper))
     text, interval = numbers.interval(value, min(ends), max(ends))
@@ -181,18 +186,18 @@ def _amount_with_interval(difference: Comparison) -> str:
 
 
 def _calibration_before(results: Results, dataset: str, model: str) -> Iterator[str]:
-    """Say what the calibration measures of the original predictions show, where the run has them."""
-    judged = [
+    """Yield the sentence on what the calibration measures of the original predictions show, if there are any."""
+    clauses = [
         _calibration_side(e, CALIBRATION[e.metric]) for e in overall(results, dataset)
         if (e.model, e.average, e.class_) == (model, None, None) and "prevalence" not in e.params
         and e.metric in CALIBRATION and e.value is not None
     ]
-    if judged:
-        yield f"Without it, {'; '.join(judged)}."
+    if clauses:
+        yield f"Without it, {'; '.join(clauses)}."
 
 
 def _calibration_side(e: Estimate, words: CalibrationWords) -> str:
-    """Say on which side of its ideal value a measure of calibration lies, as far as its interval tells."""
+    """Return on which side of its ideal value a measure of calibration lies, as far as its interval tells."""
     text = f"{words.name} {shown(e).text}"
     if e.lower is None or e.upper is None:
         return f"the {words.name} is {shown(e).text}"
@@ -223,25 +228,25 @@ def recalibration_judged(results: Results) -> Iterator[Claim]:
 
 
 def helps(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say by which methods recalibration makes a model better, and by how much at most."""
-    for same in _by_model(rows):
-        text = _change_sentence(results, same, "makes {} better")
-        yield finding("passes", weights.RECALIBRATION_HELPS, text, anchor(results, same[0], SECTION), same)
+    """Yield findings on methods by which recalibration makes a model better, and by how much at most."""
+    for group in _by_model(rows):
+        text = _change_sentence(results, group, "makes {} better")
+        yield finding("passes", weights.RECALIBRATION_HELPS, text, anchor(results, group[0], SECTION), group)
 
 
 def harms(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say by which methods recalibration makes a model worse."""
-    for same in _by_model(rows):
-        text = _change_sentence(results, same, "makes {} worse")
-        yield finding("fails", weights.RECALIBRATION_HARMS, text, anchor(results, same[0], SECTION), same)
+    """Yield findings on methods by which recalibration makes a model worse."""
+    for group in _by_model(rows):
+        text = _change_sentence(results, group, "makes {} worse")
+        yield finding("fails", weights.RECALIBRATION_HARMS, text, anchor(results, group[0], SECTION), group)
 
 
 def undecided(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say for which methods these data do not show any gain."""
-    for same in _by_model(rows):
-        text = (f"These data do not show that recalibration by {_joined_methods(same)} makes "
-                f"{of_model(results, _as_original(same))} better or worse.")
-        yield finding("undecided", weights.RECALIBRATION_OPEN, text, anchor(results, same[0], SECTION), same)
+    """Yield findings on methods for which these data do not show any gain."""
+    for group in _by_model(rows):
+        text = (f"These data do not show that recalibration by {_joined_methods(group)} makes "
+                f"{of_model(results, _as_original(group))} better or worse.")
+        yield finding("undecided", weights.RECALIBRATION_OPEN, text, anchor(results, group[0], SECTION), group)
 
 
 def _by_model(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:

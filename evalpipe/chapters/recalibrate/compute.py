@@ -64,11 +64,11 @@ class _Variant:
 
     @property
     def name(self) -> str:
-        """What the variant is called among the models of a sample."""
+        """The name of the variant among the models of a sample."""
         return f"{self.model}+{self.method.name}"
 
     def problem(self, fault: _UnfitError) -> Problem:
-        """Say which recalibrator it is, where it was asked for, and what to do."""
+        """Return the problem of a recalibrator that cannot be fitted or used, at its place in the spec."""
         index = self.plan.recalibrate.methods.index(self.method)
         message = f"'{self.method.name}' of model '{self.model}' cannot be {fault}"
         hint = "remove the method, or fit it on other rows"
@@ -76,7 +76,7 @@ class _Variant:
 
 
 def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
-    """Fit every recalibrator and add what it makes of each model to the evaluated samples, after the model itself.
+    """Return the evaluated samples with the variants of each model after it, and the records of the recalibrators.
 
     Samples on which thresholds of variants are chosen get them too.
 
@@ -98,7 +98,7 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
 
 
 def _with_variants_beside_models(sample: Sample, variants: dict[str, ModelAndPredictions]) -> Sample:
-    """Return a sample, and its parts, with each model's variants after the model."""
+    """Return a sample and its parts with the variants of each model after the model, by their names."""
     models: dict[str, Predictions] = {}
     for name, model in sample.models.items():
         models[name] = model
@@ -108,25 +108,26 @@ def _with_variants_beside_models(sample: Sample, variants: dict[str, ModelAndPre
 
 
 def _fit_on_dataset(variant: _Variant, variants: Variants) -> dict[str, PredictionsOn]:
-    """Fit on the dataset that the spec names, and record the fit; return what the variant predicts, by dataset."""
+    """Fit on the dataset that the spec names, and record the fit; return the prediction function by dataset."""
     samples = {sample.dataset: sample for sample in variants.samples}
-    on = samples[str(variant.plan.recalibrate.dataset)]
-    fit = _fit_recalibrator(variant, on.of(variant.model))
-    wanted = _samples_to_predict(variant, variants.samples)
+    fit_sample = samples[str(variant.plan.recalibrate.dataset)]
+    fit = _fit_recalibrator(variant, fit_sample.of(variant.model))
+    samples_to_predict = _samples_to_predict(variant, variants.samples)
 
     def predictions_on(sample: Sample) -> Predictions:
         return _variant_predictions(variant, sample, (fit,))
 
-    evaluated = (sample.of(variant.model) for sample in wanted if sample.role == "evaluate")
+    evaluated = (sample.of(variant.model) for sample in samples_to_predict if sample.role == "evaluate")
     applied = [_applied(variant, sample, fit, predictions_on(sample)) for sample in evaluated]
-    variants.records.append(_recalibration_record(variant, on, fit, applied))
-    return {sample.dataset: predictions_on for sample in wanted}
+    variants.records.append(_recalibration_record(variant, fit_sample, fit, applied))
+    return {sample.dataset: predictions_on for sample in samples_to_predict}
 
 
 def _cross_fit(variant: _Variant, variants: Variants) -> dict[str, PredictionsOn]:
-    """Fit on the other folds of each dataset; the record, for later use, is of a fit on all its rows.
+    """Fit on the other folds of each dataset; return the prediction function by dataset.
 
-    Rows that choose thresholds are shared in folds of their own, so that no recalibrator has seen an evaluated row.
+    The record, for later use, is of a fit on all rows of an evaluated dataset. Rows that choose thresholds are split in
+    folds of their own, so that no recalibrator has seen an evaluated row.
     """
     count, predictions = variant.plan.recalibrate.folds or 0, dict[str, "PredictionsOn"]()
     for sample in _samples_to_predict(variant, variants.samples):
@@ -148,24 +149,24 @@ def _cross_fitted_predictions(predictions: Predictions, _: Sample) -> Prediction
 
 
 def _samples_to_predict(variant: _Variant, samples: Sequence[Sample]) -> list[Sample]:
-    """Return the samples to be evaluated, and the one on which the variant's threshold is chosen."""
+    """Return the samples to be evaluated, and the sample on which the threshold of the variant is chosen."""
     rule = variant.plan.models[variant.model].threshold.variant_rule
-    chooses = None if rule is None else rule.dataset
+    choosing_dataset = None if rule is None else rule.dataset
     return [sample for sample in samples
-            if sample.role == "evaluate" or (sample.role == "calibrate" and sample.dataset == chooses)]
+            if sample.role == "evaluate" or (sample.role == "calibrate" and sample.dataset == choosing_dataset)]
 
 
-def fold_of(plan: Plan, sample: Sample, count: int, at: tuple[str, ...] = FOLDED) -> Wholes:
-    """Return the fold of each row, shape [n]: as many units to each as can be, at random; clusters stay whole.
+def fold_of(plan: Plan, sample: Sample, count: int, loc: tuple[str, ...] = FOLDED) -> Wholes:
+    """Return the fold of each row, shape [n]: folds have equally many units, drawn at random; clusters stay together.
 
-    Raises DataError where there are fewer units than folds; ``at`` is where the spec asks for them.
+    Raises DataError where there are fewer units than folds; ``loc`` is the place in the spec that says how many folds.
     """
     units = np.arange(sample.n) if sample.cluster is None else sample.cluster
     total = int(units.max()) + 1
     if total < count:
-        what = "rows" if sample.cluster is None else "clusters"
-        message = f"dataset '{sample.dataset}' has {total:,} {what}, which cannot be split into {count:,} folds"
-        raise DataError(Problem("too-many-folds", message, plan.places.place(*at), "ask for fewer folds"))
+        unit_name = "rows" if sample.cluster is None else "clusters"
+        message = f"dataset '{sample.dataset}' has {total:,} {unit_name}, which cannot be split into {count:,} folds"
+        raise DataError(Problem("too-many-folds", message, plan.places.place(*loc), "ask for fewer folds"))
     # One stream for recalibrators and thresholds: equal numbers of folds are then the same folds of the same rows.
     order = stream(plan.seed, "recalibration folds", sample.dataset).permutation(total)
     return np.asarray((order % count)[units])
@@ -176,11 +177,11 @@ def _fit_recalibrator(
 ) -> Fitted:
     """Fit the recalibrator on all rows of a sample, or on those outside one of its ``folds``, [n]."""
     kept = np.arange(sample.n) if folds is None else np.flatnonzero(folds != fold)
-    model, drawn = sample.models[variant.model], design(variant.plan, sample)
+    model, draw_design = sample.models[variant.model], design(variant.plan, sample)
     stage = f"{sample.dataset}/{variant.name}/{'all' if fold is None else fold}"
 
     def resampled(times: int) -> Iterable[Values]:
-        for weights in replicate_weights(drawn, times, variant.plan.seed, stage):
+        for weights in replicate_weights(draw_design, times, variant.plan.seed, stage):
             yield weights[:, kept]
 
     training = Training(sample.truth[kept], _recalibrator_input(sample, model)[kept], sample.weights[kept],
@@ -194,24 +195,24 @@ def _fit_recalibrator(
 
 
 def _recalibrator_input(sample: Sample, model: Predictions) -> Values:
-    """Return what a recalibrator takes: predicted numbers [n], probabilities [n] or [n, K], or raw scores [n]."""
+    """Return what a recalibrator is applied to: numbers [n], probabilities [n] or [n, K], or raw scores [n]."""
     if sample.task in NUMBERS:
         return present(model.predicted, "predictions")
     return present(model.score, "scores") if _is_rank_alone(model) else present(model.probability, "probabilities")
 
 
 def _is_rank_alone(model: Predictions) -> bool:
-    """Tell whether a model gives a score that is a rank alone."""
+    """Tell whether a model gives a score without probabilities, which only ranks rows."""
     return model.probability is None and model.score is not None
 
 
 def _scores_of_fit(model: Predictions) -> Floats | None:
-    """Return a raw score, or the scores that probabilities were made of; None where there are only probabilities."""
+    """Return the raw scores of a model, or those its probabilities were made of; None of probabilities alone."""
     return model.score if _is_rank_alone(model) else model.made_of
 
 
 def _by_own_fold(values: Sequence[Floats], folds: Wholes | None) -> Floats:
-    """Return for each row the value by the fit of its own fold; ``values`` has those of all rows by each fit.
+    """Return for each row the value by the fit of its own fold, from the values of all rows by each fit.
 
     ``folds`` is the fold of each row, [n]; None where one fit serves all rows.
     """
@@ -226,7 +227,7 @@ def _by_own_fold(values: Sequence[Floats], folds: Wholes | None) -> Floats:
 def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | None = None) -> Predictions:
     """Return a model's predictions with probabilities or scores recalibrated, each row by the fit of its own fold.
 
-    Ranks are taken from the log odds where the model gives scores that a method maps to such, as probabilities round to
+    Ranks are those of the log odds where the model gives scores that a method maps to such, as probabilities round to
     ties near 0 and 1. What a method that only rises or falls rounds to one number keeps the order of the model.
     """
     if model.stated is not None:
@@ -246,7 +247,7 @@ def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | Non
 
 
 def _recalibrated_cells(model: Predictions, fits: Sequence[Fitted]) -> Predictions:
-    """Recalibrate predictions of cells, whose rows are ranked together: by the recalibrated mean of the cell's rows.
+    """Return recalibrated predictions of cells, whose rows are ranked together: by the mean of the cell's rows.
 
     The least and the largest probability of a cell, ``ends`` [n, 2], are recalibrated by a map of one direction.
     """
@@ -262,7 +263,7 @@ def _recalibrated_cells(model: Predictions, fits: Sequence[Fitted]) -> Predictio
 def _variant_predictions(
     variant: _Variant, sample: Sample, fits: Sequence[Fitted], folds: Wholes | None = None
 ) -> Predictions:
-    """Return a variant's predictions on a sample; its classes are those of its own probabilities."""
+    """Return a variant's predictions on a sample, with classes by its own probabilities."""
     declared, model = variant.plan.models[variant.model], sample.models[variant.model]
     model = replace(
         model, source=variant.model, variant=variant.method.name, folds=folds, zone=declared.variant_zone, group=None,
@@ -300,14 +301,14 @@ def _ranks_within_folds(sample: Sample, model: Predictions, fits: Sequence[Fitte
 def _recalibrated_numbers(
     sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes | None
 ) -> Predictions:
-    """Recalibrate predicted numbers, and those of fits without the row; means of counts must stay above zero."""
+    """Return recalibrated numbers, also of fits without the row; raises _UnfitError of counts not above zero."""
     def mapped(numbers: Values | None) -> Floats | None:
         return None if numbers is None else _by_own_fold([fit(numbers) for fit in fits], folds)
 
     predicted, left_out = mapped(model.predicted), mapped(model.left_out)
-    low = sum(int((numbers <= 0).sum()) for numbers in (predicted, left_out) if numbers is not None)
-    if sample.task == "count" and low:
-        what = "1 prediction" if low == 1 else f"{low:,} predictions"
+    low_count = sum(int((numbers <= 0).sum()) for numbers in (predicted, left_out) if numbers is not None)
+    if sample.task == "count" and low_count:
+        what = "1 prediction" if low_count == 1 else f"{low_count:,} predictions"
         raise _UnfitError(
             f"used: {what} of dataset '{sample.dataset}' would not be above zero, as the mean of a count is")
     standardised = None
@@ -319,23 +320,23 @@ def _recalibrated_numbers(
 
 def _standardised(numbers: Floats, weights: Floats) -> Floats:
     """Return numbers [n] less their mean, over their standard deviation; zeros where all are equal."""
-    away = numbers - np.average(numbers, weights=weights)
-    spread = float(np.sqrt(np.average(away**2, weights=weights)))
-    return away / spread if spread else away
+    deviations = numbers - np.average(numbers, weights=weights)
+    spread = float(np.sqrt(np.average(deviations**2, weights=weights)))
+    return deviations / spread if spread else deviations
 
 
 def _with_classes_of_levels(model: Predictions) -> Predictions:
-    """Predict the level of the highest score or probability."""
-    chances = present(model.probability, "probabilities")
-    highest = chances if model.score is None else model.score
-    reportable = None if model.zone is None else reportable_rows(model.zone, chances)
-    judged = highest if reportable is None else highest[reportable]
-    tied = int(((judged == judged.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
-    return replace(model, predicted=highest.argmax(axis=1), tied=tied, reportable=reportable)
+    """Return predictions with the level of the highest score or probability as class, and how many rows tie."""
+    probabilities = present(model.probability, "probabilities")
+    ranked = probabilities if model.score is None else model.score
+    reportable = None if model.zone is None else reportable_rows(model.zone, probabilities)
+    reported = ranked if reportable is None else ranked[reportable]
+    tied_count = int(((reported == reported.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
+    return replace(model, predicted=ranked.argmax(axis=1), tied=tied_count, reportable=reportable)
 
 
 def _applied(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) -> Applied:
-    """Return how many distinct predictions there are before and after, and how many rows are clipped."""
+    """Return the record of a fit on a sample: distinct predictions before and ``after``, and rows clipped."""
     model = sample.models[variant.model]
     values = [_recalibrator_input(sample, predictions) for predictions in (model, after)]
     distinct = list(values)
@@ -343,15 +344,17 @@ def _applied(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions)
     if scores is not None:
         # Far scores round to one probability; recalibrators see the scores, which stay apart.
         distinct = [scores, values[1] if after.made_of is None else after.made_of]
-    before, after_it = (len(np.unique(predictions, axis=0)) for predictions in distinct)
-    return Applied(dataset=sample.dataset, distinct_before=before, distinct_after=after_it,
+    count_before, count_after = (len(np.unique(predictions, axis=0)) for predictions in distinct)
+    return Applied(dataset=sample.dataset, distinct_before=count_before, distinct_after=count_after,
                    clipped=fit.clips(values[0], _scores_of_fit(model)))
 
 
-def _recalibration_record(variant: _Variant, on: Sample, fit: Fitted, applied: list[Applied]) -> Recalibration:
+def _recalibration_record(variant: _Variant, sample: Sample, fit: Fitted, applied: list[Applied]) -> Recalibration:
+    """Return the record of a fitted recalibrator and of the samples that it was applied to."""
     return Recalibration(
-        model=variant.model, variant=variant.method.name, method=fit.method, fitted_on=on.dataset,
+        model=variant.model, variant=variant.method.name, method=fit.method, fitted_on=sample.dataset,
         folds=variant.plan.recalibrate.folds,
         options={option: value for option, value in fit.options.items() if value is not None},
-        n=on.summary.n, events=on.summary.events, clipped=fit.clipped, applied=applied, parameters=fit.parameters,
+        n=sample.summary.n, events=sample.summary.events, clipped=fit.clipped, applied=applied,
+        parameters=fit.parameters,
     )

@@ -71,7 +71,7 @@ STRIP = 22.0
 
 
 def drawings(results: Results, dataset: str) -> Iterator[Drawing]:
-    """Draw every recalibrated model of a dataset before and after: reliability, or observed against predicted."""
+    """Yield figures of each recalibrated model of a dataset before and after: reliability, or observed by predicted."""
     context = context_of(results, dataset)
     for model in context.series:
         quantile = context.variants(model.name, Reliability, "calibration_quantile")
@@ -86,18 +86,18 @@ def drawings(results: Results, dataset: str) -> Iterator[Drawing]:
 
 
 def with_original(curves: Mapping[str, C]) -> Iterator[dict[str, C]]:
-    """Share the variants among figures, the original first in each; none where there is nothing beside it.
+    """Yield the curves by variant for each figure, the original first in each; none where there is no variant.
 
     A raw score has no such curve of its own, so its variants stand alone.
     """
-    first = [variant for variant in curves if variant == "original"]
-    rest, room = [variant for variant in curves if variant != "original"], MOST_PANELS - len(first)
-    for start in range(0, len(rest), room):
-        yield {variant: curves[variant] for variant in (*first, *rest[start : start + room])}
+    original = [variant for variant in curves if variant == "original"]
+    variants, room = [variant for variant in curves if variant != "original"], MOST_PANELS - len(original)
+    for start in range(0, len(variants), room):
+        yield {variant: curves[variant] for variant in (*original, *variants[start : start + room])}
 
 
 def series_of_variant(model: Series, variant: str) -> Series:
-    """Return how a variant is drawn: as its model, the original in grey."""
+    """Return the ink and marker of a variant: those of its model, grey for the original."""
     return Series(variant, variant, "muted" if variant == "original" else model.ink, model.marker)
 
 
@@ -107,12 +107,13 @@ def panel_titles(curves: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _reliability_figure(context: Context, model: Series, number: int, curves: Mapping[str, Reliability]) -> Drawing:
+    """Return a figure of the reliability of a model and its variants in bins, ``number`` counted from 1."""
     first = next(iter(curves.values()))
     kind = kind_of(first)
     spreads = context.variants(model.name, Histogram)
     rugs = context.variants(model.name, Rug)
-    spread = not spreads.keys().isdisjoint(curves) and not rugs
-    beneath = " Below: distribution of the predicted probabilities." if spread else ""
+    has_spread = not spreads.keys().isdisjoint(curves) and not rugs
+    beneath = " Below: distribution of the predicted probabilities." if has_spread else ""
     caption = (
         f"Reliability, {kind}: observed share of events in each bin against {bin_position(first)}. Dotted "
         f"diagonal: perfect calibration.{interval_caption(context, list(curves.values()))}"
@@ -127,13 +128,13 @@ def _reliability_figure(context: Context, model: Series, number: int, curves: Ma
     axes = (near_axis("Predicted probability", end, narrow=True), near_axis("Share of events", end, narrow=True))
     sheet = Sheet()
     panels = grid(sheet, [axes] * len(curves), panel_titles(curves))
-    for drawn, (variant, curve) in zip(panels, curves.items(), strict=True):
-        draw_diagonal(drawn)
-        if spread and variant in spreads:
-            _draw_score_spread(drawn, spreads[variant])
-        draw_rug(drawn, series_of_variant(model, variant), rugs.get(variant))
-        draw_bins(drawn, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
-    sheet.key([PERFECT, *([KeyEntry("Rows by probability", "pale", "fill")] if spread else [])])
+    for plot, (variant, curve) in zip(panels, curves.items(), strict=True):
+        draw_diagonal(plot)
+        if has_spread and variant in spreads:
+            _draw_score_spread(plot, spreads[variant])
+        draw_rug(plot, series_of_variant(model, variant), rugs.get(variant))
+        draw_bins(plot, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
+    sheet.key([PERFECT, *([KeyEntry("Rows by probability", "pale", "fill")] if has_spread else [])])
     sentence = listed([f"{variant}: {missed_bins(curve)}" for variant, curve in curves.items()])
     return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
 
@@ -149,23 +150,24 @@ def title_of(model: Series, curves: Iterable[str]) -> str:
 
 
 def before_or_after(curves: Iterable[str]) -> str:
-    """Say whether a figure shows a model before and after recalibration, or after it alone."""
+    """Return the words on whether a figure shows a model before and after recalibration, or after it alone."""
     return "before and after recalibration" if "original" in curves else "after recalibration"
 
 
 def _draw_score_spread(drawn: Panel, spread: Histogram) -> None:
-    """Draw how the probabilities are spread at the foot of a panel."""
+    """Draw the histogram of the probabilities at the foot of a panel."""
     edges, heights = score_weights(spread)
     y = Axis("", 0, max(heights) or 1)
     foot = Panel(drawn.sheet, drawn.x, y, drawn.left, drawn.base - STRIP, drawn.width, STRIP)
-    kept = [(left, height) for left, height in zip(edges, heights, strict=False) if left < drawn.x.high]
-    end = min(edges[len(kept)], drawn.x.high)
-    foot.bars([*(left for left, _ in kept), end], [height for _, height in kept], "pale")
+    visible = [(left, height) for left, height in zip(edges, heights, strict=False) if left < drawn.x.high]
+    end = min(edges[len(visible)], drawn.x.high)
+    foot.bars([*(left for left, _ in visible), end], [height for _, height in visible], "pale")
 
 
 def _observed_against_predicted(
     context: Context, model: Series, number: int, curves: Mapping[str, ObservedPredictedSmooth],
 ) -> Drawing:
+    """Return a figure of smooth lines of observed against predicted values of a model and its variants."""
     caption = (
         "Smooth lines of observed against predicted values. Dotted diagonal: observed = predicted. Below it "
         "predictions are too high, above it too low."
@@ -176,13 +178,13 @@ def _observed_against_predicted(
     x, y = (_shared_axis(curves.values(), axis_name(context, name)) for name in ("Predicted", "Observed"))
     sheet = Sheet()
     panels = grid(sheet, [(x, y)] * len(curves), panel_titles(curves))
-    for drawn, (variant, curve) in zip(panels, curves.items(), strict=True):
-        draw_equal_diagonal(drawn)
-        at, line = map(column, curve.points.path)
+    for plot, (variant, curve) in zip(panels, curves.items(), strict=True):
+        draw_equal_diagonal(plot)
+        predicted, observed = map(column, curve.points.path)
         series = series_of_variant(model, variant)
-        drawn.line(at, line, series.ink, name=variant)
-        if len(at) < FEW:
-            drawn.marks(at, line, series.ink, series.marker)
+        plot.line(predicted, observed, series.ink, name=variant)
+        if len(predicted) < FEW:
+            plot.marks(predicted, observed, series.ink, series.marker)
     sheet.key([PERFECT])
     sentence = listed([f"{variant}: {_widest_gap(curve)}" for variant, curve in curves.items()])
     return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
@@ -195,18 +197,20 @@ def draw_equal_diagonal(drawn: Panel) -> None:
 
 
 def _shared_axis(curves: Iterable[ObservedPredictedSmooth], name: str) -> Axis:
+    """Return the axis that holds the values of all curves, on both sides."""
     axis = number_axis(name, [value for curve in curves for values in curve.points.path for value in known(values)])
     return Axis(name, axis.low, axis.high, ticks_between(axis.low, axis.high, 2))
 
 
 def _widest_gap(curve: ObservedPredictedSmooth) -> str:
+    """Return the words on where a line is furthest from the diagonal."""
     rows = [(x, y) for x, y in zip(*curve.points.path, strict=True) if x is not None and y is not None]
     x, y = max(rows, key=lambda row: abs(row[1] - row[0]))
     return f"the line is furthest from the diagonal where {short(x)} is predicted, at {short(y)}"
 
 
 def curve_drawings(results: Results, dataset: str) -> Iterator[Drawing]:
-    """Draw the windows and the smooth curves of every recalibrated model of a dataset."""
+    """Yield figures of moving windows and smooth curves of each recalibrated model of a dataset."""
     context = context_of(results, dataset)
     for model in context.series:
         windows = context.variants(model.name, CalibrationWindow)
@@ -216,6 +220,7 @@ def curve_drawings(results: Results, dataset: str) -> Iterator[Drawing]:
 
 
 def _windows_figure(context: Context, model: Series, number: int, curves: Mapping[str, CalibrationWindow]) -> Drawing:
+    """Return a figure of the reliability of a model and its variants in moving windows."""
     where = f"Reliability of {model.label} in moving windows"
     findings = {variant: missed_bins(curve, "windows") for variant, curve in curves.items()}
     end, sheet = windows_upper_end(curves.values()), Sheet()
@@ -231,7 +236,7 @@ def _windows_figure(context: Context, model: Series, number: int, curves: Mappin
 
 
 def _smooth_curves_by_variant(context: Context, model: Series) -> dict[str, SmoothCurves]:
-    """Return the smooth curves of a model's original and of its variants, by variant; of those that have any."""
+    """Return the smooth curves of a model and its variants, by variant; without those that have none."""
     lines = context.variants(model.name, CalibrationLogistic)
     splines = context.variants(model.name, CalibrationSpline)
     steps = context.variants(model.name, CalibrationIsotonic)
@@ -241,6 +246,7 @@ def _smooth_curves_by_variant(context: Context, model: Series) -> dict[str, Smoo
 
 
 def _smooth_figure(context: Context, model: Series, number: int, curves: Mapping[str, SmoothCurves]) -> Drawing:
+    """Return a figure of the smooth calibration curves of a model and its variants."""
     findings = {variant: smooth_finding(several) for variant, several in curves.items()}
     sheet = Sheet()
     axes = smooth_axes(list(curves.values()), narrow=True)
@@ -255,7 +261,7 @@ def _smooth_figure(context: Context, model: Series, number: int, curves: Mapping
 
 
 def _figure_texts(context: Context, where: str, findings: Mapping[str, str], caption: str) -> tuple[str, str, str]:
-    """Return what a figure finds by variant, how to read it, and its alternative text."""
+    """Return three texts of a figure: the findings by variant, the caption, and the alternative text."""
     sentences = [f"{variant}: {words}" for variant, words in findings.items()]
     alt = f"{where} on {context.dataset.name} {before_or_after(findings)}. {' '.join(f'{s}.' for s in sentences)}"
     return listed(sentences), caption, alt

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecalibrationPlan:
-    """Recalibrators, none where the spec asks for none; and the rows that they are fitted on.
+    """The recalibrators of a spec, none without `recalibrate`, and the rows that they are fitted on.
 
-    These are those of a ``dataset`` kept for this, or else the evaluated ones, in so many ``folds``.
+    These are the rows of a ``dataset`` for this purpose, or else the evaluated ones, in so many ``folds``.
     """
 
     methods: tuple[MethodChoice, ...] = ()
@@ -26,7 +26,7 @@ class RecalibrationPlan:
 
 
 def recalibration_plan(spec: Spec) -> RecalibrationPlan:
-    """Return how models are recalibrated."""
+    """Return which recalibrators are fitted, and on which rows."""
     recalibrate = spec.recalibrate
     if recalibrate is None:
         return RecalibrationPlan()
@@ -37,7 +37,7 @@ def recalibration_plan(spec: Spec) -> RecalibrationPlan:
 
 
 def _with_target_prevalence(spec: Spec, choice: MethodChoice) -> MethodChoice:
-    """Return a recalibrator; one that shifts to a prevalence and names none shifts to the declared one."""
+    """Return a method; if it shifts to a prevalence and names none, it gets the declared one."""
     options, declared = dict(choice.options), prevalence_plan(spec)
     if choice.shifts and options.get("to") is None and declared is not None:
         options["to"] = unread_prevalence(spec, 0 if spec.task == "binary" else "list") or (

@@ -63,53 +63,54 @@ def _unused_datasets(draft: Draft, fit_on: str | Folds | None) -> Iterator[Probl
 
 def _check_method(draft: Draft, loc: Loc, choice: MethodChoice) -> Iterator[Problem]:
     """Check one method: that it exists, that it is for this task, and its options."""
-    task, named = draft.spec.task, (*loc, "method") if draft.tree.get(*loc, "method") is not None else loc
+    task, name_loc = draft.spec.task, (*loc, "method") if draft.tree.get(*loc, "method") is not None else loc
     if not draft.readable(*loc):
         yield from _malformed_method(draft, loc)
     elif choice.method not in registry:
-        message = f"no recalibrator is called {draft.tree.show(*named)}"
+        message = f"no recalibrator is called {draft.tree.show(*name_loc)}"
         hint = f"the methods are {listed(list(registry), 'and')}"
-        yield from refer(draft, named, list(registry), "unknown-method", message, hint)
+        yield from refer(draft, name_loc, list(registry), "unknown-method", message, hint)
     elif task and task not in registry[choice.method].tasks:
         possible = [entry.name for entry in registry.values() if task in entry.tasks]
         message = f"{choice.method} does not recalibrate {with_article(task)} outcome"
-        yield draft.tree.problem("not-for-task", message, *named, hint=f"use {listed(possible)}")
+        yield draft.tree.problem("not-for-task", message, *name_loc, hint=f"use {listed(possible)}")
     else:
         problems = list(_check_options(draft, loc, registry[choice.method], choice))
         yield from problems
         if choice.shifts and not problems:
-            yield from check_shift(draft, loc, named)
+            yield from check_shift(draft, loc, name_loc)
 
 
 def _malformed_method(draft: Draft, loc: Loc) -> Iterator[Problem]:
-    """Report what is neither a method nor a mapping with one."""
-    written = draft.tree.get(*loc)
-    if isinstance(written, dict) and "method" not in written:
+    """Report an entry of `methods` that is neither a method nor a mapping with one."""
+    entry = draft.tree.get(*loc)
+    if isinstance(entry, dict) and "method" not in entry:
         yield missing_key(draft.tree, loc, "method")
     elif not draft.tree.hidden(loc):
-        where = (*loc, "method") if isinstance(written, dict) else loc
-        what = "a method" if isinstance(written, dict) else "a method, or a mapping with 'method' and its options"
-        yield draft.tree.problem("wrong-type", f"expected {what}, got {draft.tree.spell(*where)}", *where)
+        method_loc = (*loc, "method") if isinstance(entry, dict) else loc
+        expected = "a method" if isinstance(entry, dict) else "a method, or a mapping with 'method' and its options"
+        yield draft.tree.problem("wrong-type", f"expected {expected}, got {draft.tree.spell(*method_loc)}", *method_loc)
 
 
 def _check_options(draft: Draft, loc: Loc, entry: Recalibrator, choice: MethodChoice) -> Iterator[Problem]:
     """Check the options of a method, and the name of its variant."""
-    known, tree = list(entry.options.model_fields), draft.tree
-    has = f"the option{'s' if len(known) > 1 else ''} {listed(known, 'and')}" if known else "no options"
+    options, tree = list(entry.options.model_fields), draft.tree
+    has = f"the option{'s' if len(options) > 1 else ''} {listed(options, 'and')}" if options else "no options"
     for key in choice.options:
-        if key not in known:
-            yield unknown_key(tree, [*known, *COMMON_KEYS], (*loc, key), (f"the method {entry.name} has {has}",))
+        if key not in options:
+            yield unknown_key(tree, [*options, *COMMON_KEYS], (*loc, key), (f"the method {entry.name} has {has}",))
     try:
-        entry.options.model_validate({key: item for key, item in choice.options.items() if key in known})
+        entry.options.model_validate({key: item for key, item in choice.options.items() if key in options})
     except ValidationError as error:
         yield from explain(error, tree, entry.options.model_json_schema(), loc)
-    here, name = (*loc, "name"), tree.get(*loc, "name")
+    name_loc, name = (*loc, "name"), tree.get(*loc, "name")
     if name is not None and not isinstance(name, str):
-        yield tree.problem("wrong-type", f"expected a name, got {tree.spell(*here)}", *here)
+        yield tree.problem("wrong-type", f"expected a name, got {tree.spell(*name_loc)}", *name_loc)
     elif name is not None and not is_key(name):
-        yield bad_name(tree, here)
+        yield bad_name(tree, name_loc)
     elif name == "original":
-        yield tree.problem("bad-name", "'original' is what the model itself is called", *here, hint="choose another")
+        message = "'original' is what the model itself is called"
+        yield tree.problem("bad-name", message, *name_loc, hint="choose another")
 
 
 def _repeated_variant(draft: Draft, loc: Loc, choice: MethodChoice, variants: dict[str, Loc]) -> Iterator[Problem]:
@@ -136,42 +137,42 @@ def _check_models(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_methods_for_rank_score(draft: Draft, model: str) -> Iterator[Problem]:
-    """Report methods that take probabilities, of a model whose score is a rank alone."""
-    able = [entry.name for entry in registry.values() if entry.method.of_scores]
+    """Report methods that need probabilities, of a model whose score only ranks rows."""
+    fitting = [entry.name for entry in registry.values() if entry.method.of_scores]
     recalibrate = draft.spec.recalibrate
     for index, choice in enumerate(recalibrate.methods if recalibrate is not None else ()):
         loc: Loc = (*HERE, "methods", index)
         of_probability = choice.options.get("on") == "probability"
         if not draft.readable(*loc) or choice.method not in registry or (
-                choice.method in able and not of_probability):
+                choice.method in fitting and not of_probability):
             continue
-        what = f"{choice.method} on the probability" if of_probability else choice.method
-        message = f"{what} takes probabilities, but the score of the model '{model}' is a rank alone"
+        method = f"{choice.method} on the probability" if of_probability else choice.method
+        message = f"{method} takes probabilities, but the score of the model '{model}' is a rank alone"
         hint = "leave out 'on'" if of_probability else (
-            f"use {listed(able)}, or say what the score is: scale: logit for log odds, scale: margin for a distance "
+            f"use {listed(fitting)}, or say what the score is: scale: logit for log odds, scale: margin for a distance "
             "from a boundary")
         yield draft.tree.problem("not-recalibrable", message, *loc, hint=hint)
 
 
-def check_shift(draft: Draft, loc: Loc, named: Loc) -> Iterator[Problem]:
-    """Check the prevalences that a recalibrator shifts from and to; ``named`` is where its name stands."""
-    declared, name, many = draft.spec.prevalence, draft.tree.get(*named), draft.spec.task in MANY
+def check_shift(draft: Draft, loc: Loc, name_loc: Loc) -> Iterator[Problem]:
+    """Check the prevalences that a recalibrator shifts from and to; ``name_loc`` is the place of its name."""
+    declared, name, many = draft.spec.prevalence, draft.tree.get(*name_loc), draft.spec.task in MANY
     if draft.tree.get(*loc, "to") is None:
-        absent = None if declared is None else _impossible_at(declared.mean)
+        impossible = None if declared is None else _impossible_at(declared.mean)
         if declared is None:
             message, form = f"{name} needs a prevalence to shift to", "[…]" if many else "…"
-            yield draft.tree.problem("missing-option", message, *named, hint=(
+            yield draft.tree.problem("missing-option", message, *name_loc, hint=(
                 f"add 'prevalence: …' to the spec, or write {{method: {name}, to: {form}}}"))
-        elif absent is not None:
-            message = f"{name} cannot shift to a prevalence at which {absent} never occurs"
+        elif impossible is not None:
+            message = f"{name} cannot shift to a prevalence at which {impossible} never occurs"
             hint = "no probability can be known there: give a prevalence above 0 and below 1, or leave the method out"
-            yield draft.tree.problem("out-of-range", message, *named, hint=hint)
+            yield draft.tree.problem("out-of-range", message, *name_loc, hint=hint)
     for key in ("from", "to"):
         yield from _check_shares(draft, (*loc, key), many=many)
 
 
 def _impossible_at(prevalence: float | dict[str, float]) -> str | None:
-    """Return the level, or the event, that never occurs at a prevalence; None where every one does."""
+    """Return the level, or the event, that never occurs at a prevalence; None where each occurs."""
     match prevalence:
         case dict(shares):
             return next((f"'{level}'" for level, share in shares.items() if share == 0), None)
@@ -182,19 +183,19 @@ def _impossible_at(prevalence: float | dict[str, float]) -> str | None:
     return None
 
 
-def _check_shares(draft: Draft, here: Loc, *, many: bool) -> Iterator[Problem]:
-    """Check a prevalence of a recalibrator: a number, or the share of each level in their order."""
-    given, problem, levels = draft.tree.get(*here), draft.tree.problem, draft.levels
-    spelt, hint = draft.tree.spell(*here), "list one for each level, in their order"
-    match given:
+def _check_shares(draft: Draft, loc: Loc, *, many: bool) -> Iterator[Problem]:
+    """Check a prevalence of a recalibrator: a number or, with ``many`` levels, the share of each in their order."""
+    declared, problem, levels = draft.tree.get(*loc), draft.tree.problem, draft.levels
+    spelt, hint = draft.tree.spell(*loc), "list one for each level, in their order"
+    match declared:
         case [*_] if not many:
             message = f"expected a number from 0 to 1, got {spelt}"
-            yield problem("wrong-type", message, *here, hint="give that of the event")
+            yield problem("wrong-type", message, *loc, hint="give that of the event")
         case [*shares] if levels and len(shares) != len(levels):
             message = f"expected {len(levels)} shares, of {listed(levels, 'and')}, got {len(shares)}"
-            yield problem("wrong-type", message, *here, hint=hint)
+            yield problem("wrong-type", message, *loc, hint=hint)
         case [*shares]:
-            yield from check_sum(draft, here, "shares", shares, 1e-6)
-        case _ if many and levels and given is not None:
+            yield from check_sum(draft, loc, "shares", shares, 1e-6)
+        case _ if many and levels and declared is not None:
             message = f"expected the shares of {listed(levels, 'and')}, got {spelt}"
-            yield problem("wrong-type", message, *here, hint=hint)
+            yield problem("wrong-type", message, *loc, hint=hint)
