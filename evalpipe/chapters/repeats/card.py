@@ -50,15 +50,15 @@ WITH_LIMITS = {"Interval of the mean", "Interval for a new fit", "SE within", "S
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section, with a table and a figure for each model of which there are several fits."""
+    """Yield the section, with a table and a figure for each model of which there are several fits."""
     if results.repeated:
-        blocks = [block for place, repeated in enumerate(results.repeated, 1)
-                  for block in _blocks_of_model(results, repeated, place)]
+        blocks = [block for number, repeated in enumerate(results.repeated, 1)
+                  for block in _blocks_of_model(results, repeated, number)]
         yield Section("repeats", "Repeated fits", (Text(LEAD, "lead"), *blocks, Text(READ, "small")), part="comparison")
 
 
 def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
-    """Say how many fits a model has, and which of them the card shows."""
+    """Yield how many fits a model has, and which of them the card shows."""
     shown = {(len(repeated.files), file_name(repeated.files[0])): repeated
              for repeated in results.repeated if repeated.model == model.name}
     for count, name in shown:
@@ -66,7 +66,7 @@ def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def reading(results: Results, dataset: str) -> Iterator[str]:
-    """Say which fit the measures of a dataset are of."""
+    """Yield which fit the measures of a dataset are of."""
     names = names_of(results)
     for repeated in results.repeated:
         if repeated.dataset == dataset:
@@ -86,7 +86,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _blocks_of_model(results: Results, repeated: RepeatedModel, place: int) -> Iterator[Block]:
-    """Write the values of the fits of a model in each measure, and draw them."""
+    """Yield the table and figures of the fits of a model in each measure; ``place`` is the number of the model."""
     rows, names = rows_of_fits(results, repeated), names_of(results)
     name = f"{names.model(repeated.model)} on {repeated.dataset}"
     limited = any(row.lower is not None for row in rows)
@@ -139,29 +139,29 @@ def fits_against_models(results: Results) -> Iterator[Claim]:
 
 
 def as_wide(results: Results, rows: Sequence[Repeat]) -> Iterator[Finding]:
-    """Say in which measures the choice of a fit matters as much as that of the rows."""
-    for same in grouped(rows, lambda row: (row.dataset, row.model)):
+    """Yield findings on measures in which fits differ as much as samples of rows do."""
+    for group in grouped(rows, lambda row: (row.dataset, row.model)):
         names = names_of(results)
         parts = [f"{names.measure(row.metric, row.params, row.average)} SD {spread_text(row.between or 0.0)} between "
-                 f"fits, SE {spread_text(row.within or 0.0)} within" for row in same[:MOST_MEASURES]]
-        text = (f"Fits of {of_model(results, same[0])} differ as much as samples of rows do: "
-                f"{joined(parts)}{_more_measures(same)}. One fit does not stand for all.")
-        yield finding("note", weights.FITS_DIFFER, text, SECTION, same)
+                 f"fits, SE {spread_text(row.within or 0.0)} within" for row in group[:MOST_MEASURES]]
+        text = (f"Fits of {of_model(results, group[0])} differ as much as samples of rows do: "
+                f"{joined(parts)}{_more_measures(group)}. One fit does not stand for all.")
+        yield finding("note", weights.FITS_DIFFER, text, SECTION, group)
 
 
 def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Say in which measures another fit of the same model may reverse a difference."""
-    wider = {id(row): fits for row in rows if (fits := _row_with_widest_spread(results, row)) is not None}
-    for pair in grouped(rows, lambda row: (row.dataset, row.model, row.baseline, wider[id(row)].model)):
+    """Yield findings on measures in which another fit of the same model may reverse a difference."""
+    widest = {id(row): fits for row in rows if (fits := _row_with_widest_spread(results, row)) is not None}
+    for pair in grouped(rows, lambda row: (row.dataset, row.model, row.baseline, widest[id(row)].model)):
         names, first = names_of(results), pair[0]
         parts = []
         for row in pair[:MOST_MEASURES]:
-            deviation = wider[id(row)].sd or 0.0
+            deviation = widest[id(row)].sd or 0.0
             digits = min(numbers.significant(deviation, 2), numbers.MOST_DECIMALS)
             parts.append(f"{names.measure(row.metric, row.params, row.average)} "
                          f"{numbers.signed(row.difference or 0.0, digits)} against an SD of {spread_text(deviation)}")
         text = (f"{of_model(results, first)} and {names.model(first.baseline)} differ less than the fits of "
-                f"{names.model(wider[id(first)].model)} do: {joined(parts)}{_more_measures(pair)}. Another fit could "
+                f"{names.model(widest[id(first)].model)} do: {joined(parts)}{_more_measures(pair)}. Another fit could "
                 f"reverse the {'difference' if len(pair) == 1 else 'differences'}.")
         yield finding("undecided", weights.FITS_DECIDE, text, SECTION, pair)
 
@@ -172,20 +172,20 @@ def _more_measures(rows: Sequence[object]) -> str:
 
 
 def _row_with_widest_spread(results: Results, comparison: Comparison) -> Repeat | None:
-    """Return the row of the compared model whose fits differ more in the measure; None where neither has several."""
-    about = (comparison.dataset, comparison.metric, comparison.params, comparison.average)
+    """Return the measure over fits of that compared model whose fits differ more; None where neither has several."""
+    measure = (comparison.dataset, comparison.metric, comparison.params, comparison.average)
     rows = [row for row in single_values(results) if row.model in (comparison.model, comparison.baseline)
-            and (row.dataset, row.metric, row.params, row.average) == about]
+            and (row.dataset, row.metric, row.params, row.average) == measure]
     return max(rows, key=lambda row: row.sd or 0.0, default=None)
 
 
 def rows_of_fits(results: Results, repeated: RepeatedModel) -> list[Repeat]:
-    """Return the rows of a model's fits on a dataset."""
+    """Return the measures over a model's fits on a dataset."""
     return [row for row in results.repeats if (row.dataset, row.model) == (repeated.dataset, repeated.model)]
 
 
 def single_values(results: Results) -> Iterator[Repeat]:
-    """Yield the rows of measures that are one number, whose fits all have a value."""
+    """Yield the measures over fits that are one number and whose fits all have a value."""
     yield from (row for row in results.repeats if row.mean is not None and row.class_ is None)
 
 
@@ -195,12 +195,12 @@ def file_name(path: str) -> str:
 
 
 def fit_name(path: str) -> str:
-    """Return what a fit is called where there is little room: the name of its file up to the first point."""
+    """Return a short name of a fit: the name of its file up to the first point."""
     return file_name(path).partition(".")[0] or file_name(path)
 
 
 def spread_text(deviation: float) -> str:
-    """Write a standard deviation with two significant digits."""
+    """Return a standard deviation as text, with two significant digits."""
     if not deviation:
         return "0"
     return numbers.fixed(deviation, min(numbers.significant(deviation, 2), numbers.MOST_DECIMALS))
@@ -223,61 +223,61 @@ AT = 0.2
 
 
 def figures(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
-    """Draw what there is of the fits of a model; ``place`` keeps the ids of figures apart."""
+    """Yield the figures of the fits of a model; ``place`` is its number, which keeps the ids of figures apart."""
     yield from strips(results, repeated, rows, place)
     if any(height is not None for curve in repeated.sensitivity for height in curve):
         yield _roc_figure(results, repeated, place)
 
 
 def _roc_figure(results: Results, repeated: RepeatedModel, place: int) -> Drawing:
-    """Draw the ROC curves of all fits, that of the card on top."""
+    """Return the figure of the ROC curves of all fits, with that of the card on top."""
     name, count = names_of(results).model(repeated.model), len(repeated.files)
     title, sheet = f"ROC curves of {count} fits of {name} on {repeated.dataset}", Sheet()
     across = repeated.false_positive_rate
-    drawn = panel(sheet, unit_axis("False positive rate (1 − specificity)"), unit_axis("Sensitivity"))
-    drawn.line((0, 1), (0, 1), "muted", kind="thin", dash=DOTS)
+    plot = panel(sheet, unit_axis("False positive rate (1 − specificity)"), unit_axis("Sensitivity"))
+    plot.line((0, 1), (0, 1), "muted", kind="thin", dash=DOTS)
     curves = [[math.nan if height is None else height for height in curve] for curve in repeated.sensitivity]
-    drawn.lines([(across, curve) for curve in curves[1:]], "m0")
-    drawn.line(across, curves[0], "m1")
+    plot.lines([(across, curve) for curve in curves[1:]], "m0")
+    plot.line(across, curves[0], "m1")
     for file, curve in zip(repeated.files, curves, strict=True):
-        drawn.record(fit_name(file), across[::5], curve[::5])
+        plot.record(fit_name(file), across[::5], curve[::5])
     sheet.key([KeyEntry("other fits", "m0", "thin"), KeyEntry("the fit of this card", "m1")])
-    at = min(range(len(across)), key=lambda k: abs(across[k] - AT))
-    heights = [curve[at] for curve in curves if not math.isnan(curve[at])]
+    at_rate = min(range(len(across)), key=lambda k: abs(across[k] - AT))
+    heights = [curve[at_rate] for curve in curves if not math.isnan(curve[at_rate])]
     low, high = (numbers.number(end(heights)) for end in (min, max))
-    finding = (f"At a false positive rate of {numbers.plain(across[at])} the sensitivity of the fits is from {low} to "
-               f"{high}.")
+    finding = (f"At a false positive rate of {numbers.plain(across[at_rate])} the sensitivity of the fits is from "
+               f"{low} to {high}.")
     caption = "Sensitivity against false positive rate over all thresholds, one line for each fit. Dotted: chance."
     return drawing(f"repeats-roc-{place}", title, (finding, caption, f"{title}. {finding}"), [sheet])
 
 
 def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
-    """Draw the values of the fits in each measure that is one number; ``place`` keeps the ids of figures apart."""
-    drawn = [row for row in rows if row.mean is not None and row.class_ is None]
-    if not drawn:
+    """Yield the figure of the values of fits in each measure that is one number; ``place`` is as in `figures`."""
+    drawn_rows = [row for row in rows if row.mean is not None and row.class_ is None]
+    if not drawn_rows:
         return
     names, sheets = names_of(results), []
-    for several in stacks(drawn):
+    for rows_of_sheet in stacks(drawn_rows):
         sheet = Sheet()
-        for row in several:
+        for row in rows_of_sheet:
             _draw_strip(sheet, names.measure(row.metric, row.params, row.average), row, repeated)
         sheets.append(sheet)
-    limited = any(row.new_lower is not None for row in drawn)
-    zone = [KeyEntry("interval for a new fit", "muted", "band")] if limited else []
+    has_limits = any(row.new_lower is not None for row in drawn_rows)
+    zone = [KeyEntry("interval for a new fit", "muted", "band")] if has_limits else []
     sheets[0].key([KeyEntry("fit", "m0", "mark", "o"), KeyEntry("the fit of this card", "m1", "mark", "D"),
                    KeyEntry("mean", "ink"), *zone])
     name = names.model(repeated.model)
     title = f"Fits of {name} on {repeated.dataset}"
-    shaded = f" Shaded: the {wording.level(results.intervals.level)} interval for a new fit." if limited else ""
+    shaded = f" Shaded: the {wording.level(results.intervals.level)} interval for a new fit." if has_limits else ""
     caption = (f"The value of each fit on an axis of its own for each measure, from the first file by name at the top "
                f"to the last at the bottom. Line: their mean.{shaded}")
-    sentences = [f"{names.measure(row.metric, row.params, row.average)} {_spread_sentence(row)}" for row in drawn]
+    sentences = [f"{names.measure(row.metric, row.params, row.average)} {_spread_sentence(row)}" for row in drawn_rows]
     finding = f"{wording.capital(sentences[0])}."
     yield drawing(f"repeats-{place}", title, (finding, caption, f"{title}. {'. '.join(sentences)}."), sheets)
 
 
 def _draw_strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) -> None:
-    """Draw one measure below what is on the sheet."""
+    """Draw the values of the fits in one measure below what is on the sheet."""
     values = [value for value in row.values if value is not None]
     limits = [limit for limit in (row.new_lower, row.new_upper) if limit is not None]
     strip = panel(sheet, number_axis("", [*values, *limits], most=4), Axis("", 0.0, 1.0), HEIGHT, title=title)
@@ -286,7 +286,7 @@ def _draw_strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) 
     if row.mean is not None:
         strip.rule("ink", x=row.mean)
     # The first file at the top, each a little lower, so that fits of one value can be told apart.
-    heights = [1 - (place + 0.5) / len(values) for place in range(len(values))]
+    heights = [1 - (index + 0.5) / len(values) for index in range(len(values))]
     strip.marks(values[1:], heights[1:], "m0", "o", size=SIDE)
     strip.marks(values[:1], heights[:1], "m1", "D", size=SIDE + 1)
     for file, value in zip(repeated.files, values, strict=True):
@@ -297,7 +297,7 @@ def _draw_strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) 
 
 
 def _spread_sentence(row: Repeat) -> str:
-    """Say how far the fits reach: "from 0.1480 to 0.1520 over 20 fits, SD 0.0011, a new fit from 0.13 to 0.16"."""
+    """Return how far the fits reach: "from 0.1480 to 0.1520 over 20 fits, SD 0.0011, a new fit from 0.13 to 0.16"."""
     digits = digits_of_values(row)
     low, high = (numbers.fixed(end, digits) for end in (row.lowest or 0.0, row.highest or 0.0))
     text = f"from {low} to {high} over {row.fits} fits, SD {spread_text(row.sd or 0.0)}"

@@ -54,7 +54,7 @@ CONSTANT = sentence("same-in-fits")
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return each measure over the fits of each model that has several, and the files of these."""
+    """Return each measure over the fits of each model that has several, and the files of these, by field."""
     pairs = [(dataset.sample, model) for dataset in evaluated for model in dataset.sample.refits]
     return {
         "repeated": [_repeated_model(plan, sample, model) for sample, model in pairs],
@@ -63,6 +63,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _repeated_model(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
+    """Return the record of the fits of a model: their files and, if binary, their ROC curves."""
     dataset = next(dataset for dataset in plan.datasets if dataset.name == sample.dataset)
     parts = (dataset.predictions[model], *dataset.refits[model])
     curves = {} if sample.task != "binary" or sample.models[model].score is None else {
@@ -74,23 +75,23 @@ def _repeated_model(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
 
 
 def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
-    """Yield the measures of one model's fits on a dataset: one row each, or one for each class."""
-    narrow, fits = _plan_of_metrics_alone(plan), _sample_of_fits(sample, model)
+    """Yield the records of the measures of one model's fits on a dataset: one each, or one for each class."""
+    narrowed, fits = _plan_of_metrics_alone(plan), _sample_of_fits(sample, model)
     subset = all_rows_subset(fits)
-    summaries = summaries_of(narrow, fits, dict.fromkeys(fits.models, (subset,)))
-    replicates = draw(narrow, fits, summaries, (subset,))
-    scopes = [Scope(narrow, fits, name, 0, subset, summaries[name, 0]) for name in fits.models]
-    for asked, entry in zip(plan.metrics, narrow.metrics, strict=True):
+    summaries = summaries_of(narrowed, fits, dict.fromkeys(fits.models, (subset,)))
+    replicates = draw(narrowed, fits, summaries, (subset,))
+    scopes = [Scope(narrowed, fits, name, 0, subset, summaries[name, 0]) for name in fits.models]
+    for listed_as, entry in zip(plan.metrics, narrowed.metrics, strict=True):
         if scopes[0].serves(entry):
-            seen = [scope.seen_by(entry) for scope in scopes]
-            drawn = [scope.drawn(entry, replicates) for scope in seen]
+            scopes_of_fits = [scope.seen_by(entry) for scope in scopes]
+            drawn = [scope.drawn(entry, replicates) for scope in scopes_of_fits]
             for k, level in enumerate(sample.levels if entry.average == "none" else (None,)):
                 of_class = drawn if level is None else [fit.of_class(k) for fit in drawn]
-                fields = _measure_fields(plan, asked, of_class, k)
+                fields = _measure_fields(plan, listed_as, of_class, k)
                 yield Repeat(
-                    dataset=sample.dataset, model=model, metric=asked.metric.name, average=asked.average,
-                    params=asked.shown if level is None else asked.shown_of(k), class_=level, fits=len(seen),
-                    n=seen[0].subset.n, **fields)
+                    dataset=sample.dataset, model=model, metric=listed_as.metric.name, average=listed_as.average,
+                    params=listed_as.shown if level is None else listed_as.shown_of(k), class_=level,
+                    fits=len(scopes_of_fits), n=scopes_of_fits[0].subset.n, **fields)
 
 
 def _plan_of_metrics_alone(plan: Plan) -> Plan:
@@ -102,8 +103,8 @@ def _plan_of_metrics_alone(plan: Plan) -> Plan:
 
 def _sample_of_fits(sample: Sample, model: str) -> Sample:
     """Return a sample with the same rows, whose models are the fits of one model."""
-    numbered = MappingProxyType({str(number): fit for number, fit in enumerate(_all_fits(sample, model))})
-    return replace(sample, models=numbered, refits=MappingProxyType({}), slicings=(), searched=())
+    fits_by_number = MappingProxyType({str(number): fit for number, fit in enumerate(_all_fits(sample, model))})
+    return replace(sample, models=fits_by_number, refits=MappingProxyType({}), slicings=(), searched=())
 
 
 def _all_fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
@@ -112,15 +113,15 @@ def _all_fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
 
 
 def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dict[str, Any]:
-    """Return the fields of a record of a measure: its values over fits, their mean, and the limits of the mean.
+    """Return the fields of the record of a measure: its values over fits, their mean, and the limits of the mean.
 
-    ``k`` is the number of the class, where the measure is of one.
+    ``k`` is the index of the class, where the measure is of one.
     """
     values = np.array([fit.value for fit in fits])
     fields = dict.fromkeys(FIELDS) | {"values": [None if math.isnan(x) else float(x) for x in values], "method": "none"}
-    absent = int(np.isnan(values).sum())
-    if absent:
-        reason = sentence("fits-without-value", lacking=absent, fits=len(fits), because=fits[0].undefined)
+    missing_count = int(np.isnan(values).sum())
+    if missing_count:
+        reason = sentence("fits-without-value", lacking=missing_count, fits=len(fits), because=fits[0].undefined)
         return fields | {"status": "undefined", "reason": reason}
     fields |= {"status": "ok", "mean": float(values.mean()), "sd": deviation(values), "reason": entry.unlimited(NOISE)}
     if any(fit.replicates is None for fit in fits) or fields["reason"] is not None:
@@ -138,18 +139,18 @@ def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int
 def _spread_fields(
     spread: FitSpread, bounds: tuple[float, float], level: float, doubt: Sentence | None
 ) -> dict[str, Any]:
-    """Return the variance between and within fits, and limits of the mean and of a new fit, with their status."""
+    """Return the fields on the spread between and within fits, and limits of the mean and of a new fit, with status."""
     parts = {
         "between": math.sqrt(spread.between), "within": math.sqrt(spread.within),
         "correlation": spread.shared / spread.within if spread.within else None,
     }
-    of_mean, of_new = (limits_of_fits(spread, bounds, level, new=new) for new in (False, True))
-    if of_mean is None or of_new is None:
+    mean_limits, new_limits = (limits_of_fits(spread, bounds, level, new=new) for new in (False, True))
+    if mean_limits is None or new_limits is None:
         return parts | {"status": "degenerate", "reason": AT_END if spread.mean in bounds else CONSTANT}
     return parts | {
-        "lower": of_mean[0], "upper": of_mean[1], "level": level, "freedom": spread.freedom(new=False),
-        "new_lower": of_new[0], "new_upper": of_new[1], "new_freedom": spread.freedom(new=True), "method": "fits",
-        "status": "ok" if doubt is None else "degenerate", "reason": doubt,
+        "lower": mean_limits[0], "upper": mean_limits[1], "level": level, "freedom": spread.freedom(new=False),
+        "new_lower": new_limits[0], "new_upper": new_limits[1], "new_freedom": spread.freedom(new=True),
+        "method": "fits", "status": "ok" if doubt is None else "degenerate", "reason": doubt,
     }
 
 
@@ -161,7 +162,7 @@ def _reason_of_few_fits(fits: int, level: float) -> Sentence | None:
 
 
 def with_refits(plan: Plan, samples: Sequence[Sample]) -> tuple[Sample, ...]:
-    """Choose the threshold of every further fit by the rule of its model; raises DataError where none can be chosen."""
+    """Return the samples with every further fit classified by its own threshold; raises DataError where none can be."""
     with_classes = []
     for sample in samples:
         chosen = {}
@@ -174,15 +175,15 @@ def with_refits(plan: Plan, samples: Sequence[Sample]) -> tuple[Sample, ...]:
     return tuple(with_classes)
 
 
-def _classified_fit(plan: Plan, samples: Sequence[Sample], sample: Sample, name: str, number: int) -> Refit:
-    """Return a further fit of a model, classified by the threshold that its rule chooses for this fit."""
-    fit = sample.refits[name][number]
+def _classified_fit(plan: Plan, samples: Sequence[Sample], sample: Sample, name: str, index: int) -> Refit:
+    """Return a further fit of a model, by its index, classified by the threshold that its rule chooses for the fit."""
+    fit = sample.refits[name][index]
     # The calibrating rows have as many fits, and no dataset but this one is evaluated.
-    alone = tuple(
-        replace(other, models=MappingProxyType({name: other.refits[name][number].predictions}))
+    samples_of_fit = tuple(
+        replace(other, models=MappingProxyType({name: other.refits[name][index].predictions}))
         for other in samples if other is sample or other.role == "calibrate")
     try:
-        classified, _ = with_thresholds(replace(plan, interval_method="none"), Variants(alone))
+        classified, _ = with_thresholds(replace(plan, interval_method="none"), Variants(samples_of_fit))
     except DataError as error:
         raise DataError(*(replace(problem, notes=(*problem.notes, f"of the fit {fit.file}"))
                           for problem in error.problems)) from None
