@@ -56,9 +56,9 @@ def doctor(out: str, form: str) -> int:
     import json
     from dataclasses import asdict
 
-    from evalpipe.cli.doctor import examined
+    from evalpipe.cli.doctor import run_checks
 
-    checks = examined(Path(out))
+    checks = run_checks(Path(out))
     failed = sum(check.state == "failed" for check in checks)
     if form == "json":
         document = {"ok": not failed, "checks": [asdict(check) for check in checks]}

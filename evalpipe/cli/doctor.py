@@ -32,14 +32,14 @@ _NO_LIMIT = 2**60
 
 
 def cores(root: Path = ROOT) -> float:
-    """Return how many processors this process may use: those that it is bound to, and the quota of its groups."""
-    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many processors this process may use, by its CPU affinity and the quotas of its control groups."""
+    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quotas = [quota for folder in _groups(root, "cpu") if (quota := _quota(folder)) is not None]
-    return min([float(bound), *quotas])
+    return min([float(affinity), *quotas])
 
 
 def memory_limit(root: Path = ROOT) -> int | None:
-    """Return the bytes that this process may take by its groups; None where they set no limit."""
+    """Return the memory limit in bytes of this process's control groups; None where they set none."""
     names = ("memory.max", "memory.limit_in_bytes")
     limits = [int(text) for folder in _groups(root, "memory") for name in names
               if (text := _text(folder / name)).isdecimal()]
@@ -47,7 +47,7 @@ def memory_limit(root: Path = ROOT) -> int | None:
 
 
 def memory_free(root: Path = ROOT) -> int | None:
-    """Return the bytes of memory that can be taken now, those of caches too; None where the system does not say."""
+    """Return the available memory in bytes, including caches that can be freed; None where the system does not say."""
     for line in _text(root / "proc" / "meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
@@ -55,7 +55,7 @@ def memory_free(root: Path = ROOT) -> int | None:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the folders of the control groups that this process is in, each group above it too."""
+    """Yield the folders of this process's control groups for a controller ("cpu", "memory"), with all their parents."""
     top = root / "sys" / "fs" / "cgroup"
     for line in _text(root / "proc" / "self" / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -68,8 +68,8 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
 
 
 def _quota(folder: Path) -> float | None:
-    """Return how many processors a group may use; None where it has no quota."""
-    words = _text(folder / "cpu.max").split()
+    """Return how many processors a control group may use, its quota by its period; None without a quota."""
+    words = _text(folder / "cpu.max").split()  # quota and period, as in the two files of version 1
     words = words or [_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
     if len(words) == 2 and words[0].isdecimal() and words[1].isdecimal() and int(words[1]):
         return int(words[0]) / int(words[1])
@@ -77,6 +77,7 @@ def _quota(folder: Path) -> float | None:
 
 
 def _text(path: Path) -> str:
+    """Return the text of a file without white space around it; "" where it cannot be read."""
     with suppress(OSError, UnicodeDecodeError):
         return path.read_text(encoding="utf-8").strip()
     return ""
@@ -103,8 +104,8 @@ DEVELOPERS = ("dev", "test")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """One thing that was looked at: its name, whether it is as it must be, what was seen, and the way out."""
+class Probe:
+    """The result of a check of this machine: its name, its state, what was seen, and the way out."""
 
     name: str
     state: State
@@ -112,39 +113,39 @@ class Seen:
     hint: str | None = None
 
 
-def examined(reports: Path) -> list[Seen]:
-    """Return the checks of this machine, of which ``reports`` is the folder that output folders are made in."""
-    checks: list[Callable[[], Iterator[Seen]]] = [
+def run_checks(reports: Path) -> list[Probe]:
+    """Run all checks of this machine and return their results; output folders are made in the folder ``reports``."""
+    checks: list[Callable[[], Iterator[Probe]]] = [
         _python, _libraries, _pdf, _fonts, _cores, _memory, _temporary, lambda: _reports(reports), _extras]
-    return [check for look in checks for check in look()]
+    return [check for run_check in checks for check in run_check()]
 
 
-def _python() -> Iterator[Seen]:
+def _python() -> Iterator[Probe]:
     # Another Python than pyproject.toml allows cannot have installed this.
-    yield Seen("python", "ok", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    yield Probe("python", "ok", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
 
 
-def _libraries() -> Iterator[Seen]:
-    """Hold each library that evalpipe needs to the versions that it asks for."""
+def _libraries() -> Iterator[Probe]:
+    """Check that each library that evalpipe requires is installed in a version that it allows."""
     try:
-        wanted = [_requirement(text) for text in metadata.requires("evalpipe") or () if "extra ==" not in text]
+        requirements = [_requirement(text) for text in metadata.requires("evalpipe") or () if "extra ==" not in text]
     except metadata.PackageNotFoundError:
-        yield Seen("libraries", "failed", "evalpipe is not installed as a package, so its libraries are not known",
+        yield Probe("libraries", "failed", "evalpipe is not installed as a package, so its libraries are not known",
                     "install it: pip install .")
         return
-    good = []
-    for name, versions in wanted:
+    fitting = []
+    for name, versions in requirements:
         version = _version(name)
         if version is not None and meets(version, versions):
-            good.append(f"{name} {version}")
+            fitting.append(f"{name} {version}")
             continue
-        seen = f"{name} is missing" if version is None else f"{name} {version} is not {versions}"
-        yield Seen("libraries", "failed", seen, f"pip install '{name}{versions}'")
-    yield Seen("libraries", "ok", f"evalpipe {VERSION}, {', '.join(good)}")
+        text = f"{name} is missing" if version is None else f"{name} {version} is not {versions}"
+        yield Probe("libraries", "failed", text, f"pip install '{name}{versions}'")
+    yield Probe("libraries", "ok", f"evalpipe {VERSION}, {', '.join(fitting)}")
 
 
 def _requirement(text: str) -> tuple[str, str]:
-    """Return the name and the versions of a requirement such as "weasyprint<71,>=70"."""
+    """Return the name and the version bounds of a requirement: "weasyprint", "<71,>=70" of "weasyprint<71,>=70"."""
     parts = re.fullmatch(r"\s*([\w.-]+)\s*(?:\[[^]]*\])?\s*\(?([^;()]*)\)?\s*(?:;.*)?", text)
     return (parts[1], parts[2].replace(" ", "")) if parts is not None else (text, "")
 
@@ -156,10 +157,10 @@ def _version(name: str) -> str | None:
         return None
 
 
-def meets(version: str, wanted: str) -> bool:
-    """Tell whether a version is among those of a requirement, which has `>=` and `<` alone, such as ">=70,<71"."""
+def meets(version: str, requirement: str) -> bool:
+    """Tell whether a version is within the bounds of a requirement such as ">=70,<71"; only `>=` and `<` count."""
     release = _release(version)
-    for bound in filter(None, wanted.split(",")):
+    for bound in filter(None, requirement.split(",")):
         limit = _release(bound.lstrip("<>="))
         if bound.startswith(">=") and release < limit:
             return False
@@ -169,6 +170,7 @@ def meets(version: str, wanted: str) -> bool:
 
 
 def _release(version: str) -> tuple[int, ...]:
+    """Return the numbers at the beginning of a version, without zeros at their end: (70, 1) of "70.1.0rc2"."""
     leading = re.match(r"\d+(?:\.\d+)*", version)
     numbers = [int(part) for part in leading[0].split(".")] if leading is not None else []
     while numbers and not numbers[-1]:
@@ -176,8 +178,8 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _pdf() -> Iterator[Seen]:
-    """Render a page, which needs Pango and its kin."""
+def _pdf() -> Iterator[Probe]:
+    """Check that WeasyPrint can render a page, which needs Pango."""
     from evalpipe.card.pdf import load_weasyprint
 
     try:
@@ -185,16 +187,16 @@ def _pdf() -> Iterator[Seen]:
         page = weasyprint.HTML(string="<p>evalpipe</p>").write_pdf()
     except EvalpipeError as error:
         problem = error.problems[0]
-        yield Seen("pdf", "failed", problem.message, problem.hint)
+        yield Probe("pdf", "failed", problem.message, problem.hint)
     except Exception as error:  # noqa: BLE001 - whatever a library of the system raises is what was to be learnt
-        yield Seen("pdf", "failed", f"WeasyPrint cannot render a page: {type(error).__name__}: {error}",
+        yield Probe("pdf", "failed", f"WeasyPrint cannot render a page: {type(error).__name__}: {error}",
                     "install WeasyPrint and Pango again, or leave pdf out of report.formats")
     else:
-        yield Seen("pdf", "ok", f"WeasyPrint {weasyprint.__version__} renders a page of {len(page or b''):,} bytes")
+        yield Probe("pdf", "ok", f"WeasyPrint {weasyprint.__version__} renders a page of {len(page or b''):,} bytes")
 
 
-def _fonts() -> Iterator[Seen]:
-    """Look for the card's own fonts, and for those that other scripts are written with."""
+def _fonts() -> Iterator[Probe]:
+    """Check that the fonts of the card are there, and those of matplotlib for further scripts."""
     from evalpipe.card.assets import templates_folder
     from evalpipe.card.pdf import FALLBACKS, font_of_matplotlib
 
@@ -202,87 +204,89 @@ def _fonts() -> Iterator[Seen]:
         bundled_fonts = len(list((templates_folder() / "fonts").glob("*.woff2")))
         missing = [name for _, _, name in FALLBACKS if not font_of_matplotlib(name).is_file()]
     except EvalpipeError as error:
-        yield Seen("fonts", "failed", error.problems[0].message, error.problems[0].hint)
+        yield Probe("fonts", "failed", error.problems[0].message, error.problems[0].hint)
         return
     if missing or not bundled_fonts:
         names = ", ".join(missing) or "the card's own fonts"
-        yield Seen("fonts", "failed", f"missing: {names}", "install evalpipe and matplotlib again")
+        yield Probe("fonts", "failed", f"missing: {names}", "install evalpipe and matplotlib again")
         return
-    yield Seen("fonts", "ok", f"{bundled_fonts} of the card, and {len(FALLBACKS)} of matplotlib for further letters")
+    yield Probe("fonts", "ok", f"{bundled_fonts} of the card, and {len(FALLBACKS)} of matplotlib for further letters")
 
 
-def _cores() -> Iterator[Seen]:
+def _cores() -> Iterator[Probe]:
     import polars as pl
 
     usable, threads = cores(), pl.thread_pool_size()
-    seen = f"{usable:g} of {os.cpu_count()} may be used; polars has {threads} {'thread' if threads == 1 else 'threads'}"
+    text = f"{usable:g} of {os.cpu_count()} may be used; polars has {threads} {'thread' if threads == 1 else 'threads'}"
     if threads > max(1, usable):
         hint = f"set POLARS_MAX_THREADS={max(1, int(usable))}: more threads than that wait for each other"
-        yield Seen("cores", "note", seen, hint)
+        yield Probe("cores", "note", text, hint)
     else:
-        yield Seen("cores", "ok", seen)
+        yield Probe("cores", "ok", text)
 
 
-def _memory() -> Iterator[Seen]:
+def _memory() -> Iterator[Probe]:
     limit, free = memory_limit(), memory_free()
-    seen = [*([] if free is None else [f"{bytes_text(free)} free"]),
+    texts = [*([] if free is None else [f"{bytes_text(free)} free"]),
             *([] if limit is None else [f"a limit of {bytes_text(limit)} for this process"])]
-    least = min((size for size in (limit, free) if size is not None), default=None)
-    if least is not None and least < LEAST_MEMORY:
-        yield Seen("memory", "failed", f"{' and '.join(seen)}; a small run needs {bytes_text(LEAST_MEMORY)}",
+    smallest = min((size for size in (limit, free) if size is not None), default=None)
+    if smallest is not None and smallest < LEAST_MEMORY:
+        yield Probe("memory", "failed", f"{' and '.join(texts)}; a small run needs {bytes_text(LEAST_MEMORY)}",
                     "allow more, or end what else is running")
     else:
-        yield Seen("memory", "ok", " and ".join(seen) or "not known on this system")
+        yield Probe("memory", "ok", " and ".join(texts) or "not known on this system")
 
 
-def _temporary() -> Iterator[Seen]:
+def _temporary() -> Iterator[Probe]:
     try:
         folder = tempfile.gettempdir()
         with tempfile.TemporaryFile() as file:
             file.write(b"evalpipe")
     except OSError as error:
-        yield Seen("temporary", "failed", f"no temporary file can be written: {error.strerror or error}",
+        yield Probe("temporary", "failed", f"no temporary file can be written: {error.strerror or error}",
                     "set TMPDIR to a folder that can be written")
         return
     yield _space("temporary", Path(folder), "set TMPDIR to a folder on a larger disk")
 
 
-def _reports(reports: Path) -> Iterator[Seen]:
-    """Write, lock and remove a folder where reports go; nothing is left behind."""
+def _reports(reports: Path) -> Iterator[Probe]:
+    """Check that a folder can be written, locked and removed where output folders are made; nothing stays there."""
     # Folders that are not there yet are made by the run, so the first that is there must take them.
-    place = next((folder for folder in (reports, *reports.absolute().parents) if folder.exists()), reports)
+    parent = next((folder for folder in (reports, *reports.absolute().parents) if folder.exists()), reports)
     try:
-        with tempfile.TemporaryDirectory(dir=place, prefix=".doctor-") as folder, locked(Path(folder) / "lock"):
+        with tempfile.TemporaryDirectory(dir=parent, prefix=".doctor-") as folder, locked(Path(folder) / "lock"):
             (Path(folder) / "file").write_bytes(b"evalpipe")
     except OSError as error:
-        yield Seen("reports", "failed", f"cannot write to {place}: {error.strerror or error}",
+        yield Probe("reports", "failed", f"cannot write to {parent}: {error.strerror or error}",
                     "allow writing there, or choose another folder with --out")
         return
-    yield _space("reports", place, "free space, or choose a folder on another disk with --out")
+    yield _space("reports", parent, "free space, or choose a folder on another disk with --out")
 
 
-def _space(name: str, folder: Path, hint: str) -> Seen:
+def _space(name: str, folder: Path, hint: str) -> Probe:
+    """Return the check ``name`` of whether a folder's disk has `LEAST_SPACE` free."""
     free = shutil.disk_usage(folder).free
-    seen = f"{folder} can be written and has {bytes_text(free)} free"
+    text = f"{folder} can be written and has {bytes_text(free)} free"
     if free < LEAST_SPACE:
-        return Seen(name, "failed", f"{seen}; a run needs {bytes_text(LEAST_SPACE)}", hint)
-    return Seen(name, "ok", seen)
+        return Probe(name, "failed", f"{text}; a run needs {bytes_text(LEAST_SPACE)}", hint)
+    return Probe(name, "ok", text)
 
 
-def _extras() -> Iterator[Seen]:
-    """Say which extras are installed, and what the others would give."""
+def _extras() -> Iterator[Probe]:
+    """Yield for each extra of the package the versions installed, or what it would add."""
     try:
-        about = metadata.metadata("evalpipe")
+        package_metadata = metadata.metadata("evalpipe")
     except metadata.PackageNotFoundError:
         return
-    needs = metadata.requires("evalpipe") or ()
-    for extra in about.get_all("Provides-Extra") or ():
+    requirements = metadata.requires("evalpipe") or ()
+    for extra in package_metadata.get_all("Provides-Extra") or ():
         if extra in DEVELOPERS:
             continue
-        named = [_requirement(text)[0] for text in needs if re.search(rf"extra == ['\"]{re.escape(extra)}['\"]", text)]
-        missing, gives = [name for name in named if _version(name) is None], EXTRAS.get(extra, "")
+        marker = re.compile(rf"extra == ['\"]{re.escape(extra)}['\"]")
+        library_names = [_requirement(text)[0] for text in requirements if marker.search(text)]
+        missing, benefit = [name for name in library_names if _version(name) is None], EXTRAS.get(extra, "")
         if missing:
-            yield Seen(extra, "note", f"not installed; with it, {gives}", f"pip install 'evalpipe[{extra}]'")
+            yield Probe(extra, "note", f"not installed; with it, {benefit}", f"pip install 'evalpipe[{extra}]'")
         else:
-            versions = ", ".join(f"{name} {_version(name)}" for name in named)
-            yield Seen(extra, "ok", f"{versions}: {gives}")
+            versions = ", ".join(f"{name} {_version(name)}" for name in library_names)
+            yield Probe(extra, "ok", f"{versions}: {benefit}")

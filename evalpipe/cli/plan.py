@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def validate_spec(path: str, overrides: Sequence[str], as_of: str | None, form: str) -> None:
-    """Run steps 1 and 2; print that all is well, with the warnings of the spec, or raise every fault."""
+    """Read and plan a spec (steps 1 and 2); print its warnings and that it is valid, or raise all its problems."""
     from evalpipe.run import plan
 
     planned = plan(path, overrides, as_of=as_of)
@@ -43,12 +43,12 @@ def validate_spec(path: str, overrides: Sequence[str], as_of: str | None, form: 
     for problem in planned.warnings if form == "github" else ():
         click.echo(annotation(problem))
     print_warnings(planned)
-    evaluated = sum(dataset.role == "evaluate" for dataset in planned.datasets)
-    parts = [count(len(planned.models), "model"), count(len(planned.metrics), "measure"),
-             f"{count(evaluated, 'dataset')} to evaluate"] if planned.datasets else []
+    dataset_count = sum(dataset.role == "evaluate" for dataset in planned.datasets)
+    counts = [count(len(planned.models), "model"), count(len(planned.metrics), "measure"),
+             f"{count(dataset_count, 'dataset')} to evaluate"] if planned.datasets else []
     if planned.part(candidates_plan) is not None:
-        parts.append(f"candidates ranked by {count(len(planned.goals), 'goal')}")
-    click.echo(f"ok: {STDIN if path == '-' else path}: {', '.join(parts)}")
+        counts.append(f"candidates ranked by {count(len(planned.goals), 'goal')}")
+    click.echo(f"ok: {STDIN if path == '-' else path}: {', '.join(counts)}")
 
 
 def print_warnings(plan: Plan) -> None:
@@ -58,7 +58,7 @@ def print_warnings(plan: Plan) -> None:
 
 
 def count(number: int, noun: str) -> str:
-    """Write a number with its noun, in the plural where due."""
+    """Return a number with its noun, in the plural unless it is 1."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -76,16 +76,16 @@ def print_plan(
     print_warnings(planned)
     folder = output_folder(out, planned.name, planned.as_of)
     parts = _parts(planned, folder) if planned.streaming.streamed else {}
-    document = {**plan_document(planned), "parts": parts, "expected": _expected(planned, folder, *expected)}
+    document = {**plan_document(planned), "parts": parts, "expected": _expected_of_gates(planned, folder, *expected)}
     if form == "json":
         # A share that a dataset has yet to give is a text.
         click.echo(json.dumps(document, indent=1, ensure_ascii=False, default=str))
     else:
-        click.echo(_text(planned, document))
+        click.echo(_plan_text(planned, document))
 
 
-def _expected(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str, Any]:
-    """Return what is to be expected of gates night after night."""
+def _expected_of_gates(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str, Any]:
+    """Return the forecast of false alarms and delay of each gate, with its assumptions, as JSON values."""
     if not plan.part(gates_plan):
         return {"margin": margin, "drop": drop, "gates": []}
     from evalpipe.ledger.forecasts import forecasts
@@ -95,7 +95,7 @@ def _expected(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str,
 
 
 def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
-    """Return the parts that datasets are read in, and why the cache lacks those that it does."""
+    """Return the parts that each dataset is read in, by dataset; ``why`` is the reason for parts not in the cache."""
     from evalpipe.streams.cache import cache_folder, fresh_parts
 
     return {name: [{"file": part.file, "first_row": part.first, "rows": part.rows, "cached": part.why is None,
@@ -103,8 +103,8 @@ def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
             for name, parts in fresh_parts(plan, cache_folder(folder)).items()}
 
 
-def _in_parts(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """Say how many parts the cache has, and why the others would be read."""
+def _part_lines(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Return lines on how many parts of each dataset the cache has, and why the others would be read."""
     if not parts:
         return []
     from evalpipe.cli.cache import parts_line
@@ -117,17 +117,18 @@ def _in_parts(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
     return lines
 
 
-def _text(plan: Plan, document: dict[str, Any]) -> str:
+def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
+    """Return the plan as text for a terminal; ``document`` is the same plan as JSON values."""
     day = f", as of {plan.as_of}" if plan.as_of else ""
     lines = [f"plan of {document['name']} ({document['task']}){day}, seed {document['seed']}", ""]
-    lines += [line for dataset in document["datasets"] for line in _read(plan, dataset)]
-    lines += [_streamed(document["rows"])] if plan.datasets else []
-    evaluated = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
-    lines += [*_in_parts(document["parts"]), *_ranked(document["candidates"])]
+    lines += [line for dataset in document["datasets"] for line in _input_lines(plan, dataset)]
+    lines += [_memory_line(document["rows"])] if plan.datasets else []
+    evaluated_names = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
+    lines += [*_part_lines(document["parts"]), *_candidate_lines(document["candidates"])]
     if not plan.datasets:
-        return "\n".join([*lines, *_of_chapters(plan), *_judged(plan), *expected_lines(document["expected"])])
+        return "\n".join([*lines, *_chapter_lines(plan), *_verdict_lines(plan), *expected_lines(document["expected"])])
     measures = count(len(plan.metrics), "measure")
-    lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated)}:"]
+    lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated_names)}:"]
     labels = [entry.label for entry in plan.metrics]
     width = max(map(len, labels))
     lines += [
@@ -135,34 +136,34 @@ def _text(plan: Plan, document: dict[str, Any]) -> str:
         for label, entry in zip(labels, plan.metrics, strict=True)
     ]
     lines += [f"  {entry.label} is {entry.words}" for entry in plan.metrics if entry.parts]
-    lines += _left_out(document["not_served"])
+    lines += _unserved_lines(document["not_served"])
     if plan.prevalence is not None and plan.prevalence.dataset is not None:
         lines += ["", f"the prevalence is estimated from the outcomes of {plan.prevalence.dataset}, once they are read"]
-    lines += [*_asked(plan), *expected_lines(document["expected"])]
+    lines += [*_further_results(plan), *expected_lines(document["expected"])]
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",
               drawing(plan).words]
-    of = "rows x models" if plan.streaming.streamed else "rows x replicates x models"
-    return "\n".join([*lines, f"expected cost ({of}): {cost}"])
+    cost_unit = "rows x models" if plan.streaming.streamed else "rows x replicates x models"
+    return "\n".join([*lines, f"expected cost ({cost_unit}): {cost}"])
 
 
-def _streamed(rows: dict[str, Any]) -> str:
-    """Say whether rows are held, and why."""
+def _memory_line(rows: dict[str, Any]) -> str:
+    """Return the line that says whether all rows are in memory at once, and why."""
     if rows["held"]:
         return f"all rows are held: {rows['reason']}"
     return f"rows are read part by part, {rows['batch']:,} at once, and never held: {rows['reason']}"
 
 
-def _read(plan: Plan, dataset: dict[str, Any]) -> list[str]:
-    """Say what is read of a dataset, and of the files of predictions for it."""
+def _input_lines(plan: Plan, dataset: dict[str, Any]) -> list[str]:
+    """Return the lines on what is read of a dataset and of its files of predictions; ``dataset`` is in JSON values."""
     rows = "rows unknown" if dataset["rows"] is None else count(dataset["rows"], "row")
-    trained = ", which the models were fitted to" if dataset["trained_on"] else ""
-    lines = [f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}{trained}"]
+    training_note = ", which the models were fitted to" if dataset["trained_on"] else ""
+    lines = [f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}{training_note}"]
     lines += [f"  where {dataset['where']}"] if dataset["where"] else []
     lines.append(f"  reads {', '.join(dataset['columns'])}")
     return lines + [
-        f"  reads {', '.join(source['columns'])} of {_fits(model, source)} from {', '.join(source['files'])}, rows "
-        f"matched {_matched(plan.id, source['compared'])}{_stepped(source['step'], source['at'])}"
+        f"  reads {', '.join(source['columns'])} of {_fit_text(model, source)} from {', '.join(source['files'])}, rows "
+        f"matched {_matching_text(plan.id, source['compared'])}{_step_text(source['step'], source['at'])}"
         for model, source in dataset["predictions"].items()
     ] + [
         f"  reads {count(len(source['files']), 'bootstrap fit')} of {model}, {source['files'][0]} to "
@@ -171,19 +172,19 @@ def _read(plan: Plan, dataset: dict[str, Any]) -> list[str]:
     ]
 
 
-def _fits(model: str, source: dict[str, Any]) -> str:
-    """Name a model, and say how many fits of it are read."""
+def _fit_text(model: str, source: dict[str, Any]) -> str:
+    """Return the name of a model, with the number of its fits where there are several."""
     return model if source["fits"] == 1 else f"{source['fits']} fits of {model}"
 
 
-def _stepped(column: str | None, at: int | None) -> str:
-    """Say that a file has a row for each step, and which step is shown."""
+def _step_text(column: str | None, at: int | None) -> str:
+    """Return the words for a file with a row for each step in ``column``, of which step ``at`` is shown; or ""."""
     shown = "the last" if at is None else f"step {at}"
     return "" if column is None else f" at each step of {column}; shown is {shown}"
 
 
-def _ranked(candidates: dict[str, Any] | None) -> list[str]:
-    """Say which candidates are ranked, and by which columns."""
+def _candidate_lines(candidates: dict[str, Any] | None) -> list[str]:
+    """Return the lines on the table of candidates to be ranked, and on the columns of the goals; empty without any."""
     if candidates is None:
         return []
     rows = "rows unknown" if candidates["rows"] is None else count(candidates["rows"], "row")
@@ -195,8 +196,8 @@ def _ranked(candidates: dict[str, Any] | None) -> list[str]:
     return [*lines, f"  Pareto figure of {' and '.join(candidates['pareto'])}"] if candidates["pareto"] else lines
 
 
-def _left_out(rows: Sequence[dict[str, str]]) -> list[str]:
-    """Say which measures a model cannot serve, and why."""
+def _unserved_lines(rows: Sequence[dict[str, str]]) -> list[str]:
+    """Return the lines on measures that models cannot have, grouped by model and reason; empty without any."""
     unserved: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         unserved.setdefault((row["model"], row["reason"]), []).append(row["metric"])
@@ -204,8 +205,11 @@ def _left_out(rows: Sequence[dict[str, str]]) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def _matched(identity: str | None, compared: Sequence[str]) -> str:
-    """Say how the rows of a file of predictions are matched to those of the dataset."""
+def _matching_text(identity: str | None, compared: Sequence[str]) -> str:
+    """Return the words for how rows of predictions are matched to a dataset: by id or by position.
+
+    ``identity`` is the id column, ``compared`` are the columns that must agree by position.
+    """
     if identity is not None:
         return f"by id {identity}"
     if not compared:
@@ -214,8 +218,8 @@ def _matched(identity: str | None, compared: Sequence[str]) -> str:
     return f"by position; {columns} must agree: {', '.join(compared)}"
 
 
-def _asked(plan: Plan) -> list[str]:
-    """Say what is measured besides: slices, the search for the worst, recalibrated variants, comparisons, goals."""
+def _further_results(plan: Plan) -> list[str]:
+    """Return the lines on further results: slices, folds, variants, thresholds, comparisons, gates, row-level file."""
     lines = [""]
     if plan.slices.slicings:
         lines.append(f"in slices by {', '.join(slicing.title for slicing in plan.slices.slicings)}")
@@ -225,28 +229,29 @@ def _asked(plan: Plan) -> list[str]:
             f"the {worst.top} slices of worst {worst.entry.metric.name}, of up to {worst.depth} columns combined")
     if plan.slices.folds is not None:
         lines.append(f"mean, standard deviation and standard error over the folds in '{plan.slices.folds.column}'")
-    lines += _calibration(plan)
-    at_steps = ", ".join(entry.label for entry in plan.part(steps_plan))
-    lines += [f"at every step: {at_steps}"] if at_steps else []
+    lines += _calibration_lines(plan)
+    step_measures = ", ".join(entry.label for entry in plan.part(steps_plan))
+    lines += [f"at every step: {step_measures}"] if step_measures else []
     recalibrate = plan.recalibrate
     if recalibrate.methods:
-        fitted = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else
+        fitting = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else
                   f"cross-fitted in {recalibrate.folds} folds")
         names = ", ".join(method.name for method in recalibrate.methods)
-        lines.append(f"every model recalibrated by {names}, {fitted}, minus the original on the same rows")
-    lines += _exposed(plan)
+        lines.append(f"every model recalibrated by {names}, {fitting}, minus the original on the same rows")
+    lines += _exposure_lines(plan)
     if plan.complete_case:
         lines.append("rows without a prediction of every model are left out for all models")
     lines += [f"threshold of {name}: {model.threshold.words}"
               for name, model in plan.models.items() if model.threshold.words is not None]
     lines += [f"equivocal zone of {name}: {model.zone.words}"
               for name, model in plan.models.items() if model.zone is not None]
-    lines += [*_drawn(plan), *_deviances(plan), *_compared(plan), *_of_chapters(plan), *_judged(plan), *_row_file(plan)]
+    lines += [*_curve_lines(plan), *_deviance_lines(plan), *_comparison_lines(plan), *_chapter_lines(plan)]
+    lines += [*_verdict_lines(plan), *_row_file_lines(plan)]
     return lines if len(lines) > 1 else []
 
 
-def _drawn(plan: Plan) -> list[str]:
-    """Say what curves show beside themselves."""
+def _curve_lines(plan: Plan) -> list[str]:
+    """Return the lines on what the spec adds to curves: marked thresholds, gain groups, residuals, relations."""
     lines = []
     if plan.marks:
         lines.append(f"marked on curves: thresholds {', '.join(f'{mark:g}' for mark in plan.marks)}")
@@ -263,8 +268,8 @@ def _drawn(plan: Plan) -> list[str]:
     return lines
 
 
-def _deviances(plan: Plan) -> list[str]:
-    """Say that deviances are set beside that of no model, and on which rows they are tested."""
+def _deviance_lines(plan: Plan) -> list[str]:
+    """Return the lines on deviances compared with the null model, and on the datasets of their tests; or nothing."""
     by_model = plan.part(deviance_plan)
     if by_model is None:
         return []
@@ -273,18 +278,18 @@ def _deviances(plan: Plan) -> list[str]:
         for name, fitted in by_model.items())]
 
 
-def _row_file(plan: Plan) -> list[str]:
-    """Say that the rows themselves are written."""
+def _row_file_lines(plan: Plan) -> list[str]:
+    """Return the line on the row-level file; empty where none is written."""
     form = plan.part(row_file_plan)
     if form is None:
         return []
-    named = "its number in the file" if plan.id is None else f"its {plan.id}"
-    what = f"a line for each row, model and variant, with {named}; personal data where rows are of persons"
-    return [f"rows.{form}: {what}"]
+    row_name = "its number in the file" if plan.id is None else f"its {plan.id}"
+    description = f"a line for each row, model and variant, with {row_name}; personal data where rows are of persons"
+    return [f"rows.{form}: {description}"]
 
 
-def _calibration(plan: Plan) -> list[str]:
-    """Say how figures of calibration are made, where the spec does."""
+def _calibration_lines(plan: Plan) -> list[str]:
+    """Return the line on bins, windows and curves of calibration figures; empty where the spec sets none."""
     if not plan.calibration.declared:
         return []
     settings, window = plan.calibration.settings, plan.calibration.settings.window
@@ -295,13 +300,13 @@ def _calibration(plan: Plan) -> list[str]:
     if window.of_variants is not None:
         width, step = window.of_variants
         windows += f", after recalibration of width {width:g} every {step:g}"
-    at = " at their midpoints" if settings.position == "midpoint" else ""
+    position = " at their midpoints" if settings.position == "midpoint" else ""
     rug = ", a rug" if plan.calibration.rug else ""
-    return [f"figures of calibration: {bins} (limits: {plan.calibration.interval}){at}, {windows}, {smooth}{rug}"]
+    return [f"figures of calibration: {bins} (limits: {plan.calibration.interval}){position}, {windows}, {smooth}{rug}"]
 
 
-def _exposed(plan: Plan) -> list[str]:
-    """Say what the counts were counted in, and of which models the expected counts are made."""
+def _exposure_lines(plan: Plan) -> list[str]:
+    """Return the line on the exposure of counts, and on models whose rates are multiplied by it; or nothing."""
     if plan.exposure is None:
         return []
     unit = f" ({plan.exposure.unit})" if plan.exposure.unit else ""
@@ -310,8 +315,8 @@ def _exposed(plan: Plan) -> list[str]:
     return [f"counts are of the exposure {plan.exposure.column}{unit}{expected}"]
 
 
-def _compared(plan: Plan) -> list[str]:
-    """Say which differences are taken."""
+def _comparison_lines(plan: Plan) -> list[str]:
+    """Return the lines on the baseline model and the baseline dataset of comparisons; empty without any."""
     lines = []
     if plan.compare is not None and plan.compare.baseline is not None:
         lines.append(f"every model minus {plan.compare.baseline}, on the same rows")
@@ -320,13 +325,13 @@ def _compared(plan: Plan) -> list[str]:
     return lines
 
 
-def _of_chapters(plan: Plan) -> list[str]:
-    """Say what chapters say themselves."""
+def _chapter_lines(plan: Plan) -> list[str]:
+    """Return the lines that the chapters add to the plan."""
     return [line for lines in functions("plan", "lines") for line in lines(plan)]
 
 
-def _judged(plan: Plan) -> list[str]:
-    """Say by which goals models are ranked, and what each gate is on."""
+def _verdict_lines(plan: Plan) -> list[str]:
+    """Return the lines on goals of desirability, gates, trend and standards."""
     lines = []
     if plan.goals:
         names = ", ".join(goal.name for goal in plan.goals)

@@ -58,7 +58,7 @@ def plan_document(plan: Plan) -> Document:
 
 
 def _prevalence(plan: Plan) -> Document | None:
-    """Return the declared prevalence; without its shares where a dataset gives them, which is not read yet."""
+    """Return the declared prevalence; its shares are None where they come from a dataset, which is not read yet."""
     declared = plan.prevalence
     if declared is None:
         return None
@@ -68,7 +68,7 @@ def _prevalence(plan: Plan) -> Document | None:
 
 
 def _trend(plan: Plan) -> Document | None:
-    """Return the measures of the trend, the earlier nights that are read at most, and what limits are made of."""
+    """Return the measures of the trend, the most earlier nights read, and the settings of control limits; or None."""
     trend = plan.part(trend_plan)
     if trend is None:
         return None
@@ -81,32 +81,33 @@ def _trend(plan: Plan) -> Document | None:
 
 
 def _drawing(plan: Plan) -> Document:
-    """Say what replicates draw, as far as it is known before the data."""
+    """Return how replicates are drawn, and why, as far as it is known before the data are read."""
     planned = drawing(plan)
     return {"mode": planned.mode, "reason": planned.reason, "refused": planned.refused}
 
 
 def _rows(plan: Plan) -> Document:
-    """Say whether rows are held, and how many are read at once where they are not, and why."""
+    """Return whether all rows are in memory at once, else how many are read at once, and the reason."""
     return {"held": not plan.streaming.streamed, "batch": plan.streaming.batch, "reason": plan.streaming.reason}
 
 
 def _fitted(plan: Plan) -> Document:
-    """Say on which dataset models were fitted, and with how many coefficients."""
+    """Return the dataset that each model was fitted on and its number of coefficients, by model."""
     by_model = plan.part(deviance_plan) or {}
     return {name: {"on": fitted.on, "parameters": fitted.parameters} for name, fitted in by_model.items()}
 
 
 def _calibration(plan: Plan) -> Document:
-    """Say how calibration is drawn."""
-    settings, moved = plan.calibration.settings, plan.calibration.settings.window.of_variants
-    recalibrated = None if moved is None else {"width": moved[0], "step": moved[1]}
+    """Return the settings of calibration figures: bins, windows, smoother, interval, rug."""
+    settings, variant_window = plan.calibration.settings, plan.calibration.settings.window.of_variants
+    recalibrated = None if variant_window is None else {"width": variant_window[0], "step": variant_window[1]}
     window = {"width": settings.window.width, "step": settings.window.moved_by, "recalibrated": recalibrated}
     return {"bins": settings.bins, "strategy": settings.strategy, "position": settings.position, "window": window,
             "smoother": settings.smoother, "interval": plan.calibration.interval, "rug": plan.calibration.rug}
 
 
 def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
+    """Return the files and columns of a dataset, of its predictions and of bootstrap fits, by model."""
     columns = dict.fromkeys((*dataset.columns, *dataset.table.where_columns, *dataset.compared))
     return {
         "name": dataset.name, "role": dataset.role, "files": _files(dataset), "rows": dataset.table.rows,
@@ -130,11 +131,13 @@ def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
 
 
 def _files(dataset: DatasetPlan) -> list[str]:
+    """Return the paths of a dataset's files as messages show them; of a query the database."""
     table = dataset.table
     return [table.named.path] if table.format == "query" else [shown for _, shown in table.files]
 
 
 def _estimates(plan: Plan) -> Iterator[Document]:
+    """Yield each estimate to be computed, by dataset, model, variant and measure, with its interval method."""
     for dataset in plan.datasets:
         for name, model in plan.models.items() if dataset.role == "evaluate" else ():
             lacking = model.lacking(plan.metrics)
@@ -146,6 +149,7 @@ def _estimates(plan: Plan) -> Iterator[Document]:
 
 
 def _not_served(plan: Plan) -> Iterator[Document]:
+    """Yield each measure that a model cannot have, with the reason."""
     from evalpipe.words.reasons import NEEDS
 
     for name, model in plan.models.items():
@@ -156,7 +160,7 @@ def _not_served(plan: Plan) -> Iterator[Document]:
 
 
 def _exposure(plan: Plan) -> Document | None:
-    """Say what counts were counted in, and which models give rates, whose expected counts are rates times it."""
+    """Return the exposure of counts, and the models whose rates are multiplied by it; None without exposure."""
     if plan.exposure is None:
         return None
     rates = [name for name, model in plan.models.items() if model.rate is not None]
@@ -164,10 +168,10 @@ def _exposure(plan: Plan) -> Document | None:
 
 
 def _threshold(model: ModelPlan) -> Document:
-    """Say what makes a model's classes: a number, or a rule and the rows that choose by it."""
-    rule, chosen = model.threshold.rule, model.threshold
+    """Return the threshold of a model: a number, or a rule with the dataset or the folds that it is chosen on."""
+    rule, threshold = model.threshold.rule, model.threshold
     return {
-        "model": model.name, "value": chosen.number, "rule": chosen.words,
+        "model": model.name, "value": threshold.number, "rule": threshold.words,
         "chosen_on": None if rule is None else rule.dataset, "folds": None if rule is None else rule.folds,
     }
 
@@ -185,20 +189,21 @@ def _relations(plan: Plan) -> Document | None:
 
 
 def _residuals(plan: Plan) -> Document | None:
-    """Say what is shown of residuals beside those that numbers always have."""
-    asked = plan.residuals
-    return None if asked is None else {
-        "kinds": list(asked.kinds), "figures": dict.fromkeys(asked.figures, asked.kind),
-        "against": list(asked.against), "order": asked.order}
+    """Return the residuals that the spec adds to the usual ones: kinds, figures, columns; None without any."""
+    residuals = plan.residuals
+    return None if residuals is None else {
+        "kinds": list(residuals.kinds), "figures": dict.fromkeys(residuals.figures, residuals.kind),
+        "against": list(residuals.against), "order": residuals.order}
 
 
 def _steps(plan: Plan) -> Document | None:
-    """Say what is measured at every step, of which models."""
+    """Return the models with steps, and the measures at every step; None without such models."""
     models = [name for name, model in plan.models.items() if model.step is not None]
     return {"models": models, "measures": [entry.label for entry in plan.part(steps_plan)]} if models else None
 
 
 def _worst(plan: Plan) -> Document | None:
+    """Return the settings of the search for the worst slices; None without it."""
     worst = plan.slices.worst
     if worst is None:
         return None
@@ -220,13 +225,14 @@ def _compare(plan: Plan) -> Document | None:
 
 
 def _candidates(plan: Plan) -> Document | None:
-    """Say what is read of a table of candidates, and in which columns the values of its goals stand."""
-    asked = plan.part(candidates_plan)
-    return None if asked is None else {
-        "files": _files(asked.rows), "rows": asked.rows.table.rows, "where": asked.rows.where, "id": list(asked.ids),
+    """Return the files of a table of candidates, and the columns of its ids and goals; None without candidates."""
+    candidates = plan.part(candidates_plan)
+    return None if candidates is None else {
+        "files": _files(candidates.rows), "rows": candidates.rows.table.rows, "where": candidates.rows.where,
+        "id": list(candidates.ids),
         "columns": [
             {"goal": goal.goal.name, "column": goal.column, "measure": None if goal.column else list(goal.names),
-             "std_err": goal.std_err or (asked.long.std_err if asked.long and not goal.column else None)}
-            for goal in asked.goals],
-        "pareto": [asked.goals[place].goal.name for place in asked.axes or ()],
+             "std_err": goal.std_err or (candidates.long.std_err if candidates.long and not goal.column else None)}
+            for goal in candidates.goals],
+        "pareto": [candidates.goals[index].goal.name for index in candidates.axes or ()],
     }

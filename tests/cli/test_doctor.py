@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import pytest
 
 from cli.conftest import Command
-from evalpipe.cli.doctor import DEVELOPERS, EXTRAS, Seen, examined, meets
+from evalpipe.cli.doctor import DEVELOPERS, EXTRAS, Probe, meets, run_checks
 from evalpipe.errors import UsageError
 
 NAMES = ("python", "libraries", "pdf", "fonts", "cores", "memory", "temporary", "reports")
 
 
-def check(name: str, reports: Path = Path("reports")) -> Seen:
-    return next(check for check in examined(reports) if check.name == name and check.state != "ok")
+def check(name: str, reports: Path = Path("reports")) -> Probe:
+    return next(check for check in run_checks(reports) if check.name == name and check.state != "ok")
 
 
 def test_this_machine_is_able_and_nothing_is_left_behind(command: Command, folder: Path) -> None:
@@ -109,7 +109,7 @@ def test_more_threads_than_cores_are_a_note(monkeypatch: pytest.MonkeyPatch) -> 
 def test_libraries_are_held_to_the_versions_that_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     version = metadata.version
     monkeypatch.setattr(metadata, "version", lambda name: "1.9.5" if name == "polars" else version(name))
-    assert check("libraries") == Seen(
+    assert check("libraries") == Probe(
         "libraries", "failed", "polars 1.9.5 is not >=2.1", "pip install 'polars>=2.1'")
 
     def gone(name: str) -> str:
