@@ -235,7 +235,7 @@ def _further_results(plan: Plan) -> list[str]:
     recalibrate = plan.recalibrate
     if recalibrate.methods:
         fitting = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else
-                  f"cross-fitted in {recalibrate.folds} folds")
+                   f"cross-fitted in {recalibrate.folds} folds")
         names = ", ".join(method.name for method in recalibrate.methods)
         lines.append(f"every model recalibrated by {names}, {fitting}, minus the original on the same rows")
     lines += _exposure_lines(plan)

@@ -53,7 +53,7 @@ USUAL = {("base", "e"), ("scale", "half"), ("pairs", "equal"), ("epsilon", 1e-15
 
 
 def print_summary(results: Results) -> None:
-    """Print a table of each dataset: measures down, models across; then what was changed, chosen and warned of."""
+    """Print a table of each dataset, a row for each measure; then changes of variants, choices and warnings."""
     from rich.console import Console
 
     # Where no person reads along, the width is fixed, so that the output is the same on every machine.
@@ -81,7 +81,7 @@ def print_summary(results: Results) -> None:
 
 
 def _correction_note(results: Results, dataset: str) -> str:
-    """Say in a line how many differences of a model the verdict on a variant allows for; nothing without verdicts."""
+    """Return the line on how many differences of a model the verdicts are corrected for; "" without verdicts."""
     tested = Counter(
         row.model for row in results.comparisons
         if row.dataset == dataset and row.slice is None and row.variant != row.baseline_variant
@@ -89,8 +89,8 @@ def _correction_note(results: Results, dataset: str) -> str:
     )
     if not tested:
         return ""
-    few, many = min(tested.values()), max(tested.values())
-    differences = f"{few}" if few == many else f"{few} to {many}"
+    fewest, most = min(tested.values()), max(tested.values())
+    differences = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     return (
         f"each interval is for one difference; verdicts are corrected for all {differences} differences of a model "
         "(Holm)\n"
@@ -98,7 +98,7 @@ def _correction_note(results: Results, dataset: str) -> str:
 
 
 def measure_names(results: Results) -> dict[Key, str]:
-    """Name every measure of the results; an option that goes without saying is told where its values differ."""
+    """Return the name of every measure in the results; usual options are in it only where their values differ."""
     titles = names_of(results).titles
     keys = dict.fromkeys([*map(_key, results.rows), *map(_key, results.comparisons)])
     values: dict[tuple[str, str], set[Scalar]] = {}
@@ -118,7 +118,7 @@ def _key(row: Estimate | Comparison) -> Key:
 
 
 def _value_table(results: Results, dataset: str, models: Sequence[ModelSummary]) -> Table:
-    """Return the values of the models' original predictions over all rows."""
+    """Return the table of estimates on all rows of a dataset: a row for each measure, a column for each model."""
     from rich.table import Table
     from rich.text import Text
 
@@ -131,25 +131,26 @@ def _value_table(results: Results, dataset: str, models: Sequence[ModelSummary])
     estimates: dict[Key, dict[str, Estimate]] = {}
     for row in rows:
         estimates.setdefault(_key(row), {})[row.model] = row
-    for key, of_measure in estimates.items():
-        cells = abreast(of_measure, [model.name for model in models], whole=key[0] in whole)
+    for key, by_model in estimates.items():
+        cells = abreast(by_model, [model.name for model in models], whole=key[0] in whole)
         table.add_row(Text(names[key]), *(Text(cell.text) for cell in cells))
     return table
 
 
 def _caption(results: Results, dataset: str) -> str:
-    limited = any(row.lower is not None for row in overall(results, dataset))
-    parts = [f"with {level(results.intervals.level)} intervals" if limited else "without intervals"]
+    """Return the caption of a dataset's table: the level of its intervals, and where further values stand."""
+    has_intervals = any(row.lower is not None for row in overall(results, dataset))
+    parts = [f"with {level(results.intervals.level)} intervals" if has_intervals else "without intervals"]
     details = [("single classes", any(row.class_ is not None for row in results.rows)),
              ("slices", any(row.slice is not None for row in results.rows))]
-    more = [name for name, there in details if there]
-    if more:
-        parts.append(f"the values of {' and '.join(more)} are in the card and in estimates.csv")
+    further_values = [name for name, is_present in details if is_present]
+    if further_values:
+        parts.append(f"the values of {' and '.join(further_values)} are in the card and in estimates.csv")
     return "; ".join(parts)
 
 
 def _variant_tables(results: Results, dataset: str) -> Iterator[Table]:
-    """Yield the differences of every variant from its original, `LOSSES_ABREAST` losses at a time."""
+    """Yield tables of each recalibrated variant minus its original, with `LOSSES_ABREAST` losses as columns."""
     rows = [
         row for row in results.comparisons
         if row.dataset == dataset and row.slice is None and row.variant != "original" and row.metric in LOSSES
@@ -161,52 +162,54 @@ def _variant_tables(results: Results, dataset: str) -> Iterator[Table]:
 
 
 def _change_table(results: Results, rows: Sequence[Comparison], losses: Sequence[Key]) -> Table:
+    """Return a table of differences in some losses, with a row for each variant of a model."""
     from rich.table import Table
     from rich.text import Text
 
-    named, names, table = names_of(results), measure_names(results), Table()
+    labels, names, table = names_of(results), measure_names(results), Table()
     table.add_column("variant")
     for loss in losses:
         table.add_column(Text(names[loss]), justify="right")
     least = {loss: most_decimals((row.difference, row.lower, row.upper) for row in rows if _key(row) == loss)
              for loss in losses}
     for model, variant in dict.fromkeys((row.model, row.variant) for row in rows):
-        same = {_key(row): row for row in rows if (row.model, row.variant) == (model, variant)}
+        row_of_loss = {_key(row): row for row in rows if (row.model, row.variant) == (model, variant)}
         table.add_row(
-            Text(named.model(model, variant)), *(_difference(same.get(loss), least[loss]) for loss in losses))
+            Text(labels.model(model, variant)), *(_difference(row_of_loss.get(loss), least[loss]) for loss in losses))
     return table
 
 
 def _difference(row: Comparison | None, least: int) -> str:
+    """Return a difference with its interval and verdict, with ``least`` decimals or more; a dash without a value."""
     if row is None or row.difference is None:
         return "–"
     return f"{Number(*signed_interval(row.difference, row.lower, row.upper, least)).text} {row.verdict}"
 
 
 def _choice_lines(results: Results, dataset: str) -> Iterator[str]:
-    """Yield the thresholds that rules chose, and who is the most desirable."""
+    """Yield a line for each threshold that a rule chose, and one for the most desirable model."""
     names = names_of(results)
     for row in results.thresholds:
         if row.dataset == dataset and row.variant == "original" and row.chosen_on is not None:
-            where = f"on {row.chosen_on}" if row.folds is None else f"cross-fitted in {row.folds} folds"
+            rows = f"on {row.chosen_on}" if row.folds is None else f"cross-fitted in {row.folds} folds"
             value = "none" if row.value is None else chosen(row).text
-            yield f"threshold of {names.model(row.model)}: {value}, {row.rule}, {where}"
-    for first in results.desirability.overall:
-        if first.dataset == dataset and first.rank == 1 and first.value is not None:
-            sure = "" if first.probability_best is None else (
-                f", best in {percent(first.probability_best, 1)} of replicates")
-            value = ranged(first.value, first.lower, first.upper).text
-            yield f"most desirable: {names.model(first.model, first.variant)}, D {value}{sure}"
+            yield f"threshold of {names.model(row.model)}: {value}, {row.rule}, {rows}"
+    for winner in results.desirability.overall:
+        if winner.dataset == dataset and winner.rank == 1 and winner.value is not None:
+            share_best = "" if winner.probability_best is None else (
+                f", best in {percent(winner.probability_best, 1)} of replicates")
+            value = ranged(winner.value, winner.lower, winner.upper).text
+            yield f"most desirable: {names.model(winner.model, winner.variant)}, D {value}{share_best}"
 
 
 def print_findings(results: Results) -> None:
     """Print the first findings, each with the sign of its kind, and how many there are."""
-    first = results.findings[:MOST_FINDINGS]
-    if not first:
+    shown = results.findings[:MOST_FINDINGS]
+    if not shown:
         return
-    more = f", {len(first)} of {len(results.findings):,}" if len(first) < len(results.findings) else ""
+    more = f", {len(shown)} of {len(results.findings):,}" if len(shown) < len(results.findings) else ""
     click.echo(f"\nfindings{more}:")
-    for finding in first:
+    for finding in shown:
         click.echo(f"{SIGNS[finding.kind][0]} {finding.text}")
 
 
@@ -215,17 +218,17 @@ SEVERITIES = {"fail": "error", "warn": "warning"}
 
 
 def print_gates(results: Results, spec: Spec, folder: Path) -> None:
-    """Print how many gates held, and a line for each that did not or was skipped, with the path it looked for."""
+    """Print how many gates held, and a line for each other one; for a skipped gate, its missing reference."""
     if not results.gates:
         return
-    passed, names = len(results.gates) - len(not_held(results)), names_of(results)
-    click.echo(f"\ngates: {passed:,} of {len(results.gates):,} held")
-    for gate in not_held(results):
+    held_count, names = len(results.gates) - len(gates_not_held(results)), names_of(results)
+    click.echo(f"\ngates: {held_count:,} of {len(results.gates):,} held")
+    for gate in gates_not_held(results):
         word, reason = word_and_reason(names, gate)
         if gate.verdict == "skipped" and gate.against_sha256 is None:
-            sought = RunFolder(folder).file(REFERENCE) if gate.against == "last" else (
+            missing_path = RunFolder(folder).file(REFERENCE) if gate.against == "last" else (
                 spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against))
-            reason += f" Looked for {sought}."
+            reason += f" Looked for {missing_path}."
         click.echo(f"gate {gate.gate} {word}: {reason}")
 
 
@@ -235,22 +238,22 @@ def gate_documents(results: Results) -> list[dict[str, Any]]:
     return [gate.model_dump(by_alias=True) | {"text": gate_sentence(names, gate)} for gate in results.gates]
 
 
-def not_held(results: Results) -> list[Gate]:
-    """Return the gates that did not hold, or were skipped."""
+def gates_not_held(results: Results) -> list[Gate]:
+    """Return the gates that failed, were inconclusive or were skipped."""
     return [gate for gate in results.gates if gate.verdict != "pass"]
 
 
 def print_annotations(results: Results, spec: Spec) -> None:
     """Print each gate that did not hold or was skipped as a GitHub workflow command at its place in the spec."""
     names = names_of(results)
-    for gate in not_held(results):
+    for gate in gates_not_held(results):
         word, reason = word_and_reason(names, gate)
-        place, severity = spec.origin.place("gates", gate.gate - 1), SEVERITIES.get(gate.kind, "notice")
-        click.echo(annotation(Problem(f"gate {word}", reason, place, severity=severity)))
+        position, severity = spec.origin.place("gates", gate.gate - 1), SEVERITIES.get(gate.kind, "notice")
+        click.echo(annotation(Problem(f"gate {word}", reason, position, severity=severity)))
 
 
 def print_accepted(folder: str, results: Results, changes: Sequence[ReferenceChange]) -> None:
-    """Print that a run is the reference now, which of its gates had failed, and each value before and from now on."""
+    """Print that an accepted run is the reference, which gates had failed, and the former and new reference values."""
     names = names_of(results)
     click.echo(f"{folder}: this run is now the reference of gates 'against: last'")
     for gate in results.gates:
@@ -274,7 +277,7 @@ WORDS = {"fail": "failed", "pass": "held", None: "documented"}
 
 
 def print_standards(results: Results) -> None:
-    """Print a line for each standard: what became of it, how many items are answered, and which are missing."""
+    """Print a line for each standard: its verdict, how many items are answered, and which are missing."""
     if results.standards:
         click.echo("\nevidence for standards, which is no statement of conformity:")
     for standard in results.standards:
@@ -283,7 +286,7 @@ def print_standards(results: Results) -> None:
 
 def annotate_standards(results: Results, spec: Spec) -> None:
     """Print each standard that is answered less than is required as a GitHub workflow command at its place."""
-    for place, standard in enumerate(results.standards):
+    for index, standard in enumerate(results.standards):
         if standard.verdict == "fail":
             words = f"{standard.title}: {in_words(standard, MOST_GAPS)}"
-            click.echo(annotation(Problem("standard failed", words, spec.origin.place("standards", place))))
+            click.echo(annotation(Problem("standard failed", words, spec.origin.place("standards", index))))

@@ -102,18 +102,18 @@ def write(exported: ExportedRun) -> Files:
 
 
 def _stated(exported: ExportedRun, part: TextElement) -> str:
-    """Return the text of an element: what its fields state, each a paragraph."""
+    """Return the text of an element: the stated text of its fields of `card:`, a paragraph for each."""
     texts = [text for key in part.fields for text in (
         [f"- {limit}" for limit in exported.limits] if key == "limits" else [exported.stated(key) or ""])]
     return "\n\n".join(filter(None, texts))
 
 
 def _unstated(exported: ExportedRun) -> Iterator[Problem]:
-    """Yield each required element that nobody stated, with the field that fills it."""
+    """Yield a problem for each required element that is empty, with the fields of `card:` that fill it."""
     goals = [TextElement(f"{group}/MetricGoal", (key,)) for group, key in GROUPS.items()]
-    named = [TextElement(f"{path}/{part.name}", part.fields, part.required) for path, parts in SECTIONS.items()
-             for part in parts]
-    for part in (*named, *goals, *(part._replace(name=f"KeyMetrics/…/{part.name}") for part in AFTER_RESULTS)):
+    elements = [TextElement(f"{path}/{part.name}", part.fields, part.required) for path, parts in SECTIONS.items()
+                for part in parts]
+    for part in (*elements, *goals, *(part._replace(name=f"KeyMetrics/…/{part.name}") for part in AFTER_RESULTS)):
         if part.required and part.fields and not _stated(exported, part):
             fields = " or ".join(f"'card.{key}'" for key in part.fields)
             yield exported.problem(f"the format requires {part.name}, and nobody states it",
@@ -121,7 +121,7 @@ def _unstated(exported: ExportedRun) -> Iterator[Problem]:
 
 
 def _group_results(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tuple[str, str]]]:
-    """Return the results of each group: labels and values; those of gates are what they observed."""
+    """Return the results of a model by group of key metrics, as pairs of label and value in JSON."""
     rows = exported.rows(predictor)
     gates = [gate for gate in exported.results.gates if (gate.model, gate.variant) == predictor]
     return {
@@ -132,22 +132,24 @@ def _group_results(exported: ExportedRun, predictor: Predictor) -> dict[str, lis
 
 
 def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
+    """Return an estimate as a pair of label and value in JSON."""
     measure = exported.names.measure(row.metric, row.params, row.average, row.class_)
     return ", ".join(filter(None, (measure, place_of(exported, row)))), _value_json(
         row.value, row.lower, row.upper, row.level, row.reason or row.status)
 
 
 def _gate_result(exported: ExportedRun, gate: Gate) -> tuple[str, str]:
+    """Return the observed value of a gate as a pair of label and value in JSON."""
     names = exported.names
     label = f"Gate {gate.gate}, {gate.kind}: {names.subject(gate)}, {options(dict(gate.limit))}"
-    inside = "" if gate.slice is None else f", {names.slice(gate.slice)}"
-    where = f", {gate.dataset}" if exported.several_datasets else ""
-    return f"{label}{where}{inside}", _value_json(
+    slice_text = "" if gate.slice is None else f", {names.slice(gate.slice)}"
+    dataset_text = f", {gate.dataset}" if exported.several_datasets else ""
+    return f"{label}{dataset_text}{slice_text}", _value_json(
         gate.observed, gate.lower, gate.upper, gate.level, exported.gate_sentence(gate))
 
 
 def _value_json(value: float | None, lower: float | None, upper: float | None, level: float | None, reason: str) -> str:
-    """Return a value as the examples of the schema write it; levels are in per cent."""
+    """Return a value with its interval as JSON, in the form of the schema's examples; the level is in per cent."""
     if value is None:
         return json.dumps({"kind": "undefined", "reason": reason}, ensure_ascii=False)
     if lower is None or upper is None or level is None:
@@ -157,7 +159,7 @@ def _value_json(value: float | None, lower: float | None, upper: float | None, l
 
 
 def _section(root: Element, path: str) -> Element:
-    """Return the element at a path below the root, made where it is missing."""
+    """Return the element at a path below the root; missing elements are created."""
     from xml.etree import ElementTree as ET
 
     element = root
@@ -168,7 +170,7 @@ def _section(root: Element, path: str) -> Element:
 
 
 def _fill(exported: ExportedRun, section: Element, parts: tuple[TextElement, ...]) -> None:
-    """Write elements of text; optional ones that nobody states are left out."""
+    """Add text elements to a section; optional ones without text are left out."""
     for part in parts:
         text = _stated(exported, part)
         if part.required or text:
@@ -176,6 +178,7 @@ def _fill(exported: ExportedRun, section: Element, parts: tuple[TextElement, ...
 
 
 def _text(parent: Element, name: str, text: str) -> None:
+    """Add an element with a text, without characters that XML forbids."""
     from xml.etree import ElementTree as ET
 
     from evalpipe.card.junit import speakable
@@ -184,6 +187,7 @@ def _text(parent: Element, name: str, text: str) -> None:
 
 
 def _key_metrics(exported: ExportedRun, root: Element, numbers: dict[str, list[tuple[str, str]]]) -> None:
+    """Add the groups of key metrics; ``numbers`` are their pairs of label and value, by group."""
     from xml.etree import ElementTree as ET
 
     for group, goal in GROUPS.items():
@@ -198,14 +202,14 @@ def _key_metrics(exported: ExportedRun, root: Element, numbers: dict[str, list[t
 
 
 def _places() -> dict[str, str]:
-    """Return what fills each element, from the declarations above."""
-    stated = {f"`{path}/{part.name}`": part for path, parts in SECTIONS.items() for part in parts}
-    below = {f"`KeyMetrics/…/{part.name}`": part for part in AFTER_RESULTS}
+    """Return the source of each element's content by the path of the element, for the documentation."""
+    section_elements = {f"`{path}/{part.name}`": part for path, parts in SECTIONS.items() for part in parts}
+    group_elements = {f"`KeyMetrics/…/{part.name}`": part for part in AFTER_RESULTS}
     goals = {f"`KeyMetrics/{group}/MetricGoal`": TextElement("MetricGoal", (key,)) for group, key in GROUPS.items()}
     return {
         "`BasicInfo/ModelName`": "the label of the model",
         **{place: " and ".join(f"`card.{key}`" for key in part.fields) + ("" if part.required else ", where stated")
-           for place, part in (stated | goals | below).items() if part.fields},
+           for place, part in (section_elements | goals | group_elements).items() if part.fields},
         "`KeyMetrics/UsefulnessUsabilityEfficacy/Results`": "`estimates` of the model on all rows",
         "`KeyMetrics/FairnessEquity/Results`": "`estimates` of the model in slices; at least one",
         "`KeyMetrics/SafetyReliability/Results`": "what `gates` on the model observed, with limit and verdict; at "

@@ -33,12 +33,13 @@ def write(exported: ExportedRun) -> Files:
 
 
 def _property(name: str, value: object) -> Document:
+    """Return a property of CycloneDX with the prefix of evalpipe; values other than texts are JSON."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return {"name": f"evalpipe:{name}", "value": text}
 
 
 def _run_properties(exported: ExportedRun) -> Iterator[Document]:
-    """Yield what is of the run as a whole: its hashes, its verdict, and the gates."""
+    """Yield the properties of the run: name, hashes, verdict, and each gate."""
     results = exported.results
     yield _property("name", results.name)
     yield _property("results_sha256", results.evidence_sha256)
@@ -49,7 +50,7 @@ def _run_properties(exported: ExportedRun) -> Iterator[Document]:
 
 
 def _component(exported: ExportedRun, predictor: Predictor) -> Document:
-    """Return a model with its card."""
+    """Return the component of a model, with its model card."""
     stated = {"version": exported.stated("version"), "description": exported.names.model(*predictor)}
     developer, licence = exported.stated("developer"), exported.stated("licence")
     rows = exported.rows(predictor)
@@ -70,66 +71,66 @@ def _component(exported: ExportedRun, predictor: Predictor) -> Document:
 
 
 def _parameters(exported: ExportedRun, predictor: Predictor) -> Document:
-    """Return the task, what is stated of the architecture, and the data."""
+    """Return the parameters of a model: task, architecture as stated, and datasets."""
     family, architecture = exported.stated("model_type"), exported.stated("architecture")
     return {
         "task": exported.results.task,
         **({"architectureFamily": family} if family else {}),
         **({"modelArchitecture": architecture} if architecture else {}),
-        "datasets": [_dataset(predictor, place, file) for place, file in enumerate(exported.results.inputs)],
+        "datasets": [_dataset(predictor, index, file) for index, file in enumerate(exported.results.inputs)],
     }
 
 
-def _dataset(predictor: Predictor, place: int, file: InputFile) -> Document:
-    """Return a file that was read, or the rows of a query, which have no address."""
-    query = file.query_sha256 is not None
-    facts = {"role": file.role, "database": file.path if query else None, "query_sha256": file.query_sha256,
+def _dataset(predictor: Predictor, index: int, file: InputFile) -> Document:
+    """Return the dataset of an input file, or of the rows of a query, which has no URL."""
+    is_query = file.query_sha256 is not None
+    facts = {"role": file.role, "database": file.path if is_query else None, "query_sha256": file.query_sha256,
              "sha256": file.sha256, "rows": file.rows, "used_rows": file.used_rows, "columns": file.columns}
-    url = {} if file.path is None or query else {"url": quote(file.path)}
-    return {"bom-ref": f"data:{predictor.name}:{place}", "type": "dataset", "name": file.dataset, "contents": {
+    url = {} if file.path is None or is_query else {"url": quote(file.path)}
+    return {"bom-ref": f"data:{predictor.name}:{index}", "type": "dataset", "name": file.dataset, "contents": {
         **url, "properties": [_property(name, fact) for name, fact in facts.items() if fact is not None]}}
 
 
 def _metric(exported: ExportedRun, row: Estimate) -> Document:
-    """Return an estimate; one that is not defined has no value."""
+    """Return the performance metric of an estimate; without a value where that is undefined."""
     limits = {} if row.lower is None or row.upper is None else {"confidenceInterval": {
         "lowerBound": json.dumps(row.lower), "upperBound": json.dumps(row.upper)}}
-    where = place_of(exported, row)
+    subset = place_of(exported, row)
     return {
         "type": exported.names.measure(row.metric, row.params, row.average, row.class_),
-        **({} if row.value is None else {"value": json.dumps(row.value)}), **({"slice": where} if where else {}),
+        **({} if row.value is None else {"value": json.dumps(row.value)}), **({"slice": subset} if subset else {}),
         **limits}
 
 
 def _properties(exported: ExportedRun, predictor: Predictor) -> Iterator[Document]:
-    """Yield what the metrics have no place for, by their places in the list, and the comparisons of the model."""
-    for place, row in enumerate(exported.rows(predictor)):
-        yield _property(f"performanceMetrics[{place}]:address", exported.addresses.of(row))
+    """Yield properties with further facts on each performance metric, by its index, then comparisons of the model."""
+    for index, row in enumerate(exported.rows(predictor)):
+        yield _property(f"performanceMetrics[{index}]:address", exported.addresses.of(row))
         for name, text in interval_text(row).items():
-            yield _property(f"performanceMetrics[{place}]:{name}", text)
+            yield _property(f"performanceMetrics[{index}]:{name}", text)
     for comparison in exported.results.comparisons:
         if (comparison.model, comparison.variant) == predictor:
             yield _property("comparison", comparison.model_dump(mode="json", by_alias=True))
 
 
 def _considerations(exported: ExportedRun) -> Document:
-    """Return what people state of use, limits and risks."""
+    """Return the considerations stated in `card:`: users, use cases, limits, risks, fairness."""
     lists = {"users": "users", "useCases": "intended_use", "performanceTradeoffs": "trade_offs"}
-    stated = {place: exported.stated(key) for place, key in lists.items()}
+    stated = {field: exported.stated(key) for field, key in lists.items()}
     risk = _with_mitigation(exported, "name", "risks")
-    harmed = _with_mitigation(exported, "groupAtRisk", "affected_groups")
+    fairness = _with_mitigation(exported, "groupAtRisk", "affected_groups")
     return {
-        **{place: [text] for place, text in stated.items() if text},
+        **{field: [text] for field, text in stated.items() if text},
         **({"technicalLimitations": exported.limits} if exported.limits else {}),
         **({"ethicalConsiderations": [risk]} if risk else {}),
-        **({"fairnessAssessments": [harmed]} if harmed else {}),
+        **({"fairnessAssessments": [fairness]} if fairness else {}),
     }
 
 
-def _with_mitigation(exported: ExportedRun, place: str, key: str) -> Document:
-    """Return a field with the mitigation beside it; nothing where it is not stated."""
+def _with_mitigation(exported: ExportedRun, field: str, key: str) -> Document:
+    """Return a ``field`` with the text of ``key`` in `card:` and the mitigation strategy; empty without that text."""
     text, mitigation = exported.stated(key), exported.stated("mitigation")
-    return {} if not text else {place: text, **({"mitigationStrategy": mitigation} if mitigation else {})}
+    return {} if not text else {field: text, **({"mitigationStrategy": mitigation} if mitigation else {})}
 
 
 EXPORT = Export(

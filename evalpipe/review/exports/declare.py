@@ -80,8 +80,8 @@ class Predictor(NamedTuple):
 class ExportedRun:
     """The results of a run, as exports see them.
 
-    ``place`` is the path of `results.json` for messages; ``chosen`` the model that was asked for; ``evaluator`` its
-    relationship to whoever evaluated it.
+    ``place`` is the path of `results.json` for messages; ``chosen`` the only model to export, None for all;
+    ``evaluator`` is the relationship of the evaluator to the model.
     """
 
     results: Results
@@ -104,8 +104,8 @@ class ExportedRun:
         if manifest is not None and manifest.sha256_of.get(RESULTS) != results.evidence_sha256:
             message = f"{run.results_file} is not the file that its run wrote, by its manifest"
             raise DataError.of("changed-file", message, hint="restore it, or run again; `evalpipe verify` tells more")
-        read = cls(results, manifest, str(run.results_file), evaluator=evaluator)
-        return read if model is None else replace(read, chosen=read.predictor(model))
+        exported = cls(results, manifest, str(run.results_file), evaluator=evaluator)
+        return exported if model is None else replace(exported, chosen=exported.predictor(model))
 
     @property
     def files(self) -> dict[str, str]:
@@ -115,13 +115,13 @@ class ExportedRun:
 
     @cached_property
     def names(self) -> Names:
-        """What models, measures and slices are called."""
+        """The names of models, measures and slices."""
         from evalpipe.card.wording import names_of
 
         return names_of(self.results)
 
     def gate_sentence(self, gate: Gate) -> str:
-        """Say why the verdict of a gate is what it is."""
+        """Return the sentence that explains the verdict of a gate."""
         from evalpipe.chapters.gates.card_sentences import gate_sentence
 
         return gate_sentence(self.names, gate)
@@ -135,18 +135,18 @@ class ExportedRun:
 
     @cached_property
     def predictors(self) -> tuple[Predictor, ...]:
-        """The models with estimates, and their variants, in the order of the results; the chosen one alone."""
-        every = dict.fromkeys(Predictor(row.model, row.variant) for row in self.results.rows)
-        return tuple(every) if self.chosen is None else (self.chosen,)
+        """The models with estimates and their variants, in the order of the results; or only the chosen one."""
+        all_predictors = dict.fromkeys(Predictor(row.model, row.variant) for row in self.results.rows)
+        return tuple(all_predictors) if self.chosen is None else (self.chosen,)
 
     def predictor(self, name: str) -> Predictor:
-        """Return the model, or the variant of one, of this name; raises UsageError where there is none."""
-        known = {predictor.name: predictor for predictor in self.predictors}
-        if name not in known:
-            near = closest(name, known)
-            hint = f"did you mean '{near}'?" if near else f"name {listed(known)}" if known else None
+        """Return the model or variant of a name such as ``forest+isotonic``; raises UsageError for an unknown name."""
+        by_name = {predictor.name: predictor for predictor in self.predictors}
+        if name not in by_name:
+            near = closest(name, by_name)
+            hint = f"did you mean '{near}'?" if near else f"name {listed(by_name)}" if by_name else None
             raise UsageError.of("unknown-model", f"{self.place} has no estimates of {quoted(name)}", hint)
-        return known[name]
+        return by_name[name]
 
     @property
     def at_least_one(self) -> tuple[Predictor, ...]:
@@ -171,7 +171,7 @@ class ExportedRun:
 
     @property
     def headline(self) -> list[Estimate]:
-        """The headline estimates, those that the ledger keeps, of the models that were asked for."""
+        """The headline estimates, on all rows and not of a class, of `predictors`."""
         from evalpipe.ledger.entries import headline
 
         return [row for row in headline(self.results) if (row.model, row.variant) in self.predictors]
@@ -185,12 +185,12 @@ class ExportedRun:
 
     @property
     def without_day(self) -> Problem:
-        """The problem of results that are about no day."""
+        """The problem of results without a day, for a format that requires a time."""
         return self.problem("the format requires a time, and the results state no day",
                             "set 'as_of' in the spec, or run again with --as-of DAY")
 
     def lacking(self, message: str, hint: str) -> SpecError:
-        """Return the error of results that lack what a format requires."""
+        """Return a SpecError with the one problem that results lack what a format requires."""
         return SpecError(self.problem(message, hint))
 
     def problem(self, message: str, hint: str) -> Problem:
@@ -198,7 +198,7 @@ class ExportedRun:
         return Problem("not-stated", message, Place(self.place), hint=hint)
 
     def stated(self, key: str) -> str | None:
-        """Return what people state in a field of `card:`, with numbers in place of references; None where nothing."""
+        """Return the text of a field of `card:`, with its references to numbers filled in; None where it is empty."""
         from evalpipe.card.statements import filled
 
         text: str | None = getattr(self.results.statement, key)
@@ -206,13 +206,13 @@ class ExportedRun:
 
     @property
     def limits(self) -> list[str]:
-        """The limits that people state, with numbers in place of references."""
+        """The texts of `card.limits`, with their references to numbers filled in."""
         from evalpipe.card.statements import filled
 
         return [filled(self.results, text) for text in self.results.statement.limits]
 
     def uuid(self, kind: str) -> str:
-        """Return the UUID of a document of these results: the same for the same bytes."""
+        """Return a UUID for a ``kind`` of document, which depends only on the sha256 of these results."""
         return str(uuid5(NAMESPACE_URL, f"sha256:{self.results.evidence_sha256}#{kind}"))
 
     @cached_property
@@ -222,26 +222,26 @@ class ExportedRun:
 
 
 def place_of(exported: ExportedRun, row: Estimate) -> str:
-    """Name the rows that an estimate is of: the slice, behind the dataset where there are several."""
-    inside = "" if row.slice is None else exported.names.slice(row.slice)
-    return ", ".join(filter(None, (row.dataset if exported.several_datasets else "", inside)))
+    """Return the name of the rows of an estimate: its slice, after the dataset where there are several."""
+    slice_text = "" if row.slice is None else exported.names.slice(row.slice)
+    return ", ".join(filter(None, (row.dataset if exported.several_datasets else "", slice_text)))
 
 
 def measure_name(row: Estimate) -> str:
-    """Name a measure with its options and its average: ``f_beta(beta=2,average=macro)``."""
+    """Return the name of a measure with its options and average: ``f_beta(beta=2,average=macro)``."""
     average = [] if row.average is None else [f"average={row.average}"]
     option_text = ",".join(filter(None, [options(row.params), *average]))
     return f"{row.metric}({option_text})" if option_text else row.metric
 
 
 def options(params: dict[str, Scalar] | Slice) -> str:
-    """Write options or the labels of a slice as text: ``beta=2,prevalence=0.1``."""
+    """Return options, or labels of a slice, as text: ``beta=2,prevalence=0.1``."""
     return ",".join(f"{name}={value if isinstance(value, str) else json.dumps(value)}"
                     for name, value in params.items())
 
 
 def interval_text(row: Estimate) -> dict[str, str]:
-    """Return the facts about an estimate that tell its interval and its support, by name, as texts."""
+    """Return level, method, n, events, status and reason of an estimate as texts, without those that are None."""
     facts = {"level": row.level, "method": row.method, "n": row.n, "events": row.events, "status": row.status,
              "reason": row.reason}
     return {name: value if isinstance(value, str) else json.dumps(value)
@@ -254,7 +254,7 @@ def json_text(document: object) -> str:
 
 
 class Judged(NamedTuple):
-    """A test: its name, what became of it, how grave a failure is, and why; of a gate, the gate."""
+    """The verdict of a gate or a standard as a test: name, outcome, severity, reason, and the gate if it is one."""
 
     name: str
     kind: str
@@ -265,10 +265,10 @@ class Judged(NamedTuple):
     gate: Gate | None = None
 
 
-def judged(results: Results, of: Predictor | None = None) -> list[Judged]:
+def judged(results: Results, predictor: Predictor | None = None) -> list[Judged]:
     """Return every verdict of a gate, and of a standard of which a share is required; names are those of junit.xml.
 
-    With a model, of the gates those on it.
+    With a ``predictor``, only gates on that model and variant are among them.
     """
     from evalpipe.card.wording import names_of
     from evalpipe.chapters.gates.card import checks
@@ -279,7 +279,7 @@ def judged(results: Results, of: Predictor | None = None) -> list[Judged]:
     of_gates = [Judged(f"{check.group}: {check.name}", gate.kind, gate.severity, gate_sentence(names, gate),
                        gate)
                 for check, gate in zip(checks(results), results.gates, strict=True)
-                if of is None or (gate.model, gate.variant) == of]
+                if predictor is None or (gate.model, gate.variant) == predictor]
     return of_gates + [
         Judged(check.name, "pass" if check.outcome == "passed" else "fail", "fail", check.message)
         for check in checks_of_standards(results)]
