@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def list_cache(folder: str, form: str) -> None:
-    """Print the entries of the cache of an output folder, and which of them its last whole run used."""
+    """Print the entries of an output folder's cache; those that its last complete run did not use are marked."""
     cache = Cache(cache_folder(Path(folder)))
     used = cache.used()
     entries = sorted(cache.entries.values(), key=lambda entry: (entry.dataset, entry.file, entry.first, entry.key))
@@ -36,7 +36,7 @@ def list_cache(folder: str, form: str) -> None:
 
 
 def collect_cache(folder: str) -> None:
-    """Remove from the cache of an output folder what its last whole run did not use; no run may be writing to it."""
+    """Remove the entries of an output folder's cache that its last complete run did not use, with the folder locked."""
     from evalpipe.runs.record import held
 
     path = cache_folder(Path(folder))
@@ -49,21 +49,22 @@ def collect_cache(folder: str) -> None:
     if cache.used() is None:
         click.echo(f"{path}: no run has read all its parts yet, so all entries are kept")
         return
-    keys = {entry.key for entry in removed}
-    left = [entry for entry in cache.entries.values() if entry.key not in keys]
-    click.echo(f"{path}: removed {_counted(removed)}; {_counted(left)} left")
+    removed_keys = {entry.key for entry in removed}
+    kept_entries = [entry for entry in cache.entries.values() if entry.key not in removed_keys]
+    click.echo(f"{path}: removed {_counted(removed)}; {_counted(kept_entries)} left")
 
 
 def parts_line(dataset: str, parts: int, cached: int, why: str) -> str:
-    """Say in how many parts a dataset is read, how many of these the cache has, and why the others are read."""
-    counted = f"{dataset}: {parts:,} part{'' if parts == 1 else 's'}"
-    because = f" ({why})" if why else ""
+    """Return the line on how many parts a dataset has, how many the cache has, and ``why`` the others are read."""
+    part_text = f"{dataset}: {parts:,} part{'' if parts == 1 else 's'}"
+    reason_text = f" ({why})" if why else ""
     if not cached:
-        return f"{counted} to read{because}"
-    return f"{counted}, all in the cache" if cached == parts else (
-        f"{counted}: {cached:,} in the cache, {parts - cached:,} to read{because}")
+        return f"{part_text} to read{reason_text}"
+    return f"{part_text}, all in the cache" if cached == parts else (
+        f"{part_text}: {cached:,} in the cache, {parts - cached:,} to read{reason_text}")
 
 
 def _counted(entries: Sequence[CacheEntry] | Iterable[CacheEntry]) -> str:
+    """Return the number and the total size of some entries as text."""
     sizes = [entry.bytes for entry in entries]
     return f"{len(sizes):,} {'entry' if len(sizes) == 1 else 'entries'} of {sum(sizes):,} bytes"

@@ -35,24 +35,24 @@ def print_schema(kind: str) -> None:
 
 
 def print_metrics(name: str | None, task: str | None, form: str) -> None:
-    """Print the catalogue, of one task where it is given, or one metric found by name or alias."""
+    """Print the metric of a name or an alias; without ``name`` all metrics, or those of a ``task``."""
     from evalpipe.metrics import registry
 
     if name is None:
         metrics = [metric for metric in registry if task is None or task in metric.tasks]
         documents = [describe(metric) for metric in metrics]
-        click.echo(json.dumps(documents, indent=1, ensure_ascii=False) if form == "json" else _list(metrics))
+        click.echo(json.dumps(documents, indent=1, ensure_ascii=False) if form == "json" else _family_list(metrics))
         return
     if name not in registry:
         advice = registry.advice(name, task or "")
         raise UsageError.of("unknown-metric", f"unknown metric '{name}'",
                             hint=advice.hint or "`evalpipe metrics` lists them all", notes=advice.notes)
     metric = registry[name]
-    click.echo(json.dumps(describe(metric), indent=1, ensure_ascii=False) if form == "json" else _page(metric))
+    click.echo(json.dumps(describe(metric), indent=1, ensure_ascii=False) if form == "json" else _metric_page(metric))
 
 
 def describe(metric: Metric) -> dict[str, object]:
-    """Return what people should know of a metric, as plain JSON values."""
+    """Return the declaration of a metric as plain JSON values, for people."""
     return {
         "name": metric.name, "title": metric.title, "family": FAMILIES[metric.needs], "aliases": list(metric.aliases),
         "definition": metric.definition, "formula": metric.formula, "needs": metric.needs,
@@ -64,7 +64,7 @@ def describe(metric: Metric) -> dict[str, object]:
 
 
 def _options(metric: Metric) -> dict[str, Schema]:
-    """Return the JSON Schema of each option of a metric; its default says so where the spec gives it."""
+    """Return the JSON Schema of each option of a metric; defaults from the spec are named as such."""
     properties: dict[str, Schema] = metric.options.model_json_schema().get("properties", {})
     defaults = {option: {"default": f"the spec's {key}"} for option, key in metric.from_spec.items()}
     return {option: {**about, **defaults.get(option, {})} for option, about in properties.items()
@@ -104,7 +104,7 @@ FAMILIES = {
 """The families of measures, by what they need."""
 
 
-def _list(metrics: list[Metric]) -> str:
+def _family_list(metrics: list[Metric]) -> str:
     """Return the names of metrics by family, each with the first sentence of its definition."""
     width = max(len(metric.name) for metric in metrics)
     lines: list[str] = []
@@ -115,8 +115,8 @@ def _list(metrics: list[Metric]) -> str:
     return "\n".join(lines[1:])
 
 
-def _page(metric: Metric) -> str:
-    """Return all that is known of a metric, a line a fact."""
+def _metric_page(metric: Metric) -> str:
+    """Return the description of a metric as text, with a line for each fact."""
     low, high = (f"{bound:g}" if math.isfinite(bound) else "unbounded" for bound in metric.range)
     better = {"maximize": "higher is better", "minimize": "lower is better", "none": "neither is better"}
     rows = [
@@ -125,15 +125,15 @@ def _page(metric: Metric) -> str:
         ("range", f"{low} to {high}; {better[metric.direction]}"),
         ("undefined", ("when there are " if metric.undefined.startswith("no ") else "when ") + metric.undefined),
         ("interval", INTERVALS[metric.interval]), ("reference", metric.ref),
-        *((f"option {name}", _option(option)) for name, option in _options(metric).items()),
+        *((f"option {name}", _option_text(option)) for name, option in _options(metric).items()),
     ]
     width = max(len(label) for label, _ in rows)
     lines = [f"{metric.name} ({metric.title})", metric.definition, ""]
     return "\n".join(lines + [f"{label:<{width}}  {text}" for label, text in rows])
 
 
-def _option(option: Schema) -> str:
-    """Return the values that an option takes and its default, from its JSON Schema."""
+def _option_text(option: Schema) -> str:
+    """Return the text for an option from its JSON Schema: type or choices, bounds, default."""
     kind = " or ".join(map(str, option["enum"])) if "enum" in option else option.get("type", "")
     words = {"exclusiveMinimum": "above", "exclusiveMaximum": "below", "minimum": "from", "maximum": "to"}
     bounds = [f"{word} {option[key]:g}" for key, word in words.items() if key in option]

@@ -22,7 +22,7 @@ Command = TypeVar("Command", bound="Callable[..., object]")
 
 
 def margin_and_drop(command: Command) -> Command:
-    """Add the options that say which true values to expect gates to judge."""
+    """Add the options `--margin` and `--drop`, which set the true values that gates are simulated with."""
     margin = click.option("--margin", type=click.FloatRange(min=0), default=MARGIN, show_default=True,
                           callback=_computable, help="How far inside their limits true values stand.")
     drop = click.option("--drop", type=click.FloatRange(min=0, min_open=True), default=DROP, show_default=True,
@@ -31,24 +31,25 @@ def margin_and_drop(command: Command) -> Command:
 
 
 def _computable(_context: click.Context, _option: click.Parameter, value: float) -> float:
-    """Refuse numbers that are none, or too large to compute with."""
+    """Return the value of an option; raise click.BadParameter for NaN and for numbers above `LARGEST`."""
     if not value <= LARGEST:
         raise click.BadParameter(f"{value:g} is no number up to {LARGEST:g}.")
     return value
 
 
 def expected_lines(expected: Mapping[str, Any]) -> list[str]:
-    """Say what to expect of each gate."""
+    """Return the lines on what to expect of each gate, from the forecast in JSON values; empty without gates."""
     gates = expected["gates"]
     if not gates:
         return []
-    head = (f"expected of nights like the latest in the ledger, with true values {expected['margin']:g} inside their "
-            f"limits that then fall by {expected['drop']:g} ({gates[0]['years']} simulated years)")
-    return ["", head, *(f"  gate {gate['gate']}: {_line(gate)}" for gate in gates),
+    heading = (f"expected of nights like the latest in the ledger, with true values {expected['margin']:g} inside "
+               f"their limits that then fall by {expected['drop']:g} ({gates[0]['years']} simulated years)")
+    return ["", heading, *(f"  gate {gate['gate']}: {_gate_text(gate)}" for gate in gates),
             "  two runs of the same bytes disagree: never"]
 
 
-def _line(gate: Mapping[str, Any]) -> str:
+def _gate_text(gate: Mapping[str, Any]) -> str:
+    """Return the false alarms a year and the median delay of a gate as text, or why they are not known."""
     if gate["false_alarms_a_year"] is None:
         return f"not known: {gate['reason']}"
     nights = gate["median_delay"]

@@ -64,45 +64,45 @@ def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: 
 
 
 def proposed(looked: Looked, answers: Answers) -> Proposal:
-    """Return the proposal when all questions are answered; in a terminal they are asked, else all are an error."""
+    """Return a proposal without open questions: a person answers them in a terminal; elsewhere raise UsageError."""
     from evalpipe.proposal.propose import propose, unanswered
     from evalpipe.proposal.questions import Question
 
     proposal = propose(looked, answers)
     while isinstance(proposal, Question):
-        somebody_reads = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-        if not somebody_reads:
+        is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+        if not is_terminal:
             raise unanswered(looked, answers, proposal)
-        answers = asked(looked, answers, proposal)
+        answers = ask(looked, answers, proposal)
         proposal = propose(looked, answers)
     return proposal
 
 
-def asked(looked: Looked, answers: Answers, question: Question) -> Answers:
-    """Ask a question until its answer can be; the prompt is on stderr, and nothing is chosen for who presses return."""
+def ask(looked: Looked, answers: Answers, question: Question) -> Answers:
+    """Ask a question on stderr until the answer is valid, without a default; return the answers with it."""
     from evalpipe.proposal.propose import propose
     from evalpipe.proposal.questions import SHOWN
     from evalpipe.words.spelling import clipped
 
     choices = [(clipped(choice), note) for choice, note in question.choices[:SHOWN]]
-    width, more = max(len(choice) for choice, _ in choices), len(question.choices) - len(choices)
+    width, further_count = max(len(choice) for choice, _ in choices), len(question.choices) - len(choices)
     lines = [f"  {choice:<{width}}  {note}" for choice, note in choices]
-    lines += [f"  and {more:,} more"] if more else []
+    lines += [f"  and {further_count:,} more"] if further_count else []
     click.echo("\n".join(["", f"{question.known}:", *lines]), err=True)
     while True:
         text = click.prompt(question.asks, prompt_suffix=" ", err=True)
         try:
-            given = question.answered(answers, text)
-            propose(looked, given)
+            new_answers = question.answered(answers, text)
+            propose(looked, new_answers)
         except UsageError as error:
             problem = error.problems[0]
             click.echo(f"{problem.message}; {problem.hint}" if problem.hint else problem.message, err=True)
             continue
-        return given
+        return new_answers
 
 
 def deliver(proposal: Proposal, text: str, target: str, *, force: bool) -> None:
-    """Write the spec, and say what was proposed, what a person has to know, and the command that runs it."""
+    """Write the spec to its file or to stdout, and print a summary of the proposal and the command that runs it."""
     from evalpipe.proposal.spec_file import write
 
     if target == STDOUT:
@@ -117,7 +117,7 @@ def deliver(proposal: Proposal, text: str, target: str, *, force: bool) -> None:
 
 
 def summary(proposal: Proposal) -> list[str]:
-    """Return what was proposed in a few lines, and the notes."""
+    """Return the lines of a summary of a proposal: task, outcome, models, and notes."""
     from evalpipe.proposal.spec_file import as_yaml
     from evalpipe.words.spelling import clipped
 

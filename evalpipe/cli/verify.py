@@ -76,7 +76,7 @@ def verify(
 
 
 def _print(verification: Verification) -> None:
-    """Print a line for each file, under what it is, and how many are the same."""
+    """Print a line for each checked file, under a heading for its kind, then how many have each status."""
     widest = max(len(printable(file.file)) for file in verification.files)
     indent = len("same numbers" if verification.count("same numbers") else "not checked")
     kind = None
@@ -89,16 +89,16 @@ def _print(verification: Verification) -> None:
         click.echo(f"  {file.status:<{indent}}  {name:<{widest if reason else 0}}{reason}")
         for note in file.notes:
             click.echo(f"{'':>{indent + 2}}  = {note}")
-    same, alike, differ, unchecked = (
+    same_count, close_count, differing_count, unchecked_count = (
         verification.count(status) for status in ("same", "same numbers", "differs", "not checked"))
-    numbers = f"{alike} the same numbers, " if alike else ""
-    differs = f"{differ} {'differs' if differ == 1 else 'differ'}"
-    click.echo(f"\n{verification.folder}: {same} the same, {numbers}{differs}, {unchecked} not checked")
+    numbers = f"{close_count} the same numbers, " if close_count else ""
+    differs = f"{differing_count} {'differs' if differing_count == 1 else 'differ'}"
+    click.echo(f"\n{verification.folder}: {same_count} the same, {numbers}{differs}, {unchecked_count} not checked")
 
 
 @contextmanager
 def telling_lost_signature(folder: str) -> Iterator[None]:
-    """Tell, on stderr, that a command has changed a manifest whose signature by a key was of it as it was."""
+    """Print on stderr that the manifest is no longer signed, where the block removed its signature by a key."""
     from evalpipe.runs.folder import RunFolder
 
     signature = RunFolder(folder).file(KEY_SIGNATURE)
@@ -110,7 +110,7 @@ def telling_lost_signature(folder: str) -> Iterator[None]:
 
 
 def sign_folder(folder: str, fields: dict[str, Any], form: str) -> None:
-    """Sign the card in a folder, then print its status from now on, the evidence and what was written."""
+    """Sign the card in a folder, and print its new status, the sha256 of the results and the files written."""
     from evalpipe.review.signing import sign
 
     with telling_lost_signature(folder):

@@ -25,9 +25,9 @@ def write(exported: ExportedRun) -> Files:
     """Return the file of metrics, that of estimates with their intervals, and one for each kind of curve."""
     curves = {file: _points(exported, curve) for curve, file in PLOTS.items()}
     return {METRICS: json.dumps(_metrics(exported), ensure_ascii=False, indent=2) + "\n",
-            ESTIMATES: _rows([_estimate(row) for predictor in exported.predictors
+            ESTIMATES: _rows_json([_estimate(row) for predictor in exported.predictors
                               for row in exported.rows(predictor)]),
-            **{file: _rows(points) for file, points in curves.items() if points}}
+            **{file: _rows_json(points) for file, points in curves.items() if points}}
 
 
 def _metrics(exported: ExportedRun) -> dict[str, Any]:
@@ -46,28 +46,28 @@ def _metrics(exported: ExportedRun) -> dict[str, Any]:
 
 
 def _estimate(row: Estimate) -> dict[str, Any]:
-    """Return an estimate, those of slices and classes too, as a row of a table."""
+    """Return an estimate, also of a slice or a class, as a row of the table of plots."""
     document = row.model_dump(mode="json", by_alias=True) | {"reason": row.reason}
-    kept = ("value", "lower", "upper", "level", "method", "n", "status", "reason")
+    fields = ("value", "lower", "upper", "level", "method", "n", "status", "reason")
     return {"dataset": row.dataset, "model": Predictor(row.model, row.variant).name, "slice": options(row.slice or {}),
-            "class": row.class_ or "", "measure": measure_name(row), **{key: document[key] for key in kept}}
+            "class": row.class_ or "", "measure": measure_name(row), **{key: document[key] for key in fields}}
 
 
 def _points(exported: ExportedRun, name: str) -> list[dict[str, Any]]:
-    """Return the points of a kind of curve on all rows, each with its dataset and model."""
+    """Return the points of all curves ``name``, such as "roc", on all rows, each with its dataset and model."""
     rows = []
     for curve in exported.results.curves:
-        of = Predictor(curve.model, curve.variant)
-        if curve.curve == name and curve.slice is None and of in exported.predictors:
-            line = of.name if curve.class_ is None else f"{of.name}, {curve.class_}"
+        predictor = Predictor(curve.model, curve.variant)
+        if curve.curve == name and curve.slice is None and predictor in exported.predictors:
+            line_name = predictor.name if curve.class_ is None else f"{predictor.name}, {curve.class_}"
             columns = curve.points.columns
-            rows += [{"dataset": curve.dataset, "model": line, **dict(zip(columns, point, strict=True))}
+            rows += [{"dataset": curve.dataset, "model": line_name, **dict(zip(columns, point, strict=True))}
                      for point in zip(*columns.values(), strict=True)]
     return rows
 
 
-def _rows(rows: list[dict[str, Any]]) -> str:
-    """Write rows, a line each."""
+def _rows_json(rows: list[dict[str, Any]]) -> str:
+    """Return rows as a JSON list with one line for each."""
     return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows) + "\n]\n"
 
 

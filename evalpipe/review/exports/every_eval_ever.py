@@ -45,7 +45,7 @@ def write(exported: ExportedRun) -> Files:
 
 
 def _unstated(exported: ExportedRun) -> Iterator[Problem]:
-    """Yield everything that the format requires, and that neither the results nor the options tell."""
+    """Yield a problem for everything that the format requires and that neither results nor options have."""
     if exported.results.as_of is None:
         yield exported.without_day
     if exported.evaluator is None:
@@ -57,11 +57,12 @@ def _unstated(exported: ExportedRun) -> Iterator[Problem]:
 
 
 def _organisation(exported: ExportedRun) -> str | None:
+    """Return who evaluated: `card.validator`, else `card.owner`; None where neither is stated."""
     return exported.stated("validator") or exported.stated("owner")
 
 
 def _why_not(exported: ExportedRun, row: Estimate) -> str | None:
-    """Say why the format cannot hold an estimate; None where it can."""
+    """Return the reason why the format cannot hold an estimate; None where it can."""
     if row.value is None:
         return f"{row.status}: {row.reason or 'no value'}"
     if _metric(exported, row).direction == "none":
@@ -70,12 +71,13 @@ def _why_not(exported: ExportedRun, row: Estimate) -> str | None:
 
 
 def _metric(exported: ExportedRun, row: Estimate) -> MetricSummary:
+    """Return the results' summary of the metric of an estimate."""
     return next(metric for metric in exported.results.metrics if metric.name == row.metric)
 
 
 def _source(exported: ExportedRun, rows: list[Estimate]) -> Document:
-    """Return who evaluated, the hashes, and each estimate that the format cannot hold, with the reason."""
-    left_out = {exported.addresses.of(row): why for row in rows if (why := _why_not(exported, row)) is not None}
+    """Return the source of the record: organisation, hashes, verdict, and estimates left out with their reasons."""
+    left_out = {exported.addresses.of(row): reason for row in rows if (reason := _why_not(exported, row)) is not None}
     return {
         "source_name": exported.results.title, "source_type": "documentation",
         "source_organization_name": _organisation(exported), "evaluator_relationship": exported.evaluator,
@@ -86,14 +88,15 @@ def _source(exported: ExportedRun, rows: list[Estimate]) -> Document:
 
 
 def _result(exported: ExportedRun, row: Estimate) -> Document:
+    """Return the entry of an estimate: its data, measure, score and uncertainty."""
     hashes = [file.sha256 for file in exported.results.inputs if file.dataset == row.dataset and file.sha256]
-    of_data = {"sha256": ",".join(hashes)} if hashes else {}
-    where = {} if row.slice is None else {"slice": options(row.slice)}
-    of_class = {} if row.class_ is None else {"class": row.class_}
+    data_facts = {"sha256": ",".join(hashes)} if hashes else {}
+    slice_facts = {} if row.slice is None else {"slice": options(row.slice)}
+    class_facts = {} if row.class_ is None else {"class": row.class_}
     return {
         "evaluation_result_id": exported.addresses.of(row), "evaluation_name": row.dataset,
         "source_data": {"dataset_name": row.dataset, "source_type": "other",
-                        "additional_details": {**of_data, **where, **of_class}},
+                        "additional_details": {**data_facts, **slice_facts, **class_facts}},
         "metric_config": _config(exported, row),
         "score_details": {"score": row.value, "details": interval_text(row),
                           "uncertainty": _uncertainty(exported, row)},
@@ -101,10 +104,10 @@ def _result(exported: ExportedRun, row: Estimate) -> Document:
 
 
 def _config(exported: ExportedRun, row: Estimate) -> Document:
-    """Return the measure: its options, its direction and its range."""
+    """Return the measure of an estimate: definition, options, direction and range."""
     metric, bounds = _metric(exported, row), {}
-    for name, bound, endless in zip(("min_score", "max_score"), metric.range, ("-Infinity", "Infinity"), strict=True):
-        bounds[name] = endless if bound is None else bound
+    for name, bound, infinity in zip(("min_score", "max_score"), metric.range, ("-Infinity", "Infinity"), strict=True):
+        bounds[name] = infinity if bound is None else bound
     average = {} if row.average is None else {"average": row.average}
     return {
         "evaluation_description": metric.definition, "metric_id": row.metric,
@@ -114,14 +117,14 @@ def _config(exported: ExportedRun, row: Estimate) -> Document:
 
 
 def _uncertainty(exported: ExportedRun, row: Estimate) -> Document:
-    """Return the interval with its level and method, and the rows that it rests on."""
+    """Return the interval of an estimate with its level and method, and its number of rows."""
     support: Document = {"num_samples": row.n}
     if row.lower is None or row.upper is None:
         return support
     interval = {"lower": row.lower, "upper": row.upper, "confidence_level": row.level, "method": row.method}
-    drawn = {} if row.monte_carlo_error is None else {
+    replicates = {} if row.monte_carlo_error is None else {
         "num_bootstrap_samples": exported.results.intervals.replicates}
-    return {"confidence_interval": interval, **support, **drawn}
+    return {"confidence_interval": interval, **support, **replicates}
 
 
 EXPORT = Export(

@@ -36,25 +36,25 @@ def write(exported: ExportedRun) -> Files:
 
 
 def _subjects(exported: ExportedRun) -> list[dict[str, Any]]:
-    """Return what the result is of: the evaluated files of data, and the files of the output folder."""
+    """Return descriptors of what was tested: the evaluated data files and the files of the output folder."""
     data = [_descriptor(str(file.path) if file.query_sha256 is None else f"rows of {file.path}", file.sha256)
             for file in exported.results.inputs if file.role == "evaluate" and file.sha256 is not None]
     return [*data, *(_descriptor(name, sha256) for name, sha256 in exported.files.items())]
 
 
 def _configuration(exported: ExportedRun) -> list[dict[str, Any]]:
-    """Return what the tests were made from: the resolved spec, its files, and what else was read."""
+    """Return descriptors of what the tests depend on: the resolved spec, its files, and other files that were read."""
     spec = _descriptor("spec (resolved)", exported.results.spec_sha256)
     if exported.manifest is None:
         return [spec]
-    tested = {file.sha256 for file in exported.results.inputs if file.role == "evaluate"}
+    evaluated_sha256 = {file.sha256 for file in exported.results.inputs if file.role == "evaluate"}
     files: list[ReadSpec | ReadFile] = [*exported.manifest.spec_files, *exported.manifest.inputs]
-    return [spec, *(_descriptor(_called(file), file.sha256)
-                    for file in files if file.sha256 is not None and file.sha256 not in tested)]
+    return [spec, *(_descriptor(_file_name(file), file.sha256)
+                    for file in files if file.sha256 is not None and file.sha256 not in evaluated_sha256)]
 
 
-def _called(file: ReadSpec | ReadFile) -> str:
-    """Return what a file that was read is called, or a query and its rows, as `evalpipe verify` calls them."""
+def _file_name(file: ReadSpec | ReadFile) -> str:
+    """Return the name of a file that was read, or of a query or its rows, as `evalpipe verify` shows it."""
     kind = getattr(file, "kind", "spec")
     return f"{kind} of {file.path}" if kind in ("query", "rows") else file.path or "standard input"
 

@@ -42,14 +42,14 @@ def write(exported: ExportedRun) -> Files:
     })}
 
 
-def _facet(place: str, **fields: Any) -> dict[str, Any]:
-    """Return a facet, such as ``1-0-1/TestRunFacet``."""
-    name = place.rpartition("/")[2]
-    return {"_producer": PRODUCER, "_schemaURL": f"{FACETS}/{place}.json#/$defs/{name}", **fields}
+def _facet(path: str, **fields: Any) -> dict[str, Any]:
+    """Return a facet with its producer and schema; ``path`` names it with its version: ``1-0-1/TestRunFacet``."""
+    name = path.rpartition("/")[2]
+    return {"_producer": PRODUCER, "_schemaURL": f"{FACETS}/{path}.json#/$defs/{name}", **fields}
 
 
 def _test(test: Judged) -> dict[str, Any]:
-    """Return a test with what was expected and observed, of a gate."""
+    """Return the entry of a test: status and severity and, of a gate, the expected and the observed value."""
     entry = {"name": test.name, "status": STATUSES[test.kind], "severity": SEVERITIES[test.severity]}
     if test.gate is None:
         return {**entry, "type": "standard", "description": test.reason, "params": {"verdict": test.kind}}
@@ -63,15 +63,16 @@ def _test(test: Judged) -> dict[str, Any]:
 
 
 def _input(file: InputFile) -> dict[str, Any]:
+    """Return an input dataset with its columns, version and row count."""
     facets = {"schema": _facet("1-2-0/SchemaDatasetFacet", fields=[{"name": name} for name in file.columns])}
     if file.sha256 is not None:
         facets["version"] = _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{file.sha256}")
-    counted = _facet("1-0-0/InputStatisticsInputDatasetFacet", rowCount=file.used_rows)
-    return {**_where(file), "facets": facets, "inputFacets": {"inputStatistics": counted}}
+    statistics = _facet("1-0-0/InputStatisticsInputDatasetFacet", rowCount=file.used_rows)
+    return {**_dataset_name(file), "facets": facets, "inputFacets": {"inputStatistics": statistics}}
 
 
-def _where(file: InputFile) -> dict[str, str]:
-    """Return where data are: in a file, in a database, or in memory, where they go by the name of their dataset."""
+def _dataset_name(file: InputFile) -> dict[str, str]:
+    """Return the namespace and the name of input data: file and path, database and its name, or memory and dataset."""
     if file.path is None:
         return {"namespace": "memory", "name": file.dataset}
     if file.query_sha256 is None:

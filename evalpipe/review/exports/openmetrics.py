@@ -49,16 +49,16 @@ def write(exported: ExportedRun) -> Files:
 
 def _family(name: str, text: str, samples: Samples) -> list[str]:
     """Return the lines of a family of gauges; none where it has no sample."""
-    marks = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+    escapes = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
     lines = []
     for labels, value in samples:
-        written = ",".join(f'{key}="{label.translate(marks)}"' for key, label in labels.items())
-        lines.append(f"{name}{{{written}}} {'NaN' if value is None else json.dumps(value)}\n")
+        label_text = ",".join(f'{key}="{label.translate(escapes)}"' for key, label in labels.items())
+        lines.append(f"{name}{{{label_text}}} {'NaN' if value is None else json.dumps(value)}\n")
     return [f"# HELP {name} {text}\n", f"# TYPE {name} gauge\n", *lines] if lines else []
 
 
 def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
-    """Yield each gate on a chosen model with the labels that tell it from others."""
+    """Yield pairs of labels and gate, for each gate on the chosen model, or on any; the labels identify the gate."""
     for test in judged(exported.results, exported.chosen):
         gate = test.gate
         if gate is not None:
@@ -68,7 +68,7 @@ def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
 
 
 def _estimates(exported: ExportedRun) -> Iterator[tuple[Labels, Estimate]]:
-    """Yield the headline estimates of the models that were asked for, with their labels."""
+    """Yield pairs of labels and estimate, for each headline estimate of the exported models."""
     for row in exported.headline:
         yield {"run": exported.results.name, "dataset": row.dataset, "model": row.model, "variant": row.variant,
                "metric": row.metric, "options": options(row.params), "average": row.average or "",
