@@ -92,7 +92,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "base", "calibration", "chapters.all", "chapters.records", "errors", "intervals.declare", "results",
         "templating", "version", "words",
     },
-    "findings": {"base", "card.wording", "chapters.all", "intervals", "results", "words"},
+    "findings": {"base", "card.wording", "chapters.all", "errors", "intervals", "results", "words"},
     "ledger.history": {
         "base", "chapters.compute", "chapters.earlier", "chapters.plan", "errors", "ledger", "plan", "results",
         "runs.folder", "spec",
