@@ -1,4 +1,4 @@
-"""Colours as `#rrggbb`: how far two of them stand out from each other, and the nearest shade that can be read."""
+"""Colours as `#rrggbb`: the contrast of two of them, and the nearest readable shade."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ READABLE = 4.5
 
 LIGHT = ("#ffffff", "#f4f6f8", "#f1f8f3", "#fff8e8", "#fdf2f0")
 DARK = ("#14191f", "#1c232b", "#14261b", "#2b2413", "#2c1716")
-"""What links and headings stand on in the light and in the dark: the page, its boxes, the verdicts of gates."""
+"""Backgrounds of links and headings, in light and in dark mode: the page, its boxes, the verdicts of gates."""
 
 STEPS = 1000
 """The shades of a colour, from black to white, among which a readable one is chosen."""
 
 
 def is_colour(text: str) -> bool:
-    """Tell whether a text is a colour as `#rrggbb`."""
+    """Tell whether a text is a colour in the form `#rrggbb`."""
     return re.fullmatch(COLOUR.removesuffix("$"), text) is not None
 
 
@@ -38,31 +38,31 @@ def contrast(first: str, second: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def hardest(colour: str, grounds: Iterable[str]) -> str:
-    """Return the ground from which a colour stands out least."""
-    return min(grounds, key=lambda ground: contrast(colour, ground))
+def hardest(colour: str, backgrounds: Iterable[str]) -> str:
+    """Return the background with the lowest contrast to a colour."""
+    return min(backgrounds, key=lambda background: contrast(colour, background))
 
 
-def readable(colour: str, grounds: tuple[str, ...]) -> str:
-    """Return the shade of a colour nearest to it that can be read on each of the grounds; itself where it can.
+def readable(colour: str, backgrounds: tuple[str, ...]) -> str:
+    """Return the nearest shade of a colour that is readable on all backgrounds; the colour itself where it is.
 
-    Shades differ in lightness alone (HSL). Grounds are all light, or all dark, so black or white can be read.
+    Shades differ in lightness alone (HSL). Backgrounds are all light or all dark, so black or white is readable.
     """
-    if _is_readable(colour, grounds):
+    if _is_readable(colour, backgrounds):
         return colour
     hue, lightness, saturation = colorsys.rgb_to_hls(*_rgb(colour))
     shades = [(abs(step / STEPS - lightness), _hex(colorsys.hls_to_rgb(hue, step / STEPS, saturation)))
               for step in range(STEPS + 1)]
-    return min((distance, shade) for distance, shade in shades if _is_readable(shade, grounds))[1]
+    return min((distance, shade) for distance, shade in shades if _is_readable(shade, backgrounds))[1]
 
 
-def _is_readable(colour: str, grounds: tuple[str, ...]) -> bool:
-    return all(contrast(colour, ground) >= READABLE for ground in grounds)
+def _is_readable(colour: str, backgrounds: tuple[str, ...]) -> bool:
+    return all(contrast(colour, background) >= READABLE for background in backgrounds)
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:
     """Return red, green and blue, 0 to 1."""
-    red, green, blue = (int(colour[place:place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (int(colour[start:start + 2], 16) / 255 for start in (1, 3, 5))
     return red, green, blue
 
 

@@ -1,4 +1,4 @@
-"""Databases as a spec names them: URIs, what of them may be shown and what never is, and the text of queries."""
+"""URIs of databases in a spec, with what of them may be shown, and the text of queries."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SCHEMES = {"postgresql": "postgresql", "postgres": "postgresql", "sqlite": "sqli
 """The drivers that evalpipe comes with, by the schemes of URIs."""
 
 FILE_ENDINGS = (".sqlite", ".sqlite3", ".db", ".db3")
-"""How the path of a file of SQLite ends, where it stands in place of a URI."""
+"""The endings of a path of an SQLite file, which may be given in place of a URI."""
 
 SECRET_KEYS = re.compile(r"password|passwd|pwd|token|secret|credential|key", re.IGNORECASE)
-"""What stands in the names of those parameters of a URI that are shown to nobody."""
+"""The words in names of secret parameters of a URI, whose values are never shown."""
 
 HIDDEN = "…"
-"""Stands in messages for what is not shown."""
+"""The text in messages in place of a secret."""
 
 # A name and its value, as libpq, ODBC and ADO.NET, parameters of addresses and JSON have them. Counts are bounded, so
 # that the time that a long text takes does not grow with its square.
@@ -41,26 +41,26 @@ _HOSTS = re.compile(r"(?:(?:\[[^][]*\]|[^][:,]*)(?::\d*)?(?:,|$))+")
 _KEYED = re.compile(r"[?&][\w.]+=[^&]*")
 _NO_PATH = re.compile(r"^[a-z][a-z0-9+.-]+:|(?:^|[\s;])(?:host|hostaddr|port|dbname|database|user|uid|service|server|"
                       r"driver|dsn)\s*=", re.IGNORECASE)
-"""What no path begins with: a scheme, or a name of the forms of libpq and ODBC with its value."""
+"""The beginnings that no path has: a scheme, or a name and its value as libpq and ODBC write them."""
 
 WAY = ("write scheme://user:password@host:port/database, and '@', '/', '?' and '#' of a password as %40, %2F, %3F "
        "and %23")
 
 
 def secrets_in(text: str) -> tuple[str, ...]:
-    """Return the passwords and keys in a text of any kind that can be told by what stands around them."""
+    """Return the passwords and keys in a text of any kind, recognised by the text around them."""
     secrets = [match[match.lastindex or 0] for pattern in (_PAIR, _BEFORE_HOST) for match in pattern.finditer(text)]
     return tuple(dict.fromkeys(form for secret in secrets for form in (secret, secret.strip("'\"{}")) if form))
 
 
 def holds_secret(text: str) -> bool:
-    """Tell whether a text looks as if it held a password or a private key."""
+    """Tell whether a text seems to contain a password or a private key."""
     return bool(secrets_in(text) or _PRIVATE_KEY.search(text))
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseUri:
-    """Where a database is, with who may read it. Its ``text`` is given to the driver, and to nothing else."""
+    """The URI of a database, with user and password. Its ``text`` is given to the driver, and never shown."""
 
     text: str = field(repr=False)
 
@@ -72,69 +72,69 @@ class DatabaseUri:
 
     @property
     def address(self) -> str:
-        """The text as drivers read it: with its scheme in small letters."""
+        """The URI with its scheme in small letters, as drivers need it."""
         return self.scheme + self.text[len(self.scheme):]
 
     @property
     def is_path(self) -> bool:
-        """Whether this is no URI but the path of a file of SQLite, by its ending, and looks like nothing else."""
+        """Whether this is not a URI but the path of an SQLite file: by its ending, and without signs of a URI."""
         return not (self.scheme or self.passwords or _CONTROL.search(self.text) or _NO_PATH.search(self.text)) and (
             self.text.lower().endswith(FILE_ENDINGS))
 
     @property
     def fault(self) -> tuple[str, str] | None:
-        """What is wrong with a URI, and the way out; None where nothing is.
+        """The message and the hint for an invalid URI; None for a valid one.
 
-        Drivers would read it otherwise than it is meant, and quote parts of a password as those of a host.
+        Drivers would misread such a URI, and quote parts of a password as a host.
         """
         if _CONTROL.search(self.text):
             return "this URI holds a line break or another control character", "remove it"
         if self.scheme.partition("+")[0] == "sqlite" and self.file in ("", ":memory:"):
             return "a URI of SQLite names a file after three slashes", "write it as in sqlite:///scores.db"
-        authority, further = self._authority
+        authority, rest = self._authority
         hosts = authority.rpartition("@")[2]
-        if "@" in further or authority.count("@") > 1 or not _HOSTS.fullmatch(hosts):
+        if "@" in rest or authority.count("@") > 1 or not _HOSTS.fullmatch(hosts):
             return "the user, the password and the host of this URI cannot be told apart", WAY
         return None
 
     @property
     def no_ledger(self) -> tuple[str, str] | None:
-        """Why this names no ledger, and the way out; None where it does, be it the path of a file."""
+        """The message and the hint where this is neither a valid URI nor a path of an SQLite file; None where it is."""
         if self.scheme:
             return self.fault
         if self.is_path:
             return None
-        what = "neither a URI of a database nor the path of a file of SQLite" if self.text else "empty"
+        kind = "neither a URI of a database nor the path of a file of SQLite" if self.text else "empty"
         endings = f"{', '.join(FILE_ENDINGS[:-1])} or {FILE_ENDINGS[-1]}"
-        return f"this is {what}", f"write postgresql://user@host/database, or a path that ends in {endings}"
+        return f"this is {kind}", f"write postgresql://user@host/database, or a path that ends in {endings}"
 
     @property
     def _authority(self) -> tuple[str, str]:
-        """What stands between ``://`` and the path, and all that follows but for parameters with their names."""
+        """The text between ``://`` and the path, and the rest without parameters (empty for a file)."""
         rest = self.text.partition("://")[2]
         authority = re.split("[/?#]", rest, maxsplit=1)[0]
         return authority, "" if self.file else _KEYED.sub("", rest[len(authority):])
 
     @property
     def _parts(self) -> SplitResult:
-        """Its parts; raises ValueError where it is no URI."""
+        """The parts of the URI; raises ValueError where it is none."""
         return urlsplit(self.text)
 
     @property
     def file(self) -> str:
-        """The path of a file that it names after three slashes, as in ``sqlite:///scores.db``; empty where none is.
+        """The path of a file after three slashes, as in ``sqlite:///scores.db``; empty where there is none.
 
-        What stands there in a URI of PostgreSQL is a database of this machine.
+        In a URI of PostgreSQL, a database of this machine follows the three slashes.
         """
-        before, _, path = self.text.partition(":///")
-        named = self.scheme and before.lower() == self.scheme and not self.scheme.startswith("postgres")
-        return unquote(path.partition("?")[0]) if named else ""
+        scheme, _, path = self.text.partition(":///")
+        is_file_uri = self.scheme and scheme.lower() == self.scheme and not self.scheme.startswith("postgres")
+        return unquote(path.partition("?")[0]) if is_file_uri else ""
 
     @property
     def shown(self) -> str:
-        """What results and messages call the place: the scheme and the database, no user, host or parameter.
+        """The database in results and messages: scheme and database, without user, host and parameters.
 
-        Empty where there is no scheme, for then nothing says what its parts are.
+        Empty where there is no scheme, for then the parts are not known.
         """
         if not self.scheme:
             return ""
@@ -148,46 +148,46 @@ class DatabaseUri:
 
     @property
     def without_password(self) -> str:
-        """The URI, one without ``fault``, with asterisks for its password, and without parameters."""
+        """The (valid) URI with asterisks for its password, and without parameters."""
         return re.sub(r"^([^:]+://[^:@/]*):[^@/]*@", r"\1:***@", self.address.partition("?")[0])
 
     @property
     def passwords(self) -> tuple[str, ...]:
-        """The passwords and keys in it, as they are written and as they are meant; where that cannot be told, parts."""
-        authority, further = self._authority
+        """The passwords and keys in the URI, quoted and unquoted; where it is ambiguous, all parts that may be some."""
+        authority, rest = self._authority
         user, _, hosts = authority.rpartition("@")
-        written = [user.partition(":")[2]]
-        if not self.scheme or "@" in further or authority.count("@") > 1:
+        candidates = [user.partition(":")[2]]
+        if not self.scheme or "@" in rest or authority.count("@") > 1:
             before = (self.text.partition("://")[2] if self.scheme else self.text).rpartition("@")[0].partition(":")[2]
-            written += [before, *re.split(r"[@/?#:]", before)]
+            candidates += [before, *re.split(r"[@/?#:]", before)]
         elif not _HOSTS.fullmatch(hosts):
-            written += re.split(r"[,:]", hosts.partition(":")[2])
+            candidates += re.split(r"[,:]", hosts.partition(":")[2])
         try:
-            written += [value for key, value in parse_qsl(self._parts.query) if SECRET_KEYS.search(key)]
+            candidates += [value for key, value in parse_qsl(self._parts.query) if SECRET_KEYS.search(key)]
         except ValueError:
-            written.append(self.text)
-        written += [*secrets_in(self.text), *secrets_in(unquote(self.text))]
-        return tuple(dict.fromkeys(form for text in written if text for form in (text, unquote(text), quote(text))))
+            candidates.append(self.text)
+        candidates += [*secrets_in(self.text), *secrets_in(unquote(self.text))]
+        return tuple(dict.fromkeys(form for text in candidates if text for form in (text, unquote(text), quote(text))))
 
     @property
     def private(self) -> tuple[str, ...]:
-        """The user, the hosts and the whole, which results do not show."""
+        """The URI itself, its user and its hosts, which results do not show."""
         try:
             parts = self._parts
         except ValueError:
             return (self.text,)
         user, _, hosts = parts.netloc.rpartition("@")
-        named = [user.partition(":")[0], *(host.rpartition(":")[0] or host for host in hosts.split(","))]
-        return tuple(dict.fromkeys(text for text in (self.text, *named, *map(unquote, named)) if text))
+        names = [user.partition(":")[0], *(host.rpartition(":")[0] or host for host in hosts.split(","))]
+        return tuple(dict.fromkeys(text for text in (self.text, *names, *map(unquote, names)) if text))
 
     def hidden(self, message: str) -> str:
-        """Return a message without the passwords and the whole of this URI."""
+        """Return a message with `HIDDEN` in place of this URI and its passwords."""
         for secret in sorted((*self.passwords, self.text, self.address), key=len, reverse=True):
             message = message.replace(secret, HIDDEN) if secret else message
         return message
 
     def redacted(self, message: str) -> str:
-        """Return a message of a driver without passwords, and without the user and the host where it quotes them."""
+        """Return a driver's message with `HIDDEN` in place of this URI, its passwords, and user and hosts in quotes."""
         clean = self.hidden(message)
         for name in self.private:
             clean = clean.replace(f'"{name}"', f'"{HIDDEN}"').replace(f"'{name}'", f"'{HIDDEN}'")
@@ -195,7 +195,7 @@ class DatabaseUri:
 
 
 READING = ("SELECT", "WITH", "VALUES", "TABLE")
-"""The words that a statement begins with that returns rows and writes none."""
+"""The first words of SQL statements that return rows and write none."""
 
 _TOKEN = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?\*/)|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
@@ -204,7 +204,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """The ``body`` of a text without what ends it, its first word in capitals, and where another statement begins."""
+    """An SQL text: its first statement (``body``), the first word in capitals, the position of another statement."""
 
     body: str
     first: str
@@ -212,7 +212,7 @@ class QueryText:
 
 
 def query_text(text: str) -> QueryText:
-    """Look at a text of SQL; quotes, comments and texts between dollars are passed over."""
+    """Split an SQL text at the end of its first statement, outside of quotes, comments and dollar quotes."""
     first, end, another = "", None, None
     for token in _TOKEN.finditer(text):
         if token["comment"] or token["space"] or token[0] == "(":
@@ -234,5 +234,5 @@ def line_and_column(text: str, position: int) -> tuple[int, int]:
 
 
 def query_sha256(text: str, parameters: Sequence[str | bool | float]) -> str:
-    """Return the sha256 of a query's text and parameters, as a list in JSON without spaces, in UTF-8."""
+    """Return the sha256 of the JSON list of a query's text and its parameters."""
     return json_sha256([text, list(parameters)])

@@ -29,10 +29,10 @@ FINGERPRINT_DIGITS = 16
 """The digits of the sha256 of a public key by which people tell keys apart."""
 
 _DER_PREFIX = bytes.fromhex("302a300506032b6570032100")
-"""What the DER form of every ed25519 public key begins with (RFC 8410)."""
+"""The first bytes of the DER form of every ed25519 public key (RFC 8410)."""
 
 _MOST_BYTES = 10_000
-"""The bytes that a file of a key may have."""
+"""The most bytes that are read of a key's file."""
 
 _MAKE_HINT = "make one with: openssl genpkey -algorithm ed25519 -out key.pem"
 _PUBLIC_HINT = "write it with: openssl pkey -in key.pem -pubout -out public.pem"
@@ -40,26 +40,26 @@ _PUBLIC_HINT = "write it with: openssl pkey -in key.pem -pubout -out public.pem"
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Who signs manifests: a private key, which is never shown, and the raw bytes of its public key."""
+    """Signs manifests with a private ``key``, which is never shown; ``public`` are the raw bytes of its public key."""
 
     key: Ed25519PrivateKey = field(repr=False)
     public: bytes
 
     def signature(self, content: bytes) -> bytes:
-        """Return the file of the signature of some bytes; the same bytes give the same file."""
+        """Return the contents of the signature file for some bytes; equal bytes give equal files."""
         return _signature_file(self.public, self.key.sign(content))
 
 
 @dataclass(frozen=True, slots=True)
 class KeySignature:
-    """A signature as it is stored, with the raw bytes of the public key that it is said to be of."""
+    """A stored signature, with the raw bytes of the public key that it claims to be made with."""
 
     public: bytes
     signature: bytes
 
     @property
     def fingerprint(self) -> str:
-        """The first digits of the sha256 of the key."""
+        """The fingerprint of the public key."""
         return fingerprint(self.public)
 
 
@@ -69,31 +69,31 @@ def fingerprint(public: bytes) -> str:
 
 
 def signer(file: str | os.PathLike[str] | Literal[False] | None) -> Signer | None:
-    """Return who signs: the key in a PEM file or, without one, in the environment; None where there is no key.
+    """Return a signer with the key in a PEM file or, for None, in the environment; None where there is no key.
 
-    False takes none, whatever the environment holds. Raises UsageError where the key cannot be read; no message says
-    anything of what is in it.
+    False means no key, whatever the environment has. Raises UsageError where the key cannot be read; no message shows
+    its contents.
     """
     if file is False:
         return None
     if file is None:
         # Files of environments, such as those of containers, hold a variable in a single line.
         content = os.environ.get(SIGNING_KEY, "").strip().replace("\\n", "\n").encode()
-        shown = f"the environment variable {SIGNING_KEY}"
+        source = f"the environment variable {SIGNING_KEY}"
         if not content:
             return None
     else:
-        content, shown = _read_key(file), f"'{file}'"
+        content, source = _read_key(file), f"'{file}'"
     ed25519, serialization, exceptions = _cryptography()
     try:
         key = serialization.load_pem_private_key(content, password=None)
     except TypeError:
         hint = "evalpipe asks for no password: write the key without one, where only its owner may read it"
-        raise UsageError.of("signing-key", f"the key in {shown} is protected by a password", hint) from None
+        raise UsageError.of("signing-key", f"the key in {source} is protected by a password", hint) from None
     except (ValueError, exceptions.UnsupportedAlgorithm):
         key = None
     if not isinstance(key, ed25519.Ed25519PrivateKey):
-        raise UsageError.of("signing-key", f"{shown} holds no private ed25519 key in PEM (PKCS 8)", _MAKE_HINT)
+        raise UsageError.of("signing-key", f"{source} holds no private ed25519 key in PEM (PKCS 8)", _MAKE_HINT)
     return Signer(key, key.public_key().public_bytes_raw())
 
 
@@ -110,14 +110,14 @@ def read_public_key(file: str | os.PathLike[str]) -> bytes:
 
 
 def can_check() -> bool:
-    """Tell whether signatures can be checked here."""
+    """Tell whether signatures can be checked: `cryptography` is installed."""
     from importlib.util import find_spec
 
     return find_spec("cryptography") is not None
 
 
 def is_of(stored: KeySignature, content: bytes) -> bool:
-    """Tell whether a signature is of these bytes by the key that it names; raises UsageError without `cryptography`."""
+    """Tell whether a signature of ``content`` is valid for its public key; raises UsageError without `cryptography`."""
     ed25519, _, exceptions = _cryptography()
     try:
         ed25519.Ed25519PublicKey.from_public_bytes(stored.public).verify(stored.signature, content)
@@ -133,28 +133,29 @@ def stored_signature(content: bytes) -> KeySignature | None:
         stored = KeySignature(*(base64.b64decode(document[key], validate=True) for key in ("public_key", "signature")))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    # What is not written the same is told as changed, be it a space.
+    # Any difference to the form that evalpipe writes counts as a change, even a space.
     return stored if content == _signature_file(stored.public, stored.signature) else None
 
 
 def _signature_file(public: bytes, signature: bytes) -> bytes:
+    """Return the contents of a signature file, JSON with the raw bytes in base64."""
     texts = {"public_key": public, "signature": signature}
     document = {"algorithm": ALGORITHM, **{key: base64.b64encode(value).decode() for key, value in texts.items()}}
     return (json.dumps(document, indent=1) + "\n").encode()
 
 
 def _read_key(file: str | os.PathLike[str]) -> bytes:
-    """Return the bytes of a file of a key, as far as one may reach; raises UsageError where it cannot be read."""
+    """Return the bytes of a key's file, at most `_MOST_BYTES`; raises UsageError where it cannot be read."""
     try:
-        with Path(file).open("rb") as opened:
-            return opened.read(_MOST_BYTES)
+        with Path(file).open("rb") as stream:
+            return stream.read(_MOST_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError.of("unreadable-key", f"cannot read the key '{file}': {reason}", "check the path") from None
 
 
 def _cryptography() -> tuple[ModuleType, ModuleType, ModuleType]:
-    """Return its modules of ed25519 keys, of PEM and of errors; raises UsageError where it is not installed."""
+    """Return the modules of `cryptography` for ed25519 keys, PEM and errors; raises UsageError without it."""
     try:
         from cryptography import exceptions
         from cryptography.hazmat.primitives import serialization

@@ -1,4 +1,4 @@
-"""Output folders on the disk: exchanged in one step, locked, rid of what killed runs left, safe from signals."""
+"""Output folders on disk: atomic exchange, locks, removal of leftovers of killed runs, and delayed signals."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 _RANDOM_ENDING = "[a-z0-9_]{8}"
-"""What `tempfile` puts behind the beginning of a name."""
+"""The random end of names that `tempfile` makes."""
 
 LITTER: set[Path] = set()
-"""The temporary folders and the locks that this process has now."""
+"""The temporary folders and lock files that this process has now."""
 
 
 def exchanged(first: Path, second: Path) -> bool:
@@ -35,10 +35,9 @@ def exchanged(first: Path, second: Path) -> bool:
 
 
 def settle(folder: Path) -> None:
-    """Return once all that is in a folder is on the disk, so that a power failure cannot take it back.
+    """Flush all files and names in a folder to the disk (fsync), so that a power failure cannot undo them.
 
-    Where the system cannot say so of a folder, as Windows cannot, its files alone are waited for. Raises OSError where
-    they cannot be written.
+    On Windows, which cannot flush folders, only files are flushed. Raises OSError where that fails.
     """
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
@@ -49,23 +48,23 @@ def settle(folder: Path) -> None:
 
 
 def settle_names(folder: Path) -> None:
-    """Return once the names of what lies directly in a folder are on the disk, where the system can say so."""
+    """Flush the names of the entries of a folder to the disk (fsync), except on Windows."""
     if os.name == "posix":
         _fsync(folder, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def _fsync(path: Path, flags: int) -> None:
-    opened = os.open(path, flags)
+    descriptor = os.open(path, flags)
     try:
-        os.fsync(opened)
+        os.fsync(descriptor)
     finally:
-        os.close(opened)
+        os.close(descriptor)
 
 
 def left_beside(out: Path) -> Iterator[Path]:
-    """Yield the temporary folders of runs to the folder ``out``, beside it and in it; of a live run too.
+    """Yield the temporary folders of runs to the folder ``out``, beside it and in it; those of a live run too.
 
-    Names are matched whole: `.a.new-b.new-12345678` is of the folder `a.new-b`, and not of `a`.
+    Names are matched in full: `.a.new-b.new-12345678` is of the folder `a.new-b`, and not of `a`.
     """
     sibling = re.compile(rf"\.{re.escape(out.name)}\.(new|try)-{_RANDOM_ENDING}")
     yield from [path for path in out.parent.iterdir() if sibling.fullmatch(path.name)]
@@ -74,13 +73,13 @@ def left_beside(out: Path) -> Iterator[Path]:
 
 
 def sweep(out: Path) -> None:
-    """Remove the temporary folders of runs to the folder ``out``, which this process holds: all others are dead."""
+    """Remove the temporary folders of runs to ``out``, which this process has locked: other runs are dead."""
     for path in left_beside(out):
         remove(path)
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder with all that is in it, or a link to one without that; what cannot be removed stays."""
+    """Remove a folder and its contents, or a link without its target; leave what cannot be removed."""
     if folder.is_symlink():
         folder.unlink()
     else:
@@ -88,11 +87,11 @@ def remove(folder: Path) -> None:
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
-    """A folder for a while, in ``place`` or where the system has such; also gone after `remove_litter`."""
+    """A temporary folder in ``parent``, or in the system's folder for such; `remove_litter` removes it too."""
 
-    def __init__(self, prefix: str, place: Path | None = None) -> None:
-        """Make the folder; raises OSError where that cannot be."""
-        super().__init__(prefix=prefix, dir=place, ignore_cleanup_errors=True)
+    def __init__(self, prefix: str, parent: Path | None = None) -> None:
+        """Make the folder; raises OSError where that fails."""
+        super().__init__(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
         LITTER.add(Path(self.name))
 
     def cleanup(self) -> None:
@@ -102,7 +101,7 @@ class TemporaryFolder(tempfile.TemporaryDirectory[str]):
 
 
 def remove_litter() -> None:
-    """Remove the `LITTER` of a process that a signal ends, which may be in the middle of anything."""
+    """Remove the `LITTER` of this process, which a signal ends at any point."""
     for path in tuple(LITTER):
         if path.is_dir():
             remove(path)
@@ -112,10 +111,10 @@ def remove_litter() -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the file ``path``, whose folder must exist, locked; raises BlockingIOError where another process holds it.
+    """Lock the file ``path``, in an existing folder, during the block; raises BlockingIOError where it is locked.
 
-    The file is removed before it is let go of, so none is left behind; that of a process which was killed is taken
-    over. Where the system has no flock, nothing is locked.
+    The file is removed before it is unlocked, so none is left behind; that of a killed process is locked again.
+    Where the system has no flock, nothing is locked.
     """
     file = None
     while os.name == "posix" and file is None:
@@ -132,14 +131,14 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _locked_file(path: Path) -> io.TextIOWrapper | None:
-    """Return the file, locked; None where its holder removed it meanwhile, so that its lock guards nothing."""
+    """Return the locked file; None where another process removed it meanwhile, so that the lock has no effect."""
     import fcntl
 
     # A link is not followed: what it leads to is no lock, and may be anything.
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644), "r+")
     # Its holder may remove the file between the opening and the locking; then this is a file without a name.
     try:
-        # Not waited for: a second run is told at once that another one writes to its folder.
+        # Without waiting: a second run fails at once while another one writes to its folder.
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(file.fileno()), path.stat()):
             return file
@@ -158,26 +157,26 @@ WAITING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if
 
 @contextmanager
 def postponed(then: str | None = None) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait for the end of the block, so that it is done whole; ``then`` says that it is.
+    """Delay Ctrl-C and SIGTERM until the end of the block, so that it is completed.
 
-    The first that came is raised after the block; a KeyboardInterrupt that this gives has ``then`` as its message.
-    Python handles signals in its main thread alone, so in others nothing has to wait.
+    The first signal is raised after the block; a KeyboardInterrupt of it has ``then`` as its message. Python handles
+    signals in its main thread alone, so in other threads nothing is delayed.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
+    received: list[int] = []
 
     def wait(number: int, _: FrameType | None) -> None:
-        came.append(number)
+        received.append(number)
 
-    before = {number: signal.signal(number, wait) for number in WAITING if signal.getsignal(number) is not None}
+    handlers = {number: signal.signal(number, wait) for number in WAITING if signal.getsignal(number) is not None}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in came[:1]:
+        for number in received[:1]:
             try:
                 signal.raise_signal(number)
             except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Files: those of an output folder and the formats of the card, and what the cells of data and of written csv may be.
+"""Names of files of an output folder, formats of the card, types of cells, and patterns of cells in written csv.
 
 A new format of the card is a name and a line here, and its module in `evalpipe/card/`.
 """
@@ -17,7 +17,7 @@ USUAL_VARIANT: PdfVariant = "pdf/a-3a"
 
 
 class Format(NamedTuple):
-    """The file of a format, and whether it holds verdicts, so that there is none where nothing is judged."""
+    """The file of a format; with ``needs_verdicts`` it is written only where gates or standards are judged."""
 
     file: str
     needs_verdicts: bool = False
@@ -48,9 +48,9 @@ RUN_FILES = (*(entry.file for entry in FORMATS.values()), RESULTS, ESTIMATES, RU
 
 
 def format_files(formats: Iterable[str], *, judged: bool) -> dict[str, str]:
-    """Return the file of each of the formats that is written, given whether anything is ``judged``."""
-    known = {str(name): entry for name, entry in FORMATS.items()}
-    return {name: known[name].file for name in formats if judged or not known[name].needs_verdicts}
+    """Return the files by format, without those that need verdicts unless results are ``judged``."""
+    entries = {str(name): entry for name, entry in FORMATS.items()}
+    return {name: entries[name].file for name in formats if judged or not entries[name].needs_verdicts}
 
 
 CellType = Literal["text", "number", "integer", "boolean", "date", "datetime"]

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 
 class LazyModule:
-    """A module that is imported when an attribute of it is first asked for."""
+    """A stand-in for a module, which is imported when an attribute is first used."""
 
     def __init__(self, module: str) -> None:
         """Remember the name of the module."""
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
-        """Import the module, and keep what is asked for, so that it is at hand the next time."""
+        """Import the module, and keep the attribute on this object for the next use."""
         value = getattr(import_module(self._module), name)
         setattr(self, name, value)
         return value

@@ -1,4 +1,4 @@
-"""How levels of an outcome are told apart: in a spec by their text, in data by their value, however it is stored."""
+"""Identity of an outcome's levels: in a spec by their text, in data by their value, however it is stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TRUTH = {"true": "1", "false": "0"}
 
 
 def level_text(value: object) -> str:
-    """Return the text by which a level is known: True is "true", 1 and 1.0 are "1", a text is itself."""
+    """Return the text that identifies a level: "true" for True, "1" for 1 and 1.0, a text itself."""
     plain = value.item() if hasattr(value, "item") else value
     if isinstance(plain, bool):
         return "true" if plain else "false"
@@ -29,7 +29,7 @@ def level_text(value: object) -> str:
 
 
 def level_value(text: str) -> str:
-    """Return a text that is the same for levels of the same value: a number, true and false, or a text.
+    """Return a normal form of a level's text, the same for levels of the same value: number, boolean or text.
 
     "1", "1.0", "+1", "true" and "TRUE" are the number 1; "0", "-0.0" and "False" the number 0; "01" is a text, as the
     codes are that begin with a nought.
@@ -46,23 +46,23 @@ def level_value(text: str) -> str:
 
 
 def find_level(text: str, levels: Sequence[str]) -> str | None:
-    """Return the level that a text of the data stands for: the same text, else the only one of the same value."""
+    """Return the level that a text in the data is: the same text, else the only level of the same value, else None."""
     if text in levels:
         return text
-    same = [level for level in levels if level_value(level) == level_value(text)]
-    return same[0] if len(same) == 1 else None
+    equal_levels = [level for level in levels if level_value(level) == level_value(text)]
+    return equal_levels[0] if len(equal_levels) == 1 else None
 
 
 def meant_level(text: str, levels: Sequence[str]) -> str | None:
-    """Return the level that was meant by a text which is none: of the same value, else misspelt; None where neither."""
+    """Return the level probably meant by a text: of the same value, else of similar spelling; None without such."""
     return find_level(text, levels) or closest_level(text, levels)
 
 
-def other_level(event: str, written: str) -> str:
-    """Return how the level that is not the event is to be written, from how the data have it ``written``.
+def other_level(event: str, text: str) -> str:
+    """Return the level beside the event, in the event's form, from its ``text`` in the data.
 
     It is 0 beside 1 and false beside true, however it is stored: 0.0 in the data is 0 beside the event 1.
     """
     pairs = {"1": "0", "0": "1", "true": "false", "false": "true"}
-    same = event in pairs and level_value(written) == level_value(pairs[event])
-    return pairs[event] if same else written
+    is_counterpart = event in pairs and level_value(text) == level_value(pairs[event])
+    return pairs[event] if is_counterpart else text

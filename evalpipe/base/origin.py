@@ -1,4 +1,4 @@
-"""Where each value of a spec was written, so that any later step can point at it."""
+"""The origin of each value of a spec in its files, so that any later step can point at it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PART = re.compile(r'"(?P<quoted>(?:[^"]|"")*)"|(?P<bare>[^."\[\]]+)')
 
 @dataclass(frozen=True, slots=True)
 class SpecFile:
-    """A file that a spec was read from, with the sha256 of its bytes; without a path it is the standard input."""
+    """A file of a spec, with the sha256 of its bytes; its path is None for the standard input."""
 
     path: Path | None
     sha256: str
@@ -33,11 +33,11 @@ class SpecFile:
 class Origin:
     """Places of keys and values, and the folder that relative paths start from.
 
-    ``values[loc]`` is the place of the value at ``loc``; ``keys[loc]`` that of its key in the mapping that holds it;
-    ``folders[file]`` the folder of each file the spec was read from; ``newest`` what was written for this run alone:
-    the file that was asked for, or the overrides laid over it; ``dated`` the texts that hold the day of the spec, where
-    ``${date}`` was written. ``files`` are those that were read, each before those that it extends; ``overrides`` the
-    texts of ``--set`` as they were given.
+    ``values[loc]`` is the place of the value at ``loc``; ``keys[loc]`` the place of its key in its mapping;
+    ``folders[file]`` the folder of each file the spec was read from; ``newest`` the file that was named for this run,
+    or the name of the overrides over it; ``dated`` the texts with the day of the spec, in place of ``${date}``;
+    ``environment`` the values from the environment. ``files`` are all files read, each before those that it extends;
+    ``overrides`` the texts of ``--set``.
     """
 
     path: Path | None = None
@@ -56,7 +56,7 @@ class Origin:
         return self.path.parent if self.path is not None else Path()
 
     def place(self, *loc: str | int, key: bool = False) -> Place | None:
-        """Return the place of the value (or key) at ``loc``, or of the nearest mapping that holds it."""
+        """Return the place of the value (or key) at ``loc``, else of the nearest mapping around it."""
         for depth in range(len(loc), -1, -1):
             place = self.keys.get(loc[:depth]) if key else self.values.get(loc[:depth])
             place = place or self.values.get(loc[:depth])
@@ -65,13 +65,13 @@ class Origin:
         return None
 
     def folder_of(self, *loc: str | int) -> Path:
-        """Return the folder of the file in which the value at ``loc`` was written."""
+        """Return the folder of the spec file that has the value at ``loc``."""
         place = self.place(*loc)
         return self.folders.get(place.file, self.folder) if place is not None else self.folder
 
 
 def path_text(loc: Loc) -> str:
-    """Write a location as ``--set`` takes it: ``models."Model 1.2".threshold``; places of lists as ``metrics[0]``."""
+    """Write a location as ``--set`` takes it: ``models."Model 1.2".threshold``; list indices as ``metrics[0]``."""
     text = ""
     for part in loc:
         if isinstance(part, int):
@@ -83,6 +83,6 @@ def path_text(loc: Loc) -> str:
 
 
 def path_keys(text: str) -> list[str]:
-    """Return the keys, and the places in lists, of a location that `path_text` wrote."""
+    """Return the keys and list indices, all as texts, of a location that `path_text` wrote."""
     parts = _PART.finditer(text)
     return [part["bare"] if part["quoted"] is None else part["quoted"].replace('""', '"') for part in parts]

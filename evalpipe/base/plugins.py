@@ -1,4 +1,4 @@
-"""What installed packages add to a card: sections, figures and rules of findings, found by their entry points."""
+"""Plugins in installed packages: sections, figures and rules of findings for a card, by their entry points."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Kind = Literal["sections", "figures", "findings"]
-"""What a plugin may add; the group of its entry point is `evalpipe.` and this."""
+"""The kinds of additions; the group of an entry point is `evalpipe.` and the kind."""
 
 PLAIN_NAME = re.compile(r"[a-z][a-z0-9_-]*")
-"""What plugins may be called: their names become part of addresses in the page."""
+"""The form of plugins' names, which become part of addresses in the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plugin: its name, the package that has it, and what it adds."""
+    """A plugin: its name, its package with the version, and the kinds of additions that it gives."""
 
     name: str
     package: str
@@ -30,12 +30,12 @@ class Plugin:
     gives: tuple[Kind, ...]
 
     def __str__(self) -> str:
-        """Name it with its package."""
+        """Return its name and package for messages."""
         return f"the plugin {quoted(self.name)} of {self.package} {self.version}"
 
 
 def installed() -> dict[str, list[Plugin]]:
-    """Return the plugins of installed packages by name, several where packages share a name; loads none."""
+    """Return the installed plugins by name (several where packages share a name), without loading them."""
     from importlib.metadata import entry_points
 
     kinds: dict[tuple[str, str, str], list[Kind]] = {}
@@ -50,12 +50,12 @@ def installed() -> dict[str, list[Plugin]]:
 
 
 def plugins_of(records: Iterable[Any]) -> list[Plugin]:
-    """Return the plugins that results were made with, from what they record of them."""
+    """Return the plugins that results were made with, from their records."""
     return [Plugin(record.name, record.package, record.version, tuple(record.gives)) for record in records]
 
 
 def problem_of(name: str, known: Mapping[str, Sequence[Plugin]]) -> Problem | None:
-    """Return why a name of the spec is not that of a plugin that can be used; None where it is."""
+    """Return the problem of a plugin's name in the spec; None where it is usable. ``known`` are those installed."""
     plugins = known.get(name, ())
     if not plugins:
         guess = closest(name, list(known))
@@ -78,22 +78,22 @@ def problem_of(name: str, known: Mapping[str, Sequence[Plugin]]) -> Problem | No
 
 
 def load(plugin: Plugin, kind: Kind) -> Any:
-    """Return the function that a plugin has for a kind; raises UsageError where it is not there or cannot be loaded."""
+    """Return a plugin's function for a kind; raises UsageError where it is not installed or cannot be loaded."""
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=f"evalpipe.{kind}", name=plugin.name):
         if entry.dist is not None and (entry.dist.name, entry.dist.version) == (plugin.package, plugin.version):
             with failing(plugin, "when it was loaded"):
                 return entry.load()
-    here = [f"{other.package} {other.version}" for other in installed().get(plugin.name, ())]
-    notes = (f"installed: {joined(here, 'and')}",) if here else ()
+    installed_packages = [f"{other.package} {other.version}" for other in installed().get(plugin.name, ())]
+    notes = (f"installed: {joined(installed_packages, 'and')}",) if installed_packages else ()
     raise UsageError.of("unknown-plugin", f"{plugin} is not installed, and these results were made with it",
                         hint=f"install {plugin.package}=={plugin.version}", notes=notes)
 
 
 @contextmanager
 def failing(plugin: Plugin, when: str) -> Iterator[None]:
-    """Let whatever a plugin raises be a UsageError that names it, its package, and the line."""
+    """Turn any error of a plugin in the block into a UsageError with its name, package and line; ``when`` it failed."""
     try:
         yield
     except EvalpipeError:
@@ -109,7 +109,7 @@ def failing(plugin: Plugin, when: str) -> Iterator[None]:
 
 
 def refuse(plugin: Plugin, message: str) -> UsageError:
-    """Return the error that a plugin gives what evalpipe cannot use."""
+    """Return the error of a plugin whose result evalpipe cannot use; ``message`` says how."""
     return UsageError.of("plugin-failed", f"{plugin} {message}", hint=WAY_OUT)
 
 

@@ -31,18 +31,18 @@ class Documented(BaseModel):
     def __get_pydantic_json_schema__(
         cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Add the texts to a schema."""
-        written = handler(schema)
-        properties = handler.resolve_ref_schema(written).get("properties", {})
+        """Return the JSON Schema of the model, with the texts below its fields as their descriptions."""
+        json_schema = handler(schema)
+        properties = handler.resolve_ref_schema(json_schema).get("properties", {})
         for name, field in cls.model_fields.items():
             part, text = properties.get(field.alias or name), _field_text(cls, name)
             if part is not None and text is not None:
                 part.setdefault("description", text)
-        return written
+        return json_schema
 
 
 def _field_text(model: type[BaseModel], field: str) -> str | None:
-    """Return the text below a field where it was declared last; None where there is none."""
+    """Return the text below a field in the class that declares it last; None where there is none."""
     declared = next(kind for kind in model.__mro__ if field in inspect.get_annotations(kind))
     return _texts_below_fields(declared.__module__).get((declared.__qualname__, field))
 
@@ -74,7 +74,7 @@ key changes no hash of a spec without it; nor does a new table change a byte of 
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """Marks the field of a chapter that stands after another one; those below it in its class follow it."""
+    """Marks a chapter's field as placed after the ``field`` of this name; the fields below it in its class follow."""
 
     field: str
 
@@ -83,9 +83,9 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def in_order(model: type[M]) -> type[M]:
-    """Put the fields that a model has from chapters where they say that they stand.
+    """Reorder a model's fields: those of chapters come after the fields that their `After` marks name.
 
-    Pydantic puts inherited fields first. Chapters that stand after the same field follow each other in their order.
+    Pydantic puts inherited fields first. Chapters after the same field follow each other in their order.
     Raises ValueError where the model has no field of the name.
     """
     fields = model.model_fields
@@ -103,14 +103,14 @@ def in_order(model: type[M]) -> type[M]:
             group.append(name)
     ordered: list[str] = []
 
-    def place(name: str) -> None:
+    def append_with_followers(name: str) -> None:
         ordered.append(name)
         for group in groups.pop(name, ()):
             for following in group:
-                place(following)
+                append_with_followers(following)
 
     for name in dict.fromkeys(core):
-        place(name)
+        append_with_followers(name)
     if groups:
         raise ValueError(f"{model.__name__} has no field {next(iter(groups))!r} after which others could stand")
     in_their_order = {name: fields[name] for name in ordered}
