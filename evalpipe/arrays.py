@@ -1,4 +1,4 @@
-"""Evaluation of arrays, without files: the same engine behind a call, problems in the words of its arguments."""
+"""Evaluation of arrays, without files: the same engine behind a call, with problems that name its arguments."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _evaluated(
     rows: Keys, predictions: Keys, keys: Keys, event: object, levels: Any, slices: Keys | None, scale: str | None,
     weight_kind: str | None,
 ) -> Results:
-    """Evaluate the columns of ``rows`` and the ``predictions`` by kind, under ``keys`` of the spec."""
+    """Evaluate arrays: ``rows`` by column, ``predictions`` by kind, under ``keys`` of the spec."""
     columns = _without_none(rows)
     columns |= _slices(slices, columns)
     levels = _as_list(levels)
@@ -71,7 +71,7 @@ def _evaluated(
         raise _no_predictions(str(keys["task"]))
     if isinstance(levels, str):
         raise UsageError.of("not-a-list", "'levels' is a text, not a list of levels", hint="give levels=[…, …]")
-    _refuse_idle(models, {**keys, "scale": scale, "weight_kind": weight_kind}, columns)
+    _refuse_unused_arguments(models, {**keys, "scale": scale, "weight_kind": weight_kind}, columns)
     optional: dict[str, object] = {
         **keys, "threshold": _threshold_of_raw_scores(keys["threshold"], models), "slices": [*(slices or ())] or None,
         "weight": _without_none({"column": "weight", "kind": weight_kind}) if "weight" in columns else None,
@@ -87,15 +87,15 @@ def _evaluated(
     return _run(_lists_and_dicts(spec), table(columns | predicted, arguments), arguments)
 
 
-def _refuse_idle(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
-    """Raise UsageError where an argument has no effect."""
+def _refuse_unused_arguments(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
+    """Raise UsageError where an argument among ``keys`` has no effect with these models and columns."""
     kinds = {kind for model in models.values() for kind in model}
-    decided = str(keys["task"]) == "binary" and all("prediction" in model for model in models.values())
+    all_give_classes = str(keys["task"]) == "binary" and all("prediction" in model for model in models.values())
     without = {
         "scale": ("there is no 'score'", "give the scores as score=…, or remove it", "score" not in kinds),
         "weight_kind": ("there is no 'weight'", "give weight=…, or remove it", "weight" not in columns),
         "threshold": ("'prediction' gives the predicted classes", "remove one of the two",
-                      decided and not isinstance(keys["threshold"], Mapping)),
+                      all_give_classes and not isinstance(keys["threshold"], Mapping)),  # a rule gets its own error
     }
     idle = [Problem(f"unused-{key.replace('_', '-')}", f"'{key}' has no effect: {why}", hint=hint)
             for key, (why, hint, unused) in without.items() if unused and keys[key] is not None]
@@ -104,7 +104,7 @@ def _refuse_idle(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
 
 
 def _run(spec: Mapping[str, object], frame: pl.DataFrame, arguments: Mapping[str, str]) -> Results:
-    """Run the spec on the columns; errors are in the words of the arguments."""
+    """Run a spec on the columns of ``frame``; errors name ``arguments``, which are by column and by 'model.kind'."""
     from evalpipe.run import run
 
     try:
@@ -114,15 +114,16 @@ def _run(spec: Mapping[str, object], frame: pl.DataFrame, arguments: Mapping[str
 
 
 def _arguments(models: Mapping[str, Keys], levels: Sequence[object] | None) -> dict[str, str]:
-    """Return the arguments by the names of the columns that hold them."""
-    alone, arguments = list(models) == ["model"], {name: name for name in ("truth", "weight", "exposure", "cluster")}
+    """Return the arguments of `evaluate`, as messages name them, by column and by 'model.kind'."""
+    is_single = list(models) == ["model"]
+    arguments = {name: name for name in ("truth", "weight", "exposure", "cluster")}
     for name, model in models.items():
         for kind in model:
-            argument = kind if alone or kind == "scale" else f"{kind}[{name!r}]"
+            argument = kind if is_single or kind == "scale" else f"{kind}[{name!r}]"
             arguments |= dict.fromkeys((f"{name}.{kind}", _column(name, kind)), argument)
             if kind == "probabilities":
-                arguments |= {f"{_column(name, 'probability')}.{level_text(level)}": f"{argument}[:, {place}]"
-                          for place, level in enumerate(levels or ())}
+                arguments |= {f"{_column(name, 'probability')}.{level_text(level)}": f"{argument}[:, {index}]"
+                          for index, level in enumerate(levels or ())}
     return arguments
 
 
@@ -140,7 +141,7 @@ def _without_none(mapping: Mapping[str, object]) -> dict[str, object]:
 
 
 def _slices(slices: object, used_names: Mapping[str, object]) -> dict[str, object]:
-    """Return the columns to slice by; raises UsageError where they have no names, or one that is ``used_names``."""
+    """Return the columns to slice by; raises UsageError for names that are no text, or among ``used_names``."""
     if slices is None:
         return {}
     if not isinstance(slices, Mapping):
@@ -177,13 +178,13 @@ def _models(
 
 
 def _threshold_of_raw_scores(threshold: object, models: dict[str, dict[str, object]]) -> object:
-    """Move a threshold that is a number to the models of raw scores; return what stays a key of the spec."""
+    """Move a numeric threshold into the models where all have raw scores; return what is left for the spec's key."""
     if threshold is None or isinstance(threshold, Mapping):
         return threshold
-    ranks = [model for model in models.values() if "score" in model and "prediction" not in model]
-    if not ranks or any({"probability", "scale"} & set(model) for model in models.values()):
+    score_models = [model for model in models.values() if "score" in model and "prediction" not in model]
+    if not score_models or any({"probability", "scale"} & set(model) for model in models.values()):
         return threshold
-    for model in ranks:
+    for model in score_models:
         model["threshold"] = threshold
     return None
 
@@ -197,22 +198,22 @@ def _by_level(name: str, table: Any, levels: object) -> dict[str, object]:
     except (TypeError, ValueError):
         values, shape = np.empty(0), "are rows of different lengths"
     if not isinstance(levels, list) or values.ndim != 2 or values.shape[1] != len(levels):
-        wanted = f"[n, {len(levels)}]" if isinstance(levels, list) else "[n, K] with a column for each of the levels"
-        message = f"probabilities of '{name}' {shape}, not {wanted}"
+        expected = f"[n, {len(levels)}]" if isinstance(levels, list) else "[n, K] with a column for each of the levels"
+        message = f"probabilities of '{name}' {shape}, not {expected}"
         hint = "give a column of probabilities for each of 'levels', in their order" if levels is not None else (
             "name the levels, in the order of the columns, as levels=[…]; of a binary outcome, give the probability of "
             "the event alone as probability=…")
         raise UsageError.of("not-a-table", message, hint=hint)
-    return {f"{_column(name, 'probability')}.{level_text(level)}": values[:, at] for at, level in enumerate(levels)}
+    return {f"{_column(name, 'probability')}.{level_text(level)}": values[:, k] for k, level in enumerate(levels)}
 
 
 def _column(model: str, kind: str) -> str:
-    """Name the column of a model's predictions; braces would make a pattern of it."""
+    """Return the column name of a model's predictions of a kind, without "{level}", which would make it a pattern."""
     return f"{model}.{kind}".replace("{level}", "(level)")
 
 
 def _as_list(values: Any) -> Any:
-    """Return an array, column or other series of levels as a list; what is none, as it is, for the spec to refuse."""
+    """Return an array or another series of levels as a list; other values unchanged, for the spec to refuse."""
     if values is None or isinstance(values, str | bytes | Mapping):
         return values
     try:
@@ -222,14 +223,14 @@ def _as_list(values: Any) -> Any:
 
 
 def _by_model(predictions: object) -> dict[str, object]:
-    """Return predictions by the name of the model; those of one without a name are of "model"."""
+    """Return predictions by the model's name: "model" for a single array; none for None."""
     if predictions is None:
         return {}
     return dict(predictions) if isinstance(predictions, Mapping) else {"model": predictions}
 
 
 def _lists_and_dicts(value: Any) -> Any:
-    """Turn tuples and other sequences and mappings into the lists and dicts a spec is made of."""
+    """Return a value with all sequences and mappings in it as lists and dicts, as a spec has them."""
     if isinstance(value, Mapping):
         return {key: _lists_and_dicts(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -238,7 +239,7 @@ def _lists_and_dicts(value: Any) -> Any:
 
 
 def table(columns: Mapping[str, object], arguments: Mapping[str, str]) -> pl.DataFrame:
-    """Put the arrays into a table; ``arguments`` are what they were given as, by the names of the columns."""
+    """Return a table of arrays by column; ``arguments`` are by column the names of the arrays in messages."""
     import polars as pl
 
     series = [_series(name, values, arguments.get(name, name)) for name, values in columns.items()]
@@ -251,6 +252,7 @@ def table(columns: Mapping[str, object], arguments: Mapping[str, str]) -> pl.Dat
 
 
 def _series(name: str, values: Any, argument: str) -> pl.Series:
+    """Return an array as a column; raises UsageError, which names the ``argument``, for what is none."""
     import polars as pl
 
     if hasattr(values, "to_numpy") and not isinstance(values, pl.Series) and not hasattr(values, "__arrow_c_array__"):
@@ -274,7 +276,7 @@ def _series(name: str, values: Any, argument: str) -> pl.Series:
 
 
 def _floats(values: object) -> list[float | None] | None:
-    """Return a list of numbers, of which some are whole, as floats; None of any other, or with one that none holds."""
+    """Return a list of numbers as floats; None for other values, or where a number is too large for a float."""
     if not isinstance(values, list | tuple) or not all(isinstance(value, Real | None) for value in values):
         return None
     try:
@@ -284,7 +286,7 @@ def _floats(values: object) -> list[float | None] | None:
 
 
 def _types_of_entries(values: object) -> str | None:
-    """Say of which types the entries of a list are; None of what is no list."""
+    """Return the words for the types of a list's entries; None for an empty list, or other values."""
     kinds = sorted({type(value).__name__ for value in values}) if isinstance(values, list | tuple) else []
     return f"its entries are of type {' and '.join(kinds)}" if kinds else None
 
@@ -296,10 +298,11 @@ def _is_missing(value: object) -> bool:
 
 
 def _not_a_column(argument: str, values: Any, reason: str) -> UsageError:
+    """Return the error of an argument that is no array of shape [n], with the ``reason`` or its shape."""
     import numpy as np
 
-    kind, among, _ = argument.partition("[")
-    called = argument if among else f"'{argument}'"
+    kind, bracket, _ = argument.partition("[")
+    called = argument if bracket else f"'{argument}'"
     try:
         shape = np.shape(values)
     except ValueError:
@@ -313,7 +316,7 @@ def _not_a_column(argument: str, values: Any, reason: str) -> UsageError:
 
 
 def _column_hint(kind: str, shape: tuple[int, ...]) -> str:
-    """Say which column of a table was probably meant, or which argument takes tables."""
+    """Return a hint for an argument of a wrong shape: which of its columns, or which argument, was probably meant."""
     if len(shape) == TABLE_DIMENSIONS and shape[1] == 1:
         return "give its only column: array[:, 0]"
     if kind == "probability" and len(shape) == TABLE_DIMENSIONS:
@@ -368,52 +371,55 @@ PHRASES = {
     r"use 'task: regression'": "give task='regression'",
     r"write it as a column of numbers": "give an array of numbers",
 }
-"""What the way out is called where there is no spec: patterns of what is said of a spec, and what is said instead."""
+"""Replacements of phrases about a spec in messages and hints, by pattern, where there is no spec but a call."""
 
 
 def _in_arguments(problem: Problem, arguments: Mapping[str, str]) -> Problem:
-    """Return a problem in the words of the arguments; ``arguments`` are those by the names of their columns."""
+    """Return a problem that names arguments instead of columns and keys; ``arguments`` as from `_arguments`."""
     hint = None if problem.hint is None else _without_spec(problem.hint)
     notes = tuple(_note(note, arguments) for note in problem.notes)
     return replace(problem, message=_message(problem.message, arguments), hint=hint, notes=notes, place=None)
 
 
-def _message(text: str, columns: Mapping[str, str]) -> str:
-    """Name arguments for the place in a spec that a message begins with, and for the columns that it names."""
+def _message(text: str, arguments: Mapping[str, str]) -> str:
+    """Return a message with arguments in place of the path in the spec it begins with, and of columns in it."""
 
     def quoted_argument(argument: str) -> str:
         return argument if "[" in argument else f"'{argument}'"
 
-    begun = re.match(r'([a-z_]+(?:[\w.\[\] -]|"(?:[^"]|"")*")*): ', text)
-    if begun is not None:
-        argument = _argument(begun[1], columns)
-        text = f"{argument}: {text[begun.end():]}" if argument else text[begun.end():]
+    path = re.match(r'([a-z_]+(?:[\w.\[\] -]|"(?:[^"]|"")*")*): ', text)
+    if path is not None:
+        argument = _argument(path[1], arguments)
+        text = f"{argument}: {text[path.end():]}" if argument else text[path.end():]
     # The longest first, for the name of a column may begin with that of another.
-    names = "|".join(re.escape(column) for column in sorted(columns, key=len, reverse=True))
+    names = "|".join(re.escape(column) for column in sorted(arguments, key=len, reverse=True))
     text = re.sub(rf"(the (outcome|prediction|weight|exposure|cluster) )?column '({names}|.*?)'( of dataset 'data')?",
-                  lambda match: quoted_argument(columns.get(match[3], match[3])), text)
+                  lambda match: quoted_argument(arguments.get(match[3], match[3])), text)
     return _without_spec(text).replace(" of dataset 'data'", "").replace("of model 'model' ", "")
 
 
-def _note(text: str, columns: Mapping[str, str]) -> str:
-    """Name the argument for the place in a spec that a note names."""
-    place = re.fullmatch(r"named at the spec, (.*)", text)
-    return _without_spec(text) if place is None else f"argument {_argument(place[1], columns)}"
+def _note(text: str, arguments: Mapping[str, str]) -> str:
+    """Return a note with the argument in place of the path in the spec that it names."""
+    path = re.fullmatch(r"named at the spec, (.*)", text)
+    return _without_spec(text) if path is None else f"argument {_argument(path[1], arguments)}"
 
 
-def _argument(place: str, columns: Mapping[str, str]) -> str:
-    """Return the argument behind a place in the spec; empty for that of a model or of all models."""
-    key = next((start for start in _KEYS if place.startswith(start)), None)
+def _argument(path: str, arguments: Mapping[str, str]) -> str:
+    """Return the argument of `evaluate` for a path in the spec such as 'models.a.score'.
+
+    Empty where no single argument stands for it: 'outcome', 'models', or one model. ``arguments`` as from `_arguments`.
+    """
+    key = next((start for start in _KEYS if path.startswith(start)), None)
     if key is not None:
-        return _KEYS[key] + place.removeprefix(key)
-    if place == "outcome" or re.match(r"models(\.|$)", place) is None:
-        return "" if place == "outcome" else place
-    _, *keys = path_keys(place)
-    return columns.get(f"{keys[0]}.{keys[-1]}", keys[-1]) if len(keys) > 1 else ""
+        return _KEYS[key] + path.removeprefix(key)
+    if path == "outcome" or re.match(r"models(\.|$)", path) is None:
+        return "" if path == "outcome" else path
+    _, *keys = path_keys(path)
+    return arguments.get(f"{keys[0]}.{keys[-1]}", keys[-1]) if len(keys) > 1 else ""
 
 
 def _without_spec(text: str) -> str:
-    """Replace what only a spec has."""
+    """Replace the `PHRASES` about a spec in a message or a hint."""
     for pattern, instead in PHRASES.items():
         text = re.sub(pattern, instead, text)
     return text

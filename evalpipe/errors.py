@@ -19,16 +19,16 @@ class Place:
     text: str | None = None
 
     def __str__(self) -> str:
-        """Write the place as ``file:line:column``, as far as it is known."""
+        """Write the place as ``file:line:column``, without the parts that are None."""
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong.
+    """A problem to show to a person.
 
-    ``code`` is a stable, hyphenated name; ``message`` one sentence without a full stop; ``place`` where it stands;
-    ``hint`` the way out, shown under the caret; ``rows`` the offending data rows as ``(1-based row, value)``;
+    ``code`` is a stable, hyphenated name; ``message`` one sentence without a full stop; ``place`` its spot in a file;
+    ``hint`` how to solve it, shown under the caret; ``rows`` the offending data rows as ``(1-based row, value)``;
     ``notes`` further lines, each shown behind ``=``.
     """
 
@@ -45,6 +45,7 @@ class Problem:
         return "\n".join([f"{self.severity}[{self.code}]: {printable(self.message)}", *self._body()])
 
     def _body(self) -> list[str]:
+        """Return the lines below the message: place, text with a caret, rows, notes and hint."""
         place, hint, pad = self.place, printable(self.hint or ""), " "
         shown = printable(str(place))
         lines = [] if place is None else [f"{pad}--> {shown}"]
@@ -84,7 +85,7 @@ class EvalpipeError(Exception):
 
 
 class UsageError(EvalpipeError):
-    """The command line, the machine or the arguments of a call are not fit for what was asked."""
+    """The command line, the arguments of a call, or the machine is unfit for the request."""
 
     exit_code = 2
 

@@ -1,4 +1,4 @@
-"""What a run found, logged to a run of MLflow and to a version of a registered model."""
+"""Log the results of a run to a run of MLflow, and to a version of a registered model."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ FOLDER = "evalpipe"
 """The folder of the files among the artifacts of a run."""
 
 IDENTITY = ("evalpipe.results_sha256", "evalpipe.model")
-"""The tags that tell results on a run of MLflow from others."""
+"""The tags by which results on a run of MLflow are recognised."""
 
 LONGEST_KEY = 250
 LONGEST_VALUE = 5_000
-"""Characters that a key, and a value of a tag, may have in each version of MLflow."""
+"""The most characters of a key, and of a tag's value, in all versions of MLflow."""
 
 OF_METRIC = "evalpipe.metric."
 METRICS_AT_ONCE = 900
 TAGS_AT_ONCE = 100
-"""What MLflow takes in one request: at most 1,000 entries, and 100 tags."""
+"""Entries logged in one request, of which MLflow takes at most 1,000, of tags 100."""
 
 VERDICTS = ("skipped", "pass", "inconclusive", "warn", "fail")
-"""What becomes of a gate, from the best to the worst."""
+"""The verdicts of a gate, from the best to the worst."""
 
 UNFIT = re.compile(r" *(?:[^\w.\- ]+ *)+")
-"""What no name has in MLflow on every system, with the spaces about it."""
+"""Characters that names in MLflow may not have on every system, with spaces around them."""
 
 
 class Logged(NamedTuple):
-    """What was logged: the id of MLflow's run, the metrics by name, and why others have no value, by name."""
+    """The id of MLflow's run, the metrics logged by name, and by name the reasons why others are undefined."""
 
     run_id: str
     metrics: dict[str, float]
@@ -50,7 +50,7 @@ class Logged(NamedTuple):
 
 
 class ToLog(NamedTuple):
-    """What is to be logged: values and limits by name, as metrics too, why others have none, tags, and files."""
+    """Entries to log: estimates with limits, and as metrics, by name; reasons why others are undefined; tags; files."""
 
     exported: ExportedRun
     values: dict[str, dict[str, float]]
@@ -86,9 +86,9 @@ def log(
 
 @contextmanager
 def _mlflow() -> Iterator[Any]:
-    """Give MLflow, which tells nobody of its use meanwhile; what it raises becomes a UsageError."""
+    """Yield the module mlflow with its telemetry off; errors that it raises become UsageError."""
     variable = "MLFLOW_DISABLE_TELEMETRY"
-    before = os.environ.get(variable)
+    earlier_value = os.environ.get(variable)
     os.environ[variable] = "true"
     try:
         try:
@@ -100,12 +100,12 @@ def _mlflow() -> Iterator[Any]:
             yield mlflow
     finally:
         os.environ.pop(variable)
-        os.environ |= {} if before is None else {variable: before}
+        os.environ |= {} if earlier_value is None else {variable: earlier_value}
 
 
 @contextmanager
 def _known_faults(mlflow: Any) -> Iterator[None]:
-    """Raise UsageError for what MLflow raises, without the passwords in the address of its store."""
+    """Turn errors of MLflow in the block into UsageError, without the passwords in the URIs of its stores."""
     from sqlalchemy.exc import SQLAlchemyError
 
     from evalpipe.base.databases import DatabaseUri
@@ -126,7 +126,7 @@ def _known_faults(mlflow: Any) -> Iterator[None]:
 
 
 def _read(results: Results | str | os.PathLike[str], model: str | None) -> ExportedRun:
-    """Return the results, read from a folder or as they are, with the model that is asked for."""
+    """Return results, or those of a folder, for export; ``model`` chooses one of their models."""
     from dataclasses import replace
 
     from evalpipe.results import Results
@@ -139,7 +139,7 @@ def _read(results: Results | str | os.PathLike[str], model: str | None) -> Expor
 
 
 def _to_log(exported: ExportedRun) -> ToLog:
-    """Return all that is to be logged; raises before anything is."""
+    """Return all entries to log; raises its errors before anything is logged."""
     rows = _named(exported)
     values = {name: {key: number for key, number in (("value", row.value), ("lower", row.lower), ("upper", row.upper))
                      if number is not None} for name, row in rows.items()}
@@ -150,7 +150,7 @@ def _to_log(exported: ExportedRun) -> ToLog:
 
 
 def _named(exported: ExportedRun) -> dict[str, Estimate]:
-    """Return the headline estimates by the names of their metrics; raises UsageError where MLflow takes one not."""
+    """Return the headline estimates by the names of their metrics; raises UsageError for names MLflow refuses."""
     rows: dict[str, Estimate] = {}
     used_names: set[str] = set()
     problems = []
@@ -169,7 +169,7 @@ def _named(exported: ExportedRun) -> dict[str, Estimate]:
 
 
 def _name(exported: ExportedRun, row: Estimate) -> str:
-    """Name a metric by dataset, model and measure; where one model is asked for, without the model."""
+    """Return a metric's name from dataset, model and measure; without the model where one was chosen."""
     from evalpipe.review.exports.declare import Predictor, measure_name
 
     model = [] if exported.chosen is not None else [Predictor(row.model, row.variant).name]
@@ -177,17 +177,18 @@ def _name(exported: ExportedRun, row: Estimate) -> str:
 
 
 def _fit(text: str) -> str:
-    """Return a text with an underscore for what no name has in MLflow."""
+    """Return a text with underscores in place of characters that MLflow refuses in names."""
     return UNFIT.sub("_", text)
 
 
 def _unfit(name: str, what: str, before: str) -> Problem:
+    """Return the problem of a metric's name; ``what`` is wrong with it, ``before`` begins the hint."""
     hint = f"{before} call the dataset or the model otherwise in the spec, and run again".strip()
     return Problem("unfit-name", f"{quoted(name)} {what}", hint=hint)
 
 
 def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str, str]) -> dict[str, str]:
-    """Return what is said of the run as a whole, and the verdict of each gate."""
+    """Return the tags: facts on the run as a whole, and the verdict of each gate."""
     from evalpipe.ledger.entries import run_row
     from evalpipe.review.exports.declare import judged
 
@@ -208,7 +209,7 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
 
 
 def _files(exported: ExportedRun) -> list[Path]:
-    """Return the files of the output folder that its manifest lists, and those of the manifest; none of rows.
+    """Return the output folder's manifest, its signature and the files that it lists, except the file of rows.
 
     Raises DataError where one is missing or changed.
     """
@@ -220,20 +221,20 @@ def _files(exported: ExportedRun) -> list[Path]:
     if manifest is None:
         return []
     rows = exported.results.row_file
-    known = {name: digest for name, digest in manifest.sha256_of.items() if rows is None or name != rows.file}
+    sha256_of = {name: digest for name, digest in manifest.sha256_of.items() if rows is None or name != rows.file}
     try:
-        changed = [name for name, digest in known.items() if file_sha256(folder.file(name)) != digest]
+        changed = [name for name, digest in sha256_of.items() if file_sha256(folder.file(name)) != digest]
     except OSError as error:
         message = f"cannot read {error.filename}: {error.strerror}"
         raise DataError.of("unreadable-file", message, "restore it, or run again") from None
     if changed:
         message = f"{folder.path} is not as its run left it: {listed(changed, 'and')}"
         raise DataError.of("changed-file", message, "restore it, or run again; `evalpipe verify` tells more")
-    return [folder.file(name) for name in (*known, MANIFEST, KEY_SIGNATURE) if folder.file(name).is_file()]
+    return [folder.file(name) for name in (*sha256_of, MANIFEST, KEY_SIGNATURE) if folder.file(name).is_file()]
 
 
 def _version(mlflow: Any, exported: ExportedRun, registered_model: tuple[str, str | int]) -> Any:
-    """Return the version of a registered model; raises UsageError where there is none, or several models are logged."""
+    """Return a version of a registered model; raises UsageError where it is unknown, or several models are logged."""
     name, number = registered_model
     if len(exported.predictors) > 1:
         names = listed(predictor.name for predictor in exported.predictors)
@@ -250,11 +251,14 @@ def _version(mlflow: Any, exported: ExportedRun, registered_model: tuple[str, st
 
 @contextmanager
 def _run_to_log_to(mlflow: Any, to_log: ToLog, run_id: str | None) -> Iterator[Any]:
-    """Give the run of MLflow to log to; one that is begun here, or failed here before, is ended."""
+    """Yield the run of MLflow to log to: ``run_id``, the active one, an earlier one with these results, or a new one.
+
+    A run that is started here, or resumed after a failure, is ended after the block.
+    """
     active = mlflow.active_run()
-    given = run_id or (active and active.info.run_id) or os.environ.get("MLFLOW_RUN_ID")
-    if given:
-        yield _run(mlflow, given)
+    known_id = run_id or (active and active.info.run_id) or os.environ.get("MLFLOW_RUN_ID")
+    if known_id:
+        yield _run(mlflow, known_id)
         return
     sha256 = to_log.exported.results.evidence_sha256
     earlier = [run for run in mlflow.search_runs(
@@ -263,8 +267,8 @@ def _run_to_log_to(mlflow: Any, to_log: ToLog, run_id: str | None) -> Iterator[A
         yield earlier[0]
         return
     tags = {key: to_log.tags[key] for key in IDENTITY if key in to_log.tags}
-    begun = {"run_id": earlier[0].info.run_id} if earlier else {"run_name": to_log.exported.results.name, "tags": tags}
-    with mlflow.start_run(**begun) as run:
+    start = {"run_id": earlier[0].info.run_id} if earlier else {"run_name": to_log.exported.results.name, "tags": tags}
+    with mlflow.start_run(**start) as run:
         yield _run(mlflow, run.info.run_id)
 
 
@@ -280,7 +284,7 @@ def _run(mlflow: Any, run_id: str) -> Any:
 
 
 def _holds_these(run: Any, to_log: ToLog) -> bool:
-    """Tell whether the results on a run of MLflow are these, of the same model."""
+    """Tell whether a run of MLflow has the tags of these results and this model."""
     return all(run.data.tags.get(key) == to_log.tags.get(key) for key in IDENTITY)
 
 
@@ -290,14 +294,14 @@ def _check(run: Any, to_log: ToLog) -> None:
     if IDENTITY[0] in run.data.tags and not _holds_these(run, to_log):
         message = f"the run {quoted(run.info.run_id)} of MLflow has other results, or those of another model"
         raise UsageError.of("other-results", message, hint)
-    others = [name for name, value in to_log.metrics.items() if run.data.metrics.get(name, value) != value]
-    if others:
-        message = f"the run {quoted(run.info.run_id)} of MLflow has another value of {listed(others[:3], 'and')}"
+    different = [name for name, value in to_log.metrics.items() if run.data.metrics.get(name, value) != value]
+    if different:
+        message = f"the run {quoted(run.info.run_id)} of MLflow has another value of {listed(different[:3], 'and')}"
         raise UsageError.of("other-results", message, hint)
 
 
 def _log(client: Any, run: Any, to_log: ToLog) -> None:
-    """Log what the run does not have yet: tags, metrics at the time of the day that the card is about, and files."""
+    """Log tags, metrics and files that the run lacks; the time of metrics is the day of the card, else its start."""
     from mlflow.entities import Metric, RunTag
 
     results, run_id = to_log.exported.results, run.info.run_id
@@ -315,7 +319,7 @@ def _log(client: Any, run: Any, to_log: ToLog) -> None:
 
 
 def _tag(client: Any, version: Any, to_log: ToLog, run_id: str) -> None:
-    """Write the tags of a version of a registered model, in place of those of earlier results."""
+    """Set the tags of a version of a registered model, and delete those of earlier results."""
     values = {f"{OF_METRIC}{name}": json.dumps(numbers) for name, numbers in to_log.values.items() if numbers}
     tags = values | to_log.tags | {"evalpipe.run_id": run_id}
     for key in version.tags:

@@ -1,4 +1,4 @@
-"""Step 3: read everything that a plan names, the datasets, held or not, and the table of candidates."""
+"""Step 3: read all that a plan names: datasets, in memory or part by part, and the table of candidates."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 def read_all(
     plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None, work: Work | None = None
 ) -> tuple[tuple[Sample, ...], CandidateRows | None]:
-    """Return a sample for each dataset, and the candidates; ``frames`` are datasets held in memory, by name.
+    """Return a sample for each dataset, and the candidates; ``frames`` are datasets in memory, by name.
 
-    ``work`` says how datasets that are not held are read, and counts their parts. Raises DataError with every problem
-    of both.
+    ``work`` says how to read datasets part by part, and counts the parts. Raises DataError with every problem of
+    datasets and candidates.
     """
     samples: tuple[Sample, ...] = ()
     candidates: CandidateRows | None = None
     problems: list[Problem] = []
-    known = work or Work()
+    parts = work or Work()
     try:
-        with stored_queries(plan, known.scratch) as rows:
+        with stored_queries(plan, parts.scratch) as stored_plan:
             if plan.datasets:
-                samples = read_streamed(rows, known) if plan.streaming.streamed else read(rows, frames)
+                samples = read_streamed(stored_plan, parts) if plan.streaming.streamed else read(stored_plan, frames)
     except DataError as error:
         problems += error.problems
     try:

@@ -1,7 +1,6 @@
-"""Recalibration of new predictions by what a run has fitted.
+"""Recalibration of new predictions by a recalibrator that a run has fitted.
 
-It is a conductor beside `evalpipe.run`, and no file of the chapter: it loads a spec, plans and reads data, all of which
-stand above the chapters.
+It stands beside `evalpipe.run`, not in the chapter: it loads a spec, plans and reads data, which chapters may not.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def recalibrate(
     frame, values, score = read_predictions(_plan(run, record, path, frame), frame)
     recalibrated = _fitted(record)(values, score)
     columns = {model: recalibrated} if recalibrated.ndim == 1 else {
-        f"{model}.{level}": recalibrated[:, place] for place, level in enumerate(run.levels)}
+        f"{model}.{level}": recalibrated[:, index] for index, level in enumerate(run.levels)}
     existing = [name for name in columns if name in frame.columns]
     if existing:
         hint = "rename it, or leave it out"
@@ -55,7 +54,7 @@ def recalibrate(
 
 
 def _frame(data: Any) -> pl.DataFrame:
-    """Return data in memory as a table; raises UsageError for what is none."""
+    """Return data in memory as a polars frame; raises UsageError for values that are no table."""
     import polars as pl
 
     try:
@@ -66,7 +65,7 @@ def _frame(data: Any) -> pl.DataFrame:
 
 
 def _read(results: Results | str | os.PathLike[str]) -> Results:
-    """Return the results of a run, read where they are named by its folder or file."""
+    """Return the results of a run, read from its folder or file where they are a path."""
     from evalpipe.results import Results
     from evalpipe.runs.folder import RunFolder
 
@@ -74,7 +73,7 @@ def _read(results: Results | str | os.PathLike[str]) -> Results:
 
 
 def _record(results: Results, model: str, fitted_on: str | None) -> Recalibration:
-    """Return what a run has fitted for a variant; raises UsageError where that is nothing, or of several datasets."""
+    """Return the record of a variant's recalibrator, such as "a+isotonic"; raises UsageError for none, or several."""
     by_name = {f"{record.model}+{record.variant}": record for record in results.recalibration}
     if not by_name:
         message = f"the run '{results.name}' fitted no recalibrator"
@@ -82,41 +81,41 @@ def _record(results: Results, model: str, fitted_on: str | None) -> Recalibratio
     if model not in by_name:
         hint = f"the recalibrators of the run are {', '.join(by_name)}"
         raise UsageError.of("unknown-variant", f"the run has no recalibrator '{model}'", hint=hint)
-    same = [record for record in results.recalibration if f"{record.model}+{record.variant}" == model]
-    datasets = [record.fitted_on for record in same]
-    if len(same) > 1 if fitted_on is None else fitted_on not in datasets:
+    matching = [record for record in results.recalibration if f"{record.model}+{record.variant}" == model]
+    datasets = [record.fitted_on for record in matching]
+    if len(matching) > 1 if fitted_on is None else fitted_on not in datasets:
         message = f"'{model}' was fitted on {' and on '.join(datasets)}"
         raise UsageError.of("which-fit", message, hint="name one of these datasets as the one it was fitted on")
-    return same[0] if fitted_on is None else same[datasets.index(fitted_on)]
+    return matching[0] if fitted_on is None else matching[datasets.index(fitted_on)]
 
 
 def _plan(
     results: Results, record: Recalibration, path: str | os.PathLike[str] | None, frame: pl.DataFrame | None
 ) -> Plan:
-    """Plan to read the one model's predictions from the data; predicted classes are not needed."""
+    """Return a plan that reads the predictions of the record's model alone, without its predicted classes."""
     from evalpipe.data.catalog import look
     from evalpipe.plan.resolve import plan_predictions
     from evalpipe.plan.sources import sources
     from evalpipe.run import load
 
-    of_files = {"predictions", "step", "optimism"}
-    left_out = of_files if results.task in NUMBERS else {*of_files, "prediction", "fitted"}
+    file_keys = {"predictions", "step", "optimism"}
+    unused_keys = file_keys if results.task in NUMBERS else {*file_keys, "prediction", "fitted"}
     declared = results.spec["models"][record.model]
-    model = {key: value for key, value in declared.items() if key not in left_out and value is not None}
-    source = {key: results.spec[key] for key in KEPT if key in results.spec}
-    for part in (model, source):
-        if isinstance(part.get("threshold"), dict):  # a rule that chose among other rows
-            del part["threshold"]
+    model = {key: value for key, value in declared.items() if key not in unused_keys and value is not None}
+    spec_keys = {key: results.spec[key] for key in KEPT if key in results.spec}
+    for mapping in (model, spec_keys):
+        if isinstance(mapping.get("threshold"), dict):  # a rule that chose among other rows
+            del mapping["threshold"]
     if "score" in model and "scale" not in model:  # the spec's threshold is of the probabilities made of it
-        source.pop("threshold", None)
+        spec_keys.pop("threshold", None)
     # In memory there is no path, but a dataset of the spec has one.
     datasets = {"data": {"path": "memory" if path is None else os.fspath(path)}}
-    spec = load(source | {"datasets": datasets, "models": {record.model: model}, "metrics": None})
+    spec = load(spec_keys | {"datasets": datasets, "models": {record.model: model}, "metrics": None})
     return plan_predictions(spec, look(sources(spec), None if frame is None else {"data": frame}))
 
 
 def _fitted(record: Recalibration) -> Fitted:
-    """Return the recalibrator that a run has fitted; raises DataError where its record cannot be read."""
+    """Return the recalibrator of a record; raises DataError where the record cannot be read."""
     from evalpipe.calibration import fitted_from
 
     try:
@@ -127,7 +126,7 @@ def _fitted(record: Recalibration) -> Fitted:
 
 
 def write(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table in the format that the name of the file asks for, the file replaced whole.
+    """Write a table in the format that the file's name ends with; an earlier file is replaced atomically.
 
     Raises UsageError for another name, and where it cannot be written.
     """
@@ -146,12 +145,12 @@ def write(frame: pl.DataFrame, path: Path) -> None:
         raise UsageError.of("output-file", f"column '{nested[0]}' holds lists, and a {form} file has none", hint=hint)
     try:
         with TemporaryFolder(".recalibrated-", path.parent) as folder:
-            fresh = Path(folder) / path.name
+            temporary = Path(folder) / path.name
             if form in ("csv", "tsv"):
-                frame.write_csv(fresh, separator="," if form == "csv" else "\t")
+                frame.write_csv(temporary, separator="," if form == "csv" else "\t")
             else:
-                getattr(frame, f"write_{form}")(fresh)
-            fresh.replace(path)
+                getattr(frame, f"write_{form}")(temporary)
+            temporary.replace(path)
     except OSError as error:
         message = f"cannot write '{path}': {error.strerror or error}"
         raise UsageError.of("output-file", message, hint="name a file in a folder that can be written") from None

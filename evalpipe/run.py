@@ -38,7 +38,7 @@ STEPS = ("read the spec", "plan", "read the data", "evaluate", "results", "card"
 
 
 class Progress:
-    """Told how a run goes on, of which it says nothing itself; those who say something override what they need."""
+    """A listener to the progress of a run that does nothing; subclasses override the events they report."""
 
     def step(self, number: int, title: str) -> None:
         """Begin step ``number`` (1 to 7)."""
@@ -47,34 +47,35 @@ class Progress:
         """Announce how many replicates step 4 will draw."""
 
     def advance(self, replicates: int) -> None:
-        """Count replicates as done."""
+        """Count further replicates as done."""
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
-        """Announce the parts that a dataset is read in, how many the cache has, and why the others are read."""
+        """Announce the number of parts of a dataset, how many of them the cache has, and why the others are read."""
 
     def part_read(self) -> None:
         """Count a part as read."""
 
     def changed(self, reasons: Sequence[str]) -> None:
-        """Say what has changed since the run before, where only that is to be run; nothing ends the run."""
+        """Report the reasons to run again with ``if_changed``; none where nothing has changed, which ends the run."""
 
     def signatures_moved(self, file: str) -> None:
-        """Tell that the folder had signatures of other results, which are in its ``file`` from now on."""
+        """Report that signatures of other results in the folder were moved into its ``file``."""
 
 
 class _StepClock:
-    """Announces each step and keeps the duration of those before it in seconds."""
+    """Announces each step, and measures the ``durations`` of steps in seconds, by title."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.durations: dict[str, float] = {}
-        self._begun = time.perf_counter()
+        self._started = time.perf_counter()
 
     def begin(self, number: int) -> None:
+        """Announce step ``number`` (1 to 7), and note the duration of the step before it."""
         now = time.perf_counter()
         if self.durations:
-            self.durations[next(reversed(self.durations))] = round(now - self._begun, 4)
-        self._begun = now
+            self.durations[next(reversed(self.durations))] = round(now - self._started, 4)
+        self._started = now
         self.progress.step(number, STEPS[number - 1])
         self.durations[STEPS[number - 1]] = 0.0
 
@@ -98,15 +99,15 @@ def load_with_files(
     source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None,
     as_of: str | date | None = None, frames: Mapping[str, pl.DataFrame] | None = None,
 ) -> Spec:
-    """Read and check a spec as `load` does; the SpecError of one with faults has each missing file too."""
+    """Read and check a spec as `load` does; the SpecError of a wrong spec also has a problem for each missing file."""
     from evalpipe.spec.load import load as load_spec
 
     def missing_files(draft: Draft) -> Iterator[Problem]:
         from evalpipe.data.files import Found, find
         from evalpipe.plan.sources import named_files
 
-        for named in named_files(draft, frames or {}):
-            files = find(draft.tree.origin, named)
+        for source_in_files in named_files(draft, frames or {}):
+            files = find(draft.tree.origin, source_in_files)
             if not isinstance(files, Found):
                 yield files
 
@@ -119,7 +120,7 @@ def plan(
 ) -> Plan:
     """Plan an evaluation (steps 1 and 2) from the spec and the columns of the data.
 
-    ``frames`` are datasets held in memory, by name. Raises SpecError or DataError with every fault.
+    ``frames`` are datasets in memory, by name. Raises SpecError or DataError with every fault.
     """
     return _planned(load_with_files(source, overrides, as_of=as_of, frames=frames), frames)[0]
 
@@ -154,10 +155,10 @@ def run_again(
     source: Source, out: str | os.PathLike[str], before: Results | None, *, overrides: Sequence[str] = (),
     as_of: str | None = None, evidence: Sequence[Row] = (), progress: Progress | None = None,
 ) -> Results:
-    """Run an evaluation as `run` does, with the earlier nights that results of it hold, and not those of a ledger.
+    """Run an evaluation as `run` does, with the earlier nights in its results ``before`` instead of a ledger's.
 
-    ``evidence`` is that of earlier nights on gates `on: sequence`. The run is recorded in the ledger beside ``out``, is
-    signed by no one, and keeps nothing of what it reads. Without results ``before`` there are no earlier nights.
+    ``evidence`` are the ledger's rows of evidence of earlier nights on gates `on: sequence`. The run is recorded in the
+    ledger beside ``out``, is not signed, and keeps no cache. Without results ``before`` there are no earlier nights.
     """
     clock = _StepClock(progress or Progress())
     clock.begin(1)
@@ -167,9 +168,9 @@ def run_again(
 
 
 def abandon(folder: Path | None) -> None:
-    """Clear up in a process that is about to end in the middle of a run: the standard error, and what was gathered.
+    """Clean up in a process that ends in the middle of a run: restore the standard error, remove temporary files.
 
-    ``folder`` is the output folder that the run holds, None where it holds none.
+    ``folder`` is the output folder that the run has locked, None where it has none.
     """
     from evalpipe.data.formats import turn_back
     from evalpipe.runs.record import abandon as abandon_folder
@@ -185,7 +186,7 @@ def _run_from_plan(
     spec: Spec, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, clock: _StepClock, fail_on: FailOn,
     *, cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,
 ) -> Results:
-    """Run steps 2 to 7, with the earlier nights that results ``before`` and ``evidence`` hold, else the ledger's."""
+    """Run steps 2 to 7, with earlier nights from results ``before`` and ``evidence``, else from the ledger."""
     from evalpipe.card import ready
     from evalpipe.chapters.appearance.plan import appearance_plan
     from evalpipe.chapters.gates.compute import judged
@@ -236,7 +237,7 @@ def _run_from_plan(
 
 
 def _unchanged_results(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress) -> Results | None:
-    """Return the results in the output folder where a run would write the same again; tell what has changed else."""
+    """Return the results in the output folder where a run would write the same again; None, and report why, else."""
     from evalpipe.ledger.history import open_ledger
     from evalpipe.ledger.since_last_run import changes
     from evalpipe.plan.resolve import ledger_named
@@ -250,7 +251,7 @@ def _unchanged_results(spec: Spec, folder: Recorder, fail_on: FailOn, progress: 
 
 
 def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, object]]:
-    """Return the plan, and the spec as results hold it, with every default."""
+    """Return the plan, and the spec with every default, as it is in results."""
     from evalpipe.data.catalog import look
     from evalpipe.plan.resolve import plan as make_plan
     from evalpipe.plan.sources import sources
@@ -260,7 +261,7 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
 
 
 def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress, *, cached: bool) -> Work:
-    """Return how files are read part by part: with a cache where there is an output folder to keep it beside."""
+    """Return how to read files part by part: the folders of the cache, if any, and of temporary files."""
     from evalpipe.spec.load import to_text
     from evalpipe.streams.cache import cache_folder, sweep
     from evalpipe.streams.parts import Work
@@ -274,7 +275,7 @@ def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: P
 
 
 def _parts_read(planned: Plan, work: Work) -> dict[str, object]:
-    """Return what `run.json` says of the parts that files were read in, and of the Dask cluster that read them."""
+    """Return the keys of `run.json` on the parts read, and on the Dask cluster; none where rows were in memory."""
     if not planned.streaming.streamed:
         return {}
     cluster = {} if planned.dask is None else {"dask": planned.dask, "bytes_sent": work.sent}
@@ -282,7 +283,7 @@ def _parts_read(planned: Plan, work: Work) -> dict[str, object]:
 
 
 def _row_file(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> RowFile | None:
-    """Write the row-level file into the new folder, for its sha256 is in the results; None where there is none."""
+    """Write the row-level file into the new folder, and return its record with its sha256; None where there is none."""
     from evalpipe.chapters.row_file.plan import row_file_plan
 
     form = planned.part(row_file_plan)
@@ -301,7 +302,7 @@ def _row_file(planned: Plan, evaluation: Evaluation, folder: Recorder | None) ->
 def _with_ledger_warnings(
     results: Results, ledger: Ledger | None, folder: Recorder | None, before: Results | None
 ) -> Results:
-    """Return the results with the warnings of the ledger; of results ``before``, with those that they had of it."""
+    """Add the warnings about the ledger to results; where there are results ``before``, their warnings about it."""
     from evalpipe.ledger.history import warnings_of_ledger
     from evalpipe.results.document import OF_LEDGER
 
@@ -315,16 +316,16 @@ def _with_ledger_warnings(
 def _reference_files(
     results: Results, earlier_runs: EarlierRuns, folder: Recorder, fail_on: FailOn
 ) -> dict[str, bytes] | None:
-    """Return the files of the runs that later ones are compared with; None where they stay as they are."""
+    """Return the files, by name, of the reference of gates `against: last`; None where they stay as they are."""
     from evalpipe.base.formats import REFERENCE
     from evalpipe.chapters.gates.compute_numbers import EarlierRun
     from evalpipe.chapters.gates.earlier_runs import may_be_reference, next_references
 
-    last = next((gate.gate - 1 for gate in results.gates if gate.against == "last"), None)
-    if last is None:
+    gate_index = next((gate.gate - 1 for gate in results.gates if gate.against == "last"), None)
+    if gate_index is None:
         return None
     run = EarlierRun(results, REFERENCE, results.to_json().encode())
-    return next_references(run, earlier_runs[last], folder.out, fit=may_be_reference(results, fail_on))
+    return next_references(run, earlier_runs[gate_index], folder.out, fit=may_be_reference(results, fail_on))
 
 
 def _render_and_record(
@@ -353,7 +354,7 @@ def _render_and_record(
 
 
 def _nights_of_trend(planned: Plan, ledger: Ledger | None, before: Results | None) -> Sequence[EarlierNight] | None:
-    """Return the earlier nights of the trend; None where there is no trend, or no ledger to read."""
+    """Return the earlier nights of the trend, from results ``before`` or the ledger; None without a trend or ledger."""
     from evalpipe.chapters.trend.compute import earlier_of
     from evalpipe.chapters.trend.plan import trend_plan
     from evalpipe.ledger.history import earlier_nights
@@ -368,6 +369,7 @@ def _nights_of_trend(planned: Plan, ledger: Ledger | None, before: Results | Non
 def _locked_output_folder(
     out: str | os.PathLike[str] | None, key: str | os.PathLike[str] | Literal[False] | None, spec: Spec
 ) -> AbstractContextManager[Recorder | None]:
+    """Return a context with the locked output folder and the signer of ``key``; with None where ``out`` is None."""
     from evalpipe.base.ed25519 import signer
     from evalpipe.runs.record import Recorder
 
@@ -394,16 +396,16 @@ def render(
     if not isinstance(results, Results):
         folder = RunFolder(results)
         results = folder.results
-    empty = [entry.file for name, entry in FORMATS.items() if name in (formats or ()) and entry.needs_verdicts]
-    if empty and not results.judged:
+    refused = [entry.file for name, entry in FORMATS.items() if name in (formats or ()) and entry.needs_verdicts]
+    if refused and not results.judged:
         hint = "add 'gates: […]' to the spec, or 'require' to a standard"
-        raise UsageError.of("no-gates", f"there is no {empty[0]} without gates", hint=hint)
+        raise UsageError.of("no-gates", f"there is no {refused[0]} without gates", hint=hint)
     signatures = () if folder is None else folder.signatures
     return _rendered(results, formats, signatures, templates_from(template))
 
 
 def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:
-    """Return the templates to render with; None for those that the results hold."""
+    """Return the templates for `render`; None for the templates in the results."""
     from evalpipe.card.custom_templates import PLAIN, templates_in_folder
 
     return None if template is None else PLAIN if template is False else templates_in_folder(template)
@@ -413,8 +415,8 @@ def _rendered(
     results: Results, formats: Sequence[str] | None, signatures: tuple[Signature, ...],
     templates: Templates | None = None,
 ) -> dict[str, bytes]:
-    """Render the card in some formats, by default those of the spec."""
+    """Render the card in ``formats``, by default those of the spec; return bytes by file name."""
     from evalpipe.card import render as render_card
 
-    wanted = results.spec.get("report", {}).get("formats", ()) if formats is None else formats
-    return render_card(results, wanted, signatures, templates)
+    chosen_formats = results.spec.get("report", {}).get("formats", ()) if formats is None else formats
+    return render_card(results, chosen_formats, signatures, templates)

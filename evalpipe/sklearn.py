@@ -84,7 +84,7 @@ def _predicted(
 
 
 def _predicted_outcome(estimator: Any, rows: Any) -> Any:
-    """Return what an estimator predicts of the rows [n]; raises UsageError where it predicts several outcomes."""
+    """Return an estimator's predictions for the rows, [n]; raises UsageError where it predicts several outcomes."""
     predicted = np.asarray(estimator.predict(rows))
     if predicted.ndim > 1 and predicted.shape[1] > 1:
         name, count = type(estimator).__name__, predicted.shape[1]
@@ -120,7 +120,7 @@ def _classified(
 
 
 def _event_position(levels: list[Any], event: object) -> int:
-    """Return the position of the event among two classes; raises UsageError where it is none of them."""
+    """Return the index of the event among two classes; raises UsageError where it is none of them."""
     listed = " and ".join(map(repr, levels))
     if event is None:
         raise UsageError.of("no-event", f"which of the classes {listed} is the event is not said",
@@ -133,5 +133,6 @@ def _event_position(levels: list[Any], event: object) -> int:
 
 
 def _refuse_event(event: object, why: str) -> None:
+    """Raise UsageError where an event is given, which has no effect; ``why`` not."""
     if event is not None:
         raise UsageError.of("unused-event", f"'event' has no effect: {why}", "remove it")

@@ -26,16 +26,16 @@ MEANT: dict[str, str] = {
     "time_to_event": "times to an event with censored rows are not evaluated",
     "clustering": "clusters without a true outcome are not evaluated",
 }
-"""What is said of words that people try for a task."""
+"""Hints for words that people try as a task."""
 
 
 def meant_task(word: object) -> str | None:
-    """Return what is said of a word that is no task; None where nothing is known of it."""
+    """Return the hint for a word that is no task; None where there is none for it."""
     return MEANT.get("_".join(re.split(r"[\s_-]+", str(word).strip().lower())))
 
 
 def known_task(word: str) -> Task:
-    """Return a word that is a task; raises UsageError for another."""
+    """Return ``word`` as a task; raises UsageError where it is none."""
     tasks = get_args(Task)
     if word not in tasks:
         guess = closest(word, tasks)
