@@ -206,7 +206,7 @@ class Model(ModelKeys):
 
 
 def gives(model: Model, threshold: float | ThresholdRule | None = None) -> frozenset[str]:
-    """Return which needs of metrics a model can serve, from the keys that it has and the spec's ``threshold``."""
+    """Return the needs of metrics that a model can serve, from its keys and the spec's ``threshold``."""
     has = {key for key, value in model if value is not None}
     served: set[str] = {"truth"} | ({"labels", "values"} if has & {"prediction", "rate"} else set())
     if "loo_prediction" in has or {"prediction", "leverage"} <= has:

@@ -49,7 +49,7 @@ def check_queries(draft: Draft, environment: Mapping[str, str]) -> Iterator[Prob
 
 
 def check_ledger(draft: Draft, environment: Mapping[str, str]) -> Iterator[Problem]:
-    """Read where the ledger is into ``draft.ledger``, and yield what is wrong with that."""
+    """Read the URI or path of the ledger into ``draft.ledger``, and yield its problems."""
     written = draft.spec.ledger
     if not draft.readable("ledger") or isinstance(written, bool):
         return
@@ -61,7 +61,7 @@ def check_ledger(draft: Draft, environment: Mapping[str, str]) -> Iterator[Probl
 
 
 def without_passwords(problems: Iterable[Problem], draft: Draft | None = None) -> Iterator[Problem]:
-    """Yield problems without the passwords that are written in the spec, be it in a line of it that they show."""
+    """Yield problems without the passwords in the spec, also in the lines of the spec that they show."""
     uris = []
     if draft is not None:
         datasets = draft.tree.get("datasets")
@@ -85,7 +85,7 @@ def _hidden(text: str, passwords: set[str], *, aligned: bool = False) -> str:
 def _read_uri(
     draft: Draft, loc: Loc, written: str, environment: Mapping[str, str]
 ) -> Generator[Problem, None, DatabaseUri | None]:
-    """Return a URI with what the environment holds; None after reporting why it cannot be read."""
+    """Return a URI with values from the environment; None after reporting why it cannot be read."""
     try:
         return DatabaseUri(dated_path(written, draft.spec.as_of, environment, str(loc[-1]), private=True))
     except UsageError as error:
@@ -139,7 +139,7 @@ def _not_one_query(draft: Draft, loc: Loc, dataset: QueryDataset) -> Iterator[Pr
 
 
 def _rows_without_order(draft: Draft) -> Iterator[Problem]:
-    """Report what needs the rows of a query in an order, which they do not have."""
+    """Report keys that need the rows of a query in an order, which they do not have."""
     queries = {str(loc[-1]): dataset for loc, dataset in draft.entries(draft.spec.datasets, "datasets")
                if isinstance(dataset, QueryDataset) and dataset.role != "reference"}
     if draft.spec.id is not None or not queries:

@@ -106,7 +106,7 @@ class QueryDataset(DatasetPart, QueryPart):
 
 
 def is_query(written: object) -> bool:
-    """Tell whether a mapping means rows of a query, by the keys that these alone have."""
+    """Tell whether a mapping is a query, by a key that only queries have."""
     return isinstance(written, Mapping) and bool({"sql", "uri"} & set(written))
 
 

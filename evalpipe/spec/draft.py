@@ -55,7 +55,7 @@ class _PartialReader:
         self.holders = {loc[:depth] for loc in self.wrong for depth in range(len(loc))}
 
     def read(self, declared: Any, value: Any, loc: Loc) -> Any:
-        """Read a value of a declared type; a blank where it is wrong, unless only something within it is."""
+        """Read a value as a declared type; return a blank where it is wrong, unless only a part of it is."""
         kind, value = _meant_form(declared, value)
         if (loc in self.wrong and loc not in self.holders) or not _fits(kind, value):
             return self.blank(kind, loc)
@@ -70,7 +70,7 @@ class _PartialReader:
         return kind.read(value) if hasattr(kind, "read") else value
 
     def part(self, kind: type[BaseModel], value: Any, loc: Loc) -> BaseModel:
-        """Read a mapping key by key; ``value`` is what was written."""
+        """Read a mapping key by key; ``value`` is the mapping in the file."""
         gathered = getattr(kind, "gathered", dict)(value)
         values: dict[str, Any] = {}
         for name, field in kind.model_fields.items():
@@ -84,7 +84,7 @@ class _PartialReader:
         return kind.model_construct(**values)
 
     def blank(self, kind: Any, loc: Loc) -> Any:
-        """Return what stands for a wrong or a missing value."""
+        """Return the placeholder for a wrong or a missing value."""
         self.blanks.add(loc)
         if _is_subclass(kind, RootModel):
             return kind.model_construct("")
@@ -102,7 +102,7 @@ def _declared_type(field: FieldInfo) -> Any:
 
 
 def _meant_form(declared: Any, value: Any) -> tuple[Any, Any]:
-    """Return the form of a declared type that a value is of, or was meant to be, and the value in that form."""
+    """Return the member of a declared type (a union) that a value was meant to be, and the value in its form."""
     kind = declared
     marks: list[Any] = []
     while get_origin(kind) in (Annotated, Union, UnionType):
@@ -156,7 +156,7 @@ class Draft:
     """
 
     def __init__(self, tree: Tree) -> None:
-        """Read what was written as far as it can be read."""
+        """Read the nodes of a spec as far as they can be read."""
         self.tree = tree
         self.error: ValidationError | None = None
         self.texts: dict[Loc, ProseText] = {}
@@ -174,7 +174,7 @@ class Draft:
             self._blanks = frozenset(reader.blanks)
 
     def readable(self, *loc: str | int) -> bool:
-        """Tell whether what was written at ``loc`` can be read, be it with blanks within; so can what is absent."""
+        """Tell whether the value at ``loc`` can be read, perhaps with blanks within; so can an absent one."""
         return not any(loc[:depth] in self._blanks for depth in range(len(loc) + 1))
 
     @cached_property
@@ -207,7 +207,7 @@ class Draft:
         return [name for name, dataset in self.spec.datasets.items() if dataset.role == role]
 
     def unknown(self, *loc: str | int) -> list[str]:
-        """Return the keys at ``loc`` that may not stand there."""
+        """Return the keys of the mapping at ``loc`` that it may not have."""
         details = self.error.errors(include_url=False, include_context=False, include_input=False) if self.error else []
         places = [existing(detail["loc"], self.tree) for detail in details if detail["type"] == "extra_forbidden"]
         return [str(place[-1]) for place in places if place[:-1] == loc]

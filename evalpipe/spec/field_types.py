@@ -193,7 +193,7 @@ class Short:
     key: str
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Wrap a bare value into the mapping."""
+        """Return the core schema that wraps a bare value into the mapping."""
         return core_schema.no_info_before_validator_function(
             lambda value: value if isinstance(value, dict | BaseModel) else {self.key: value}, handler(source)
         )
@@ -212,7 +212,7 @@ class OneOrMore:
     """Lets a list of a single entry be written as that entry."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Wrap a single entry into a list."""
+        """Return the core schema that wraps a single entry into a list."""
         return core_schema.no_info_before_validator_function(
             lambda value: value if isinstance(value, list | tuple) else [value], handler(source)
         )

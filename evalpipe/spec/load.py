@@ -89,7 +89,7 @@ class Layers:
         return self.with_base(node, path.parent, {**including, _real_path(path): shown}, links)
 
     def _refuse(self, problem: Problem) -> Node | None:
-        """Note why there is no node."""
+        """Note the problem because of which there is no node."""
         self.problems.append(problem)
         self.complete = False
         return None
@@ -152,7 +152,7 @@ def _shown_path(from_file: str, name: str) -> str:
 
 
 def _real_path(path: str | Path) -> str:
-    """Return the path without links; as it is where it can be no path."""
+    """Return the path with links resolved; unchanged where it is no valid path."""
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):
@@ -225,7 +225,7 @@ def _read_source(
 
 
 def _without_empty(root: Node) -> Node:
-    """Leave out lists that are empty and need not be there: none is what they say.
+    """Leave out optional lists that are empty: an absent list means the same.
 
     An empty list takes away what a base declares, so they go when all is merged.
     """
@@ -267,7 +267,7 @@ def to_text(spec: Spec) -> str:
 
 
 def from_text(text: str) -> Spec:
-    """Return the spec that was made text, checked again; raises SpecError."""
+    """Return the spec of a text made by `to_text`, checked again; raises SpecError."""
     document: dict[str, Any] = json.loads(text)
     folders = {name: Path(folder) for name, folder in document["folders"].items()}
     environment = frozenset(map(tuple, document["environment"]))

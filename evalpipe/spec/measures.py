@@ -83,11 +83,11 @@ class MetricChoice:
 
     @classmethod
     def blank(cls) -> MetricChoice:
-        """Return what stands for a measure that cannot be read."""
+        """Return the placeholder for a measure that cannot be read."""
         return cls("")
 
     def written(self) -> str | dict[str, object]:
-        """Return the choice as it stands in a spec."""
+        """Return the choice in the form of a spec."""
         common = {"average": self.average, "prevalence": self.prevalence}
         options = {**self.options, **{key: value for key, value in common.items() if value is not None}}
         return {"metric": self.metric, **options} if options else self.metric
@@ -154,7 +154,7 @@ MeasureOfSpec = Annotated[MetricChoice, OrExpression()]
 
 
 def canonical_name(name: str) -> str:
-    """Return the canonical name of a metric; a name that is none, as it is."""
+    """Return the canonical name of a metric; unknown names unchanged."""
     return registry[name].name if name in registry else name
 
 
@@ -163,7 +163,7 @@ MetricName = Annotated[StrictStr, PlainSerializer(canonical_name, when_used="jso
 
 
 def located_items(loc: Loc, value: Any) -> list[tuple[Loc, Any]]:
-    """Return each item of a list that was written at ``loc`` with its place; a single value stands there itself."""
+    """Return the items of the list at ``loc``, each with its location; a single value is at ``loc`` itself."""
     return [((*loc, index), item) for index, item in enumerate(value)] if isinstance(value, tuple) else [(loc, value)]
 
 
@@ -198,7 +198,7 @@ class MeasureExpression(SpecPart):
 
     @property
     def tree(self) -> Node | None:
-        """The expression as it is read; None where it cannot be."""
+        """The parsed expression; None where it cannot be parsed."""
         try:
             return read_expression(self.expression)
         except ExpressionFault:
@@ -206,7 +206,7 @@ class MeasureExpression(SpecPart):
 
     @property
     def choices(self) -> dict[str, MetricChoice]:
-        """The measures that it is of, by their names in it, each once."""
+        """The measures in the expression, by their names in it."""
         names = dict.fromkeys(node.name for node in names_in(self.tree)) if self.tree is not None else {}
         return {name: self.of.get(name, MetricChoice(name)) for name in names}
 
@@ -250,7 +250,7 @@ class Measures:
         return [*(name for metric in registry for name in (metric.name, *metric.aliases)), *self.declared]
 
     def advice(self, name: str, others: Iterable[str] = ()) -> Advice:
-        """Return what helps where nothing is called ``name``: the ``others`` and expressions come before metrics."""
+        """Return the hint where no measure is called ``name``: the ``others`` and expressions come before metrics."""
         guess = closest(name, others) or closest(name, self.declared)
         return Advice(f"did you mean '{guess}'?") if guess else registry.advice(name, self.task)
 

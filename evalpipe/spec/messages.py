@@ -78,7 +78,7 @@ def bad_identifier(name: str, shown: str) -> tuple[str, str | None]:
 
 
 def _name_fault(name: str, shown: str) -> str | None:
-    """Say what is wrong with the name of a model, a dataset or a variant; None where nothing is."""
+    """Return the fault in the name of a model, a dataset or a variant; None for a valid name."""
     unseen = _UNSEEN.search(name)
     if not name:
         return "a name must not be empty"
@@ -135,14 +135,14 @@ class Alternatives:
         return cls(root, tuple(_alternatives(root, root)))
 
     def at(self, loc: Loc) -> Alternatives:
-        """Go to a location, as far as the schema knows it."""
+        """Return the schemas at a location within these; none where they do not describe it."""
         schemas = self.schemas
         for part in loc:
             schemas = tuple(inner for schema in schemas for inner in self._within(schema, part))
         return Alternatives(self.root, schemas)
 
     def _within(self, schema: Schema, part: str | int) -> list[Schema]:
-        """Return the schemas of a key, or of an item, of what a schema describes."""
+        """Return the schemas of a key, or of an item, of the values that a schema describes."""
         if isinstance(part, int):
             inner = schema.get("items")
         elif part in schema.get("properties", {}):
@@ -173,7 +173,7 @@ class Alternatives:
 
     @property
     def words(self) -> str:
-        """What a value here may be, in words."""
+        """The words for the values that are allowed here."""
         phrases = list(dict.fromkeys(_schema_in_words(schema) for schema in self.schemas))
         if "a number" in phrases and "a whole number" in phrases:
             phrases.remove("a whole number")
@@ -260,7 +260,7 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
 
 
 def _no_measure(tree: Tree, loc: Loc, kind: str) -> Problem | None:
-    """Report that no measure can be read at ``loc``; None where its name could not be read, which is reported."""
+    """Return the problem that no measure can be read at ``loc``; None where its name has a problem already."""
     value = tree.get(*loc)
     if kind == UNNAMED:
         name = next(iter(value), "")
@@ -289,7 +289,7 @@ class _Explainer:
     prefix: Loc
 
     def problem(self, kind: str, loc: Loc, last: str | int) -> Problem | None:
-        """Translate an error of pydantic's ``kind`` at ``loc``; None where another problem tells the same."""
+        """Return the problem of pydantic's error of a ``kind`` at ``loc``; None where another problem says the same."""
         tree, value, allowed = self.tree, self.tree.get(*loc), self._allowed(loc)
         if (kind == "missing" and self._misspelt(loc, str(last))) or (kind == "too_short" and value):
             return None
@@ -306,7 +306,7 @@ class _Explainer:
         return _wrong_value(tree, allowed, loc, _CODES.get(kind, "wrong-type"))
 
     def _allowed(self, loc: Loc) -> Alternatives:
-        """Return what a value at ``loc`` may be; of the two forms of a dataset, the one that is meant."""
+        """Return the schemas allowed at ``loc``; of the two forms of a dataset, the one that is meant."""
         allowed, written = self.root.at(loc[len(self.prefix) :]), self.tree.get(*loc)
         if loc[:1] != ("datasets",) or len(loc) != len(("datasets", "name")):
             return allowed
@@ -332,7 +332,7 @@ class _Explainer:
 
 
 def existing(raw: Loc, tree: Tree) -> Loc:
-    """Keep of pydantic's location what was written: it also names branches of unions and wrapped keys."""
+    """Return pydantic's location without branches of unions and wrapped keys: the path in the file."""
     loc: Loc = ()
     for part in raw:
         value = tree.get(*loc)
@@ -394,7 +394,7 @@ def _wrong_value(tree: Tree, allowed: Alternatives, loc: Loc, code: str) -> Prob
 
 
 def _meant_value(tree: Tree, allowed: Alternatives, loc: Loc) -> str | None:
-    """Guess what was meant by a value, where a guess can be checked."""
+    """Return a hint with the value that was probably meant, where a guess can be checked."""
     value = tree.get(*loc)
     choices = [choice for choice in allowed.choices if isinstance(choice, str)]
     hint = None

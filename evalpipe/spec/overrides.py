@@ -170,7 +170,7 @@ def _split_path(text: SpecText) -> tuple[list[_Segment], int]:
 def _value(
     text: SpecText, environment: Mapping[str, str], problems: list[Problem], path: tuple[str, ...]
 ) -> Node:
-    """Return what stands after the '=', read as YAML; raises SpecError for what YAML reads as something else."""
+    """Return the text after the '=' read as YAML; raises SpecError where YAML reads it as something else."""
     document = parse(text, environment, path)
     problems.extend(document.problems)
     written = text.text[text.skip :].strip()

@@ -71,7 +71,7 @@ def check_measure(
 
 
 def misspelt_keys(draft: Draft, loc: Loc, choice: MetricChoice, keys: Sequence[str]) -> Iterator[Problem]:
-    """Report what stands among the options of a measure that is unknown, and was probably meant for one of ``keys``."""
+    """Report unknown options of a measure that were probably meant for one of ``keys``."""
     options = {option for metric in draft.measures for option in metric.option_types}
     for key in choice.options:
         if key not in options and closest(key, keys):
@@ -219,7 +219,7 @@ def _listed_twice(draft: Draft, entries: list[Entry]) -> Iterator[Problem]:
 
 
 def effective(draft: Draft, entry: Entry) -> str:
-    """Return the options an entry comes to, as text."""
+    """Return the effective options of an entry, as text."""
     filled = dict(entry.choice.options)
     for option, key in entry.metric.from_spec.items():
         declared = getattr(draft.spec, key)
@@ -275,7 +275,7 @@ def _not_asked_for(draft: Draft, entry: Entry) -> Iterator[Problem]:
 
 
 def _values_asked_for(draft: Draft, entry: Entry) -> set[tuple[str, str]]:
-    """Return what tells the values that an entry asks for apart: options and average, and the prevalence."""
+    """Return the options, averages and prevalences that identify the values of an entry."""
     choices = [replace(entry.choice, average=average) for average in entry.choice.averages or (None,)]
     return {(effective(draft, replace(entry, choice=choice)), at)
             for choice in choices for at in prevalences(draft, entry)}
@@ -397,12 +397,12 @@ def _check_unlisted_name(draft: Draft, loc: Loc, entry: MeasureExpression, node:
 
 
 def _nested_expression(name: str) -> tuple[str, str]:
-    """Return what to say of an expression that names another one."""
+    """Return the message for an expression that names another one."""
     return f"{quoted(name)} is an expression itself, and expressions are of metrics alone", "write it out in brackets"
 
 
 def _wrong_range(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
-    """Report a range that no two values have."""
+    """Report a range that has not two ends, or ends that do not ascend."""
     here = (*loc, "range")
     if entry.range is None or not draft.readable(*here):
         return

@@ -90,7 +90,7 @@ def missing_in_part(draft: Draft, model: str, part: str, key: str) -> Iterator[P
 
 
 def each_level(draft: Draft, here: Loc, listed_levels: Iterable[Level], mark: EachLevel) -> Iterator[Problem]:
-    """Report what stands at ``here`` as a level and is none, and the declared levels that are not among these."""
+    """Report values at ``here`` that are no declared levels, and declared levels that are absent there."""
     by_level = isinstance(listed_levels, Mapping)
     names = [level_text(level) for level in listed_levels]
     for index, name in enumerate(names if draft.levels else ()):

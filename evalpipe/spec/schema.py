@@ -80,7 +80,7 @@ def json_schema() -> Schema:
 
 
 def _with_or_without_predictions(required: list[str]) -> Schema:
-    """Require what has predictions, or none of it where there are candidates and goals that rank them."""
+    """Require the keys of predictions, or none of them where there are candidates with goals."""
     predicted = [key for key in required if key not in ALONE]
     without = {"not": {"anyOf": [{"required": [key]} for key in predicted]}}
     return {"required": [key for key in required if key in ALONE],
@@ -100,7 +100,7 @@ def _with_references(node: Any, form: Schema, name: str) -> Any:
 
 
 def _with_measures(schema: Schema, measure: Schema) -> Schema:
-    """Define what a measure is, which pydantic marks alone: its forms are long, and each place refers to them."""
+    """Add the definition of a measure, to which all places refer, for its forms are long."""
     marked: Schema = _with_references(schema, {"$comment": MEASURE}, "metric")
     marked["$defs"]["metric"] = measure
     return marked
@@ -186,7 +186,7 @@ def resolved(spec: Spec) -> dict[str, object]:
 
 
 def _idle_keys(part: SpecPart) -> Iterator[str]:
-    """Yield the keys of a mapping that say nothing, as what they need is not there."""
+    """Yield the keys of a mapping that have no effect, because a key that they need is absent."""
     for name, field in type(part).model_fields.items():
         for mark in field.metadata:
             if isinstance(mark, IdleWithout) and not any(getattr(part, key) for key in mark.keys or (name,)):

@@ -115,7 +115,7 @@ class Spec(ChapterKeys):
 
     @property
     def origin(self) -> Origin:
-        """Where each key was written; empty for a spec made from a mapping."""
+        """The places of keys and values in files; empty for a spec made from a mapping."""
         return self._origin
 
     @property
@@ -125,12 +125,12 @@ class Spec(ChapterKeys):
 
     @property
     def uris(self) -> Mapping[str, DatabaseUri]:
-        """Where the databases of queries are, by dataset, with what the environment holds: they may hold passwords."""
+        """The URIs of databases, by dataset, with values from the environment: they may contain passwords."""
         return self._uris
 
     @property
     def ledger_uri(self) -> DatabaseUri | None:
-        """Where the ledger is, with what the environment holds; None where `ledger` is true or false."""
+        """The URI of the ledger, with values from the environment; None where `ledger` is true or false."""
         return self._ledger_uri
 
     @property

@@ -162,7 +162,7 @@ def read_prose(tree: Tree, loc: Loc, written: str) -> ProseText | Problem:
 
 
 def _prose_bytes(tree: Tree, loc: Loc, path: Path) -> bytes | Problem:
-    """Return the bytes of the file of a text, or what prevents that they are read."""
+    """Return the bytes of the file of a text, or the problem of reading it."""
     shown = tree.show(*loc)
     try:
         content = path.read_bytes() if path.stat().st_size <= MAX_PROSE_BYTES else None

@@ -83,7 +83,7 @@ def expand(
 
 
 def literal(text: str) -> str:
-    """Return what a text says without the environment: defaults in place of references, nothing where there is none."""
+    """Return a text with defaults, or nothing, in place of references to the environment."""
     def replacement(token: re.Match[str]) -> str:
         if token["body"] is None:
             return "${"
@@ -94,7 +94,7 @@ def literal(text: str) -> str:
 
 
 def _value_of_reference(token: re.Match[str], environment: Mapping[str, str], printed: str | None) -> str:
-    """Return what a reference stands for, which is ``printed`` somewhere; None where it stands in no output."""
+    """Return the value of a reference; ``printed`` names where it is output, None where it is not."""
     body = _BODY.fullmatch(token["body"])
     if not token["end"]:
         raise BadReferenceError("bad-reference", f"the reference {token[0][:40]!r} is not closed", "end it with '}'")
@@ -136,7 +136,7 @@ class UnreadableValue:
     """Stands for a value that could not be read; its problem is reported where it was met."""
 
     def __repr__(self) -> str:
-        """Name it."""
+        """Return its name for messages."""
         return "<unreadable>"
 
 
@@ -150,7 +150,7 @@ class Foreign:
     name: str
 
     def __str__(self) -> str:
-        """Name its type, as in messages."""
+        """Return its type for messages."""
         return f"a value of type {self.name}"
 
 
@@ -288,17 +288,17 @@ class Tree:
         return loc in self.origin.environment
 
     def show(self, *loc: str | int) -> str:
-        """Quote the value at ``loc``; a mapping, or what came from the environment, is shown as it was written."""
+        """Quote the value at ``loc``; a mapping, or a value from the environment, in the text of the file."""
         value = self.get(*loc)
         return self.written(*loc) if self.secret(*loc) or isinstance(value, dict) else quoted(value)
 
     def spell(self, *loc: str | int) -> str:
-        """Say what the value at ``loc`` is; where it came from the environment, its kind and the reference."""
+        """Describe the value at ``loc`` in words; one from the environment by its kind and reference."""
         value = self.get(*loc)
         return f"{kind(value)} from {self.written(*loc)}" if self.secret(*loc) else spelled(value)
 
     def written(self, *loc: str | int) -> str:
-        """Return the characters that stand for the value at ``loc``, without quotes."""
+        """Return the text of the value at ``loc`` in the file, without quotes."""
         place = self.origin.values.get(loc)
         if place is None or place.text is None or place.column is None:
             return "the environment" if self.secret(*loc) else str(self.get(*loc))
