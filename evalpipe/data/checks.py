@@ -287,7 +287,7 @@ def _read_scores(columns: Columns, column: str, loc: Loc) -> None:
 
 
 def _probability_hint(values: pl.Series, outside: pl.Series, key: str) -> str:
-    """Return a hint, guessed from all values, what the column under a model's ``key`` has instead of probabilities."""
+    """Return a hint, from all values, at the likely content of a column, under ``key``, that has no probabilities."""
     finite = values.filter(values.is_finite().fill_null(value=False))
     share = int(outside.sum()) / max(1, len(values))
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)  # type: ignore[arg-type]

@@ -133,10 +133,10 @@ class BootstrapFit:
 class SlicedRows:
     """One way to slice the rows of a sample.
 
-    ``title`` names it, as in "season × habitat"; ``labels`` are those of each slice by column, such as {"season": "a",
-    "habitat": "d"}, in ascending order, of a condition its name and "true"; ``codes`` the number of each row's slice,
-    from 0, shape [n], -1 for a row that is in none. All intervals of a number that is cut, and the slice of a
-    condition, are there even when no row is in them; of combinations only those that occur.
+    ``title`` names it, as in "season × habitat"; ``labels`` has for each slice its label by column, such as
+    {"season": "a", "habitat": "d"}, in ascending order, for a condition {name: "true"}; ``codes`` [n] is the number of
+    each row's slice, from 0, or -1 for rows in no slice. All intervals of a number that is cut, and the slice of a
+    condition, are there even without rows; of combinations only those that occur.
     """
 
     title: str
@@ -220,19 +220,18 @@ class ClusterCounts:
 class Sample:
     """Rows of one dataset in canonical order: sorted by their values, so the order in the files changes nothing.
 
-    ``levels`` are the names of the outcome's levels in order, of a binary one the event first, of a number none.
-    ``truth`` is, for each row, whether it is an event, the place of its level, or its number, shape [n]; ``weight`` the
-    case weights, shape [n], all above zero, or None; ``models`` the predictions by the name of the model or variant;
-    ``baseline`` the mean outcome of the reference datasets, where it is a number and they have it; ``cluster`` the
-    number of each row's cluster from 0, shape [n], or None; ``slicings`` the ways to slice the rows, and ``searched``
-    those by the single columns among whose slices the worst are looked for. ``exposure`` is what each count was counted
-    in, shape [n], or None: predictions are expected counts in it, and ``baseline`` is the rate per unit of it. ``ids``
-    are what names each row in the row-level file, [n]; None where none is written. ``steps`` are those of each model
-    that has steps, ``refits`` the other fits of each that has several, ``bootstrap`` those to bootstrap samples.
-    ``folds`` are the folds of resampling as a way to slice the rows; None where no column numbers them.
-    ``parts`` are the samples that stand for a dataset that is never held, see `of`; ``by_cluster`` is how the
-    observations of its clusters spread over the rows, where there are any: ``cluster`` is None then.
-    ``row_columns`` are the columns that residuals are set against, by name.
+    ``levels`` are the outcome's levels in order, the event of a binary one first; none of a number. ``truth`` [n] are
+    flags of the event, indices of levels, or numbers; ``weight`` [n] the case weights, all above zero, or None;
+    ``models`` the predictions by the name of the model or variant; ``baseline`` the mean outcome of the reference
+    datasets, where it is a number and they have it; ``cluster`` [n] the number of each row's cluster from 0, or None;
+    ``slicings`` the ways to slice the rows, and ``searched`` the slicings by single columns among which the worst
+    slices are searched. ``exposure`` [n] is the amount in which each count was counted, or None: predictions are
+    expected counts in it, and ``baseline`` is the rate per unit of it. ``ids`` [n] name the rows in the row-level file;
+    None where none is written. ``steps`` are, by model, its training steps, ``refits`` its other fits, ``bootstrap``
+    its fits to bootstrap samples. ``folds`` are the folds of resampling as a slicing; None where no column has them.
+    ``parts`` are the samples of cells of a dataset too large for memory, see `of`; ``by_cluster`` are the counts of its
+    clusters by cell, if any: ``cluster`` is None then. ``row_columns`` are the columns to plot residuals against, by
+    name.
     """
 
     dataset: str

@@ -190,7 +190,7 @@ def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> 
 
 
 def _outcome_columns(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.Series]:
-    """Return the columns "truth", and "weight" and "exposure" where there are such."""
+    """Return the columns "truth" and, where the plan has them, "weight" and "exposure"."""
     plan, truth = columns.rows.plan, columns.truth
     assert truth is not None  # noqa: S101 - evaluated rows have an outcome
     frame = {"truth": _level_codes(plan.task, truth, levels).alias("truth")}

@@ -55,7 +55,7 @@ def check(columns: Columns, *, whole: bool = True) -> None:
 def _read_levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
     """Read the levels of a column that occur, or the periods of its dates; missing values are the last level.
 
-    Numbers are in order of size, texts in natural order, which is that of time where they name periods.
+    Numbers are in order of size, texts in natural order, periods in order of time.
     """
     values = columns.rows.typed(sliced.column) if sliced.by is None else read_dates(columns, sliced.column, loc)
     if values is None:

@@ -75,6 +75,7 @@ def _name_lines(proposal: Proposal, name: str) -> Iterator[SpecLine]:
 
 
 def _outcome_lines(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield the lines of the key ``outcome``: column, event and levels."""
     column, levels = proposal.outcome.column, proposal.levels
     yield SpecLine("outcome:")
     range_note = "" if proposal.outcome.task in CLASSES else f"; values {range_text(column)}"
@@ -118,6 +119,7 @@ def _row_lines(proposal: Proposal) -> Iterator[SpecLine]:
 
 
 def _dataset_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
+    """Yield the lines of the key ``datasets``, with paths relative to the folder of ``target``."""
     yield SpecLine("datasets:", "paths start from the folder of this file")
     for dataset in proposal.looked.datasets:
         rows = "" if dataset.rows is None else f"{counted(dataset.rows, 'row')}, "
@@ -156,6 +158,7 @@ def _csv_keys(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
 
 
 def _model_lines(proposal: Proposal) -> Iterator[SpecLine]:
+    """Yield the lines of the key ``models``, and of ``threshold`` where probabilities need one."""
     yield SpecLine("models:")
     for model in proposal.models:
         yield SpecLine(f"  {key(model.name)}:")

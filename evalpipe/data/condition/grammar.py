@@ -107,7 +107,7 @@ def one_of(value: Value, options: Sequence[Value]) -> Value:
 
 
 def like(value: Value, pattern: Value, word: str) -> Value:
-    """Return whether a text is like a pattern, in which % stands for any text and _ for one character."""
+    """Return the test that a text matches a pattern, in which % stands for any text and _ for one character."""
     of_kind(value, "text", word.upper())
     if pattern.literal is None:
         message = f"compares {value.called} by {word.upper()} with what is not a text"

@@ -277,9 +277,9 @@ def _comparable_times(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl
 class Function:
     """A function of conditions: its signature, such as "round(x, digits)", kinds of arguments and value, and meaning.
 
-    ``takes`` are kinds of values by space, or "whole", a whole number written in the condition; "when", a date or a
-    time; "any", whatever the other arguments are. ``gives`` is a kind, or "any", that of the arguments. ``build`` makes
-    the expression of those of the arguments; the last ``optional`` of these may be left out.
+    ``takes`` are the kinds of arguments, separated by spaces: a `Kind`; "whole", an integer literal; "when", a date or
+    a time; "any", the same kind for all. ``gives`` is the kind of the value, or "any", that of the arguments. ``build``
+    makes the expression from those of the arguments, of which the last ``optional`` ones may be left out.
     """
 
     signature: str

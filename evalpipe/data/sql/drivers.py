@@ -172,6 +172,7 @@ class PostgreSQL(Database):
         yield from self.timely(self._cursor_batches(text, source, rows))
 
     def _cursor_batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a statement as `batches` does, without a limit of time."""
         # COPY, the default of the driver, takes no parameters.
         options = {"adbc.postgresql.use_copy": "false"}
         with self.connection.cursor(adbc_stmt_kwargs=options) as cursor:
@@ -200,9 +201,9 @@ def _postgresql_column(field: pa.Field) -> QueryColumn:
 
 
 class OtherDatabase(Database):
-    """A connection by a driver that is named, in a transaction that is rolled back.
+    """A connection by another ADBC driver, which the spec names, in a transaction that is rolled back.
 
-    The driver is told to read only, where it can be told. Its batches are as large as it makes them.
+    It is set to read only, where the driver supports that. The driver chooses the size of batches.
     """
 
     def __init__(self, address: str, driver: str) -> None:
