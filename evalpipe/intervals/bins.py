@@ -38,16 +38,16 @@ def rate_variances(events: Floats, others: Floats, squared_events: Floats, squar
 
 
 def _pooled_bins(counts: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first bin and the one after the last whose rows give the variance of an event in each bin [b].
+    """Return, for each bin [b], the first and one past the last bin whose rows give the variance of an event in it.
 
-    The bin alone where it has `ENOUGH` rows; else those within half as many rows on either side.
+    These are the bin itself where it has `ENOUGH` rows; else the bins within half as many rows on either side.
     """
     after = np.cumsum(counts)
-    places, before = np.arange(len(counts)), after - counts
+    bins, before = np.arange(len(counts)), after - counts
     first = np.searchsorted(after, before - ENOUGH / 2, side="right")
     last = np.searchsorted(before, after + ENOUGH / 2, side="left")
-    alone = counts >= ENOUGH
-    return np.where(alone, places, np.minimum(first, places)), np.where(alone, places + 1, np.maximum(last, places + 1))
+    enough = counts >= ENOUGH
+    return np.where(enough, bins, np.minimum(first, bins)), np.where(enough, bins + 1, np.maximum(last, bins + 1))
 
 
 def squared_error_variances(variances: Floats, counts: Floats) -> Floats:
@@ -97,7 +97,7 @@ class Bins:
 
     @property
     def thin(self) -> bool:
-        """Whether they have fewer than `ENOUGH` rows on average."""
+        """Whether the bins have fewer than `ENOUGH` effective rows on average."""
         return self.n < ENOUGH * len(self.events)
 
     @property

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def quantiles(values: Floats, shares: Sequence[float] | Floats) -> Floats:
-    """Return the quantiles of ``values`` [n] at ``shares`` [k], interpolated linearly: those of NumPy, bit for bit.
+    """Return the quantiles of ``values`` [n] at ``shares`` [k], interpolated linearly: as NumPy does, bit for bit.
 
-    NumPy's own prepare for every shape and method, which takes several times as long as to sort a few thousand numbers.
-    Neither values nor shares may be NaN.
+    NumPy's function prepares for every shape and method, which takes several times as long as to sort a few thousand
+    numbers. Neither values nor shares may be NaN.
     """
     ordered, at = np.sort(values), np.asarray(shares, float) * (len(values) - 1)
     low = np.floor(at).astype(np.intp)
@@ -59,7 +59,7 @@ def scale_slope(value: float, bounds: tuple[float, float]) -> float:
 
 
 def _to_scale(value: float, bounds: tuple[float, float]) -> float:
-    """Return a value on the scale of its range: logit between two ends, log beside one, else as it is."""
+    """Return a value on the scale of its range: the logit between two ends, the log from one end, else unchanged."""
     low, high = bounds
     if math.isfinite(low) and math.isfinite(high):
         return math.log((value - low) / (high - value))
@@ -69,7 +69,7 @@ def _to_scale(value: float, bounds: tuple[float, float]) -> float:
 
 
 def _from_scale(scaled: float, bounds: tuple[float, float]) -> float:
-    """Return the value that a number on the scale stands for."""
+    """Return the value whose number on the scale of its range is ``scaled``; see `_to_scale`."""
     low, high = bounds
     if math.isfinite(low) and math.isfinite(high):
         share = 1 / (1 + math.exp(-scaled)) if scaled > 0 else math.exp(scaled) / (1 + math.exp(scaled))
@@ -91,20 +91,20 @@ SPREAD_TAIL = 0.025
 FOR_ALL = {EVERY: sentence("asked-bootstrap")}
 
 ROUNDING = 1e-12
-"""What is smaller than this, beside the numbers it was computed from, is rounding and no spread."""
+"""A difference smaller than this, relative to the numbers it was computed from, is rounding and no spread."""
 
 
 BIASED = "biased-by-resampling"
 """The code of why a value lies outside limits from replicates."""
 
 THIN = "noise-of-thin-bins"
-"""That of why it lies outside limits without the noise of bins."""
+"""The code of why a value lies outside limits without the noise of bins."""
 
 
 def doubtful(value: float, limits: Ends, method: str) -> Sentence | None:
-    """Return why limits do not show how uncertain a value is; None where nothing speaks against them.
+    """Return why limits do not show how uncertain a value is; None where they may.
 
-    They are one number but for rounding, so no uncertainty was seen; or the value lies outside them.
+    They do not where they are one number but for rounding, or where the value lies outside them.
     """
     if limits[1] - limits[0] <= ROUNDING * max(abs(limits[0]), abs(limits[1])):
         return sentence("no-width" if method == "wald" else "same-in-replicates")

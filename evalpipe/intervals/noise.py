@@ -325,4 +325,5 @@ def _including_or_percentile(limits: Limits | None, replicates: Floats, value: f
 
 
 def _root(limits: Limits) -> Limits:
+    """Return the square roots of limits, of 0 where they are negative."""
     return math.sqrt(max(limits[0], 0.0)), math.sqrt(max(limits[1], 0.0))

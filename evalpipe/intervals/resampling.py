@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 GUIDES = 128
-"""Parts of 0 to 1 for which each unit knows the least count, from which a count is looked for."""
+"""Parts of 0 to 1 for which each unit has the index of a least count, from which the search for a count starts."""
 
 STEPS = 3
 """How many counts are tried one after the other from there."""
@@ -47,28 +47,29 @@ class PoissonCounts:
     def draw(self, generator: np.random.Generator, times: int) -> Wholes:
         """Draw the counts of every unit ``times`` times, [times, units], by inversion of their distribution.
 
-        With a guide to where to look: Chen & Asau (1974). A third of the time of a rejection for each count.
+        A guide table gives the index at which the search starts: Chen & Asau (1974). Takes a third of the time of
+        rejection sampling.
         """
         if self._width * len(self.rate) > TABLE:
             return generator.poisson(self.rate, (times, len(self.rate)))
-        (low, reached), guides = self._table, self._guides
-        chance = generator.random((times, len(self.rate)))
+        (low, cumulative), guides = self._table, self._guides
+        uniform = generator.random((times, len(self.rate)))
         first = np.arange(len(self.rate)) * GUIDES
-        place = np.take(guides, (chance * GUIDES).astype(np.intp) + first)
-        beyond = np.flatnonzero(np.take(reached, place) <= chance)
-        flat, of_chance = place.ravel(), np.take(chance, beyond)
+        index = np.take(guides, (uniform * GUIDES).astype(np.intp) + first)
+        beyond = np.flatnonzero(np.take(cumulative, index) <= uniform)
+        flat, uniform_beyond = index.ravel(), np.take(uniform, beyond)
         for _ in range(STEPS):
             flat[beyond] += 1
-            further = np.take(reached, flat[beyond]) <= of_chance
-            beyond, of_chance = beyond[further], of_chance[further]
+            is_further = np.take(cumulative, flat[beyond]) <= uniform_beyond
+            beyond, uniform_beyond = beyond[is_further], uniform_beyond[is_further]
         # In the tails a part holds many counts: those are looked for by halves.
-        least, most = flat[beyond], (beyond % len(low) + 1) * self._width - 1
-        while np.any(least < most):
-            middle = (least + most) // 2
-            above = np.take(reached, middle) > of_chance
-            least, most = np.where(above, least, middle + 1), np.where(above, middle, most)
-        flat[beyond] = least
-        return place + (low - np.arange(len(low)) * self._width)
+        lowest, highest = flat[beyond], (beyond % len(low) + 1) * self._width - 1
+        while np.any(lowest < highest):
+            middle = (lowest + highest) // 2
+            is_above = np.take(cumulative, middle) > uniform_beyond
+            lowest, highest = np.where(is_above, lowest, middle + 1), np.where(is_above, middle, highest)
+        flat[beyond] = lowest
+        return index + (low - np.arange(len(low)) * self._width)
 
     @cached_property
     def _width(self) -> int:
@@ -77,29 +78,29 @@ class PoissonCounts:
 
     @cached_property
     def _table(self) -> tuple[Wholes, Floats]:
-        """The least count of each unit [units], and the chance of at most it, of at most the next, …, end to end."""
+        """The least count of each unit [units], and the cumulative probabilities from it up, [units x width] flat."""
         from scipy.special import gammaln
 
         low = np.maximum(np.floor(self.rate - FAR * (np.sqrt(self.rate) + 1)), 0).astype(np.intp)
         counts = low[:, None] + np.arange(self._width)
         # The factorial of each count up to the largest, where these are no more than the counts of the table.
-        few = counts.max() < counts.size
-        factorials = gammaln(np.arange(counts.max() + 1) + 1.0)[counts] if few else gammaln(counts + 1.0)
+        few_factorials = counts.max() < counts.size
+        factorials = gammaln(np.arange(counts.max() + 1) + 1.0)[counts] if few_factorials else gammaln(counts + 1.0)
         logs = counts * log(self.rate)[:, None] - factorials
-        reached = np.cumsum(exp(logs - self.rate[:, None]), axis=1)
-        reached[:, -1] = 1.0
-        return low, np.minimum(reached, 1.0).ravel()
+        cumulative = np.cumsum(exp(logs - self.rate[:, None]), axis=1)
+        cumulative[:, -1] = 1.0
+        return low, np.minimum(cumulative, 1.0).ravel()
 
     @cached_property
     def _guides(self) -> Wholes:
-        """The place in the table at or before that of any chance in each part of 0 to 1, [units x parts]."""
-        reached = self._table[1].reshape(len(self.rate), -1)
-        part = np.minimum(np.floor(reached * GUIDES), GUIDES).astype(np.intp)
-        # How many counts are reached in lower parts; a chance in this part may be in the last of these still.
-        cells = np.arange(len(part))[:, None] * (GUIDES + 1) + part
-        below = np.bincount(cells.ravel(), minlength=len(part) * (GUIDES + 1)).reshape(len(part), -1)
-        number = np.cumsum(below, axis=1) - below
-        return np.asarray((number[:, :GUIDES] + np.arange(len(part))[:, None] * self._width).ravel())
+        """The index in the table from which to search for a number in each part of 0 to 1, [units x parts] flat."""
+        cumulative = self._table[1].reshape(len(self.rate), -1)
+        part = np.minimum(np.floor(cumulative * GUIDES), GUIDES).astype(np.intp)
+        # How many counts have their cumulative probability in lower parts: the first candidate for this part.
+        part_codes = np.arange(len(part))[:, None] * (GUIDES + 1) + part
+        counts_in_part = np.bincount(part_codes.ravel(), minlength=len(part) * (GUIDES + 1)).reshape(len(part), -1)
+        counts_below = np.cumsum(counts_in_part, axis=1) - counts_in_part
+        return np.asarray((counts_below[:, :GUIDES] + np.arange(len(part))[:, None] * self._width).ravel())
 
 
 @dataclass(frozen=True)
@@ -116,28 +117,28 @@ class MultinomialCounts:
         depend on how it is distributed. So the draws are exact, at a cost that does not grow with the observations.
         """
         counts = np.zeros((times, len(self.sizes)), np.intp)
-        short = np.full(times, self._total)
-        while short.min() > 4 * len(self._units):
-            first = len(short) == int((short == self._total).sum())
-            poisson = self._first_counts if first else PoissonCounts(self._rate(int(short.min())))
+        missing = np.full(times, self._total)
+        while missing.min() > 4 * len(self._units):
+            is_first = len(missing) == int((missing == self._total).sum())
+            poisson = self._first_counts if is_first else PoissonCounts(self._rate(int(missing.min())))
             added = poisson.draw(generator, times)
-            while len(again := np.flatnonzero(added.sum(axis=1) > short)):
-                added[again] = poisson.draw(generator, len(again))
+            while len(too_many := np.flatnonzero(added.sum(axis=1) > missing)):
+                added[too_many] = poisson.draw(generator, len(too_many))
             if len(self._units) == len(self.sizes):
                 counts += added
             else:
                 counts[:, self._units] += added
-            short = short - added.sum(axis=1)
-        if short.sum() > SINGLES:  # one replicate may be short of few, and end the loop, where the others are of many
-            return counts + generator.multinomial(short, self.sizes / self._total)
-        single = self._units_of(generator.integers(0, self._total, int(short.sum())))
-        cell = np.repeat(np.arange(times), short) * len(self.sizes) + single
-        counts += np.bincount(cell, minlength=counts.size).reshape(counts.shape)
+            missing = missing - added.sum(axis=1)
+        if missing.sum() > SINGLES:  # one replicate may be short of few, and end the loop, where the others are of many
+            return counts + generator.multinomial(missing, self.sizes / self._total)
+        drawn_units = self._units_of(generator.integers(0, self._total, int(missing.sum())))
+        unit_codes = np.repeat(np.arange(times), missing) * len(self.sizes) + drawn_units
+        counts += np.bincount(unit_codes, minlength=counts.size).reshape(counts.shape)
         return counts
 
-    def _rate(self, wanted: int) -> Floats:
-        """Return expectations whose counts are rarely more than ``wanted``, by two standard deviations fewer."""
-        return np.asarray(self.sizes[self._units] * (wanted / self._total) * (1 - 2 / np.sqrt(wanted)))
+    def _rate(self, observations: int) -> Floats:
+        """Return expectations [units] whose counts rarely total more than ``observations``, by two deviations."""
+        return np.asarray(self.sizes[self._units] * (observations / self._total) * (1 - 2 / np.sqrt(observations)))
 
     @cached_property
     def _first_counts(self) -> PoissonCounts:
@@ -154,20 +155,20 @@ class MultinomialCounts:
         return int(self.sizes.sum())
 
     def _units_of(self, observations: Wholes) -> Wholes:
-        """Return the unit of each observation."""
-        unit = np.take(self._unit_of_run, observations >> self._run_bits)
-        divided = np.flatnonzero(unit < 0)
-        unit[divided] = np.searchsorted(self._ends, observations[divided], side="right")
-        return unit
+        """Return the unit of each observation, by number."""
+        units = np.take(self._unit_of_run, observations >> self._run_bits)
+        in_mixed_run = np.flatnonzero(units < 0)
+        units[in_mixed_run] = np.searchsorted(self._ends, observations[in_mixed_run], side="right")
+        return units
 
     @cached_property
     def _run_bits(self) -> int:
-        """The bits of an observation's number that are its place within a run."""
+        """The number of low bits of an observation's number that give its position within a run."""
         return max(0, (self._total - 1).bit_length() - RUNS.bit_length() + 1)
 
     @cached_property
     def _unit_of_run(self) -> Wholes:
-        """The unit of each run of observations, -1 where it has several: few, as runs are many more than units."""
+        """The unit of each run of observations, or -1 for a run of several units, which are few: runs are short."""
         firsts = np.arange(0, self._total, 1 << self._run_bits)
         lasts = np.minimum(firsts + (1 << self._run_bits), self._total) - 1
         unit, last = (np.searchsorted(self._ends, ends, side="right").astype(np.int32) for ends in (firsts, lasts))
@@ -175,6 +176,7 @@ class MultinomialCounts:
 
     @cached_property
     def _ends(self) -> Wholes:
+        """The number of the first observation after those of each unit, [units]."""
         return np.cumsum(self.sizes)
 
 
@@ -182,7 +184,7 @@ BLOCK = 64
 """Replicates that share one random stream; fixed, so that batches and threads cannot change a draw."""
 
 HELD = 6_400_000
-"""Counts held at once by one thread (51 MB); changes no result."""
+"""Counts that one thread has in memory at once (51 MB); changes no result."""
 
 HYPERGEOMETRIC = 10**9
 """Observations from which on numpy draws no multivariate hypergeometric counts."""
@@ -194,7 +196,7 @@ NEAR = 2**17
 """Observations drawn at once one by one, few enough for the processor's cache; changes no result."""
 
 LOOKUP = 4_000_000
-"""The most observations that are listed one by one where units stand for many of them."""
+"""The most observations whose units are listed one by one where units stand for many observations."""
 
 LISTED = 4_000_000
 """Observations from which on many that are short of a draw are drawn unit by unit, and not looked for one by one."""
@@ -212,9 +214,10 @@ def stream(seed: int, *names: str | int) -> np.random.Generator:
 class Design:
     """How ``n`` rows are resampled.
 
-    ``weight`` [n] and its ``kind``, if any; ``cluster`` [n], the numbers of clusters that are drawn whole; ``strata``
-    [n], the numbers of groups of rows that are each drawn apart; ``poisson``, whether each unit's count is drawn by
-    itself, from a Poisson distribution, instead of all from one multinomial.
+    ``weight`` [n] and its ``kind`` ("frequency" or "importance"), if any; ``cluster`` [n], the number of each row's
+    cluster, where clusters are drawn as units; ``strata`` [n], the number of each row's stratum, where strata are drawn
+    separately; ``poisson``, whether each unit's count is drawn from its own Poisson distribution, instead of all from
+    one multinomial.
     """
 
     n: int
@@ -226,7 +229,7 @@ class Design:
 
     @property
     def unit(self) -> Wholes:
-        """The number of each row's unit, shape [n]."""
+        """The number of the unit that each row is drawn with, shape [n]."""
         return np.arange(self.n) if self.cluster is None else self.cluster
 
     @cached_property
@@ -240,12 +243,12 @@ class Design:
 
     @property
     def factor(self) -> Floats | None:
-        """What a row weighs each time that its unit is drawn, shape [n]; None where that is one."""
+        """The weight of a row each time that its unit is drawn, shape [n]; None where it is 1."""
         return None if self.weight is None or (self.kind == "frequency" and self.cluster is None) else self.weight
 
     @cached_property
     def parts(self) -> tuple[Wholes, ...]:
-        """The units of each stratum that occurs; none where all are drawn together."""
+        """The units of each stratum; empty where all units are drawn together."""
         if self.strata is None:
             return ()
         return tuple(np.flatnonzero(self.strata == stratum) for stratum in np.unique(self.strata))
@@ -263,7 +266,10 @@ class Design:
 
     @cached_property
     def multinomials(self) -> tuple[tuple[Wholes, MultinomialCounts], ...] | None:
-        """The draws of whole blocks, for all units or those of each stratum; None where units stand for few rows."""
+        """The multinomial draws of all units, or of the units of each stratum; None where units stand for few rows.
+
+        A block of replicates is then drawn at once.
+        """
         parts = self.parts or (np.arange(len(self.sizes)),)
         many = all(self.sizes[part].sum() >= MANY * len(part) for part in parts)
         if self.poisson or not many or len(self.sizes) > AT_ONCE:
@@ -295,57 +301,58 @@ class Design:
 
 
 def _single_observations(generator: np.random.Generator, units: int, times: int) -> Wholes:
-    """Draw from units of one observation each, [times, units]; the same counts as `_multinomial` draws in turn."""
+    """Draw counts [times, units] from units of one observation each; the same as `_multinomial` draws one by one."""
     counts = np.empty((times, units), np.intp)
     step = max(1, NEAR // units)
     for first in range(0, times, step):
-        several = counts[first : first + step]
-        drawn = generator.integers(0, units, several.shape)
-        drawn += np.arange(len(several))[:, None] * units
-        several[:] = np.bincount(drawn.ravel(), minlength=several.size).reshape(several.shape)
+        batch_counts = counts[first : first + step]
+        drawn = generator.integers(0, units, batch_counts.shape)
+        drawn += np.arange(len(batch_counts))[:, None] * units
+        batch_counts[:] = np.bincount(drawn.ravel(), minlength=batch_counts.size).reshape(batch_counts.shape)
     return counts
 
 
 def _multinomial(
     generator: np.random.Generator, sizes: Wholes, lookup: Wholes | None, times: int | None = None
 ) -> Wholes:
-    """Draw ``times`` observations, or as many as there are, from units of these sizes: how often each was drawn.
+    """Draw ``times`` observations, or as many as there are, from units of ``sizes`` [units]; return counts [units].
 
     Where units stand for many observations each, most are drawn as independent Poisson counts whose total is a little
     too small, and the rest one by one, or unit by unit where it is large; see `MultinomialCounts.draw`.
     """
     total, units = int(sizes.sum()), len(sizes)
-    wanted = total if times is None else times
-    if wanted < max(4 * units, 10):  # three standard deviations of fewer would leave no rate
-        drawn = generator.integers(0, total, wanted)
-        alike = total == units and bool(sizes.all())  # one observation each; a unit without any has others' beside it
-        return np.bincount(drawn if alike else _units_of_observations(drawn, sizes, lookup), minlength=units)
-    rate = sizes * (wanted / total) * (1 - 3 / np.sqrt(wanted))
+    observations = total if times is None else times
+    if observations < max(4 * units, 10):  # three standard deviations of fewer would leave no rate
+        drawn = generator.integers(0, total, observations)
+        # One observation each: where a unit has none, another has several.
+        is_single = total == units and bool(sizes.all())
+        return np.bincount(drawn if is_single else _units_of_observations(drawn, sizes, lookup), minlength=units)
+    rate = sizes * (observations / total) * (1 - 3 / np.sqrt(observations))
     while True:
         counts: Wholes = generator.poisson(rate)
-        short = wanted - int(counts.sum())
-        if short >= 0:
+        missing = observations - int(counts.sum())
+        if missing >= 0:
             break
-    if total > LISTED and 2 * short > units:
-        return counts + generator.multinomial(short, sizes / total)
-    single = _units_of_observations(generator.integers(0, total, short), sizes, lookup)
-    return counts + np.bincount(single, minlength=units)
+    if total > LISTED and 2 * missing > units:
+        return counts + generator.multinomial(missing, sizes / total)
+    drawn_units = _units_of_observations(generator.integers(0, total, missing), sizes, lookup)
+    return counts + np.bincount(drawn_units, minlength=units)
 
 
 def _units_of_observations(observations: Wholes, sizes: Wholes, lookup: Wholes | None) -> Wholes:
-    """Return the unit of each observation."""
+    """Return the unit of each observation, by number, from the ``lookup`` table or the units' ``sizes``."""
     if lookup is not None:
         return lookup[observations]
     return np.searchsorted(np.cumsum(sizes), observations, side="right")
 
 
 def blocks(replicates: int) -> list[int]:
-    """Return how many replicates each block draws."""
+    """Return the number of replicates of each block."""
     return [min(BLOCK, replicates - first) for first in range(0, replicates, BLOCK)]
 
 
 def block_counts(design: Design, number: int, size: int, seed: int, dataset: str) -> Iterator[Wholes]:
-    """Yield the counts of one block of replicates in batches [b, units]; they depend on nothing but the arguments."""
+    """Yield the counts of one block of replicates in batches [b, units]; they depend on the arguments only."""
     generator = stream(seed, "bootstrap", dataset, number)
     batch = max(1, HELD // len(design.sizes))
     if design.multinomials is not None:
@@ -370,9 +377,9 @@ def replicate_weights(design: Design, replicates: int, seed: int, dataset: str) 
 
 
 def dealt(generator: np.random.Generator, counts: Wholes, folds: int) -> tuple[Wholes, Wholes]:
-    """Share the observations of one draw [units] at random among ``folds`` as equal as can be.
+    """Return the unit and the fold of each observation of one draw, ``counts`` [units], fold by fold.
 
-    Returns the unit and the fold of each observation, fold by fold.
+    Observations are dealt at random to ``folds`` as equal as can be.
     """
     total = int(counts.sum())
     drawn = np.repeat(np.arange(len(counts)), counts)[generator.permutation(total)]
@@ -385,10 +392,9 @@ def few(counts: Wholes) -> bool:
 
 
 def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Wholes]:
-    """Share the observations of one draw [units] at random among ``folds`` as equal as can be.
+    """Yield counts of the ``folds`` into which the observations of one draw [units] are split, in batches [b, units].
 
-    Yields the counts of the folds in turn, in batches [b, units]. Observations of one unit are shared one by one, for
-    they were drawn one by one.
+    Folds are random and as equal as can be. Observations of one unit are dealt one by one, as they were drawn.
     """
     units = len(counts)
     batch = max(1, HELD // units)
@@ -396,9 +402,9 @@ def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterato
         drawn, fold = dealt(generator, counts, folds)
         ends = np.searchsorted(fold, np.arange(0, folds + batch, batch))
         for first, begin, end in zip(range(0, folds, batch), ends[:-1], ends[1:], strict=False):
-            several = min(batch, folds - first)
-            cell = (fold[begin:end] - first) * units + drawn[begin:end]
-            yield np.bincount(cell, minlength=several * units).reshape(-1, units)
+            batch_folds = min(batch, folds - first)
+            unit_codes = (fold[begin:end] - first) * units + drawn[begin:end]
+            yield np.bincount(unit_codes, minlength=batch_folds * units).reshape(-1, units)
         return
     shares = _fold_counts(generator, counts, folds)
     while rows := list(islice(shares, batch)):
@@ -406,16 +412,16 @@ def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterato
 
 
 def _fold_counts(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Wholes]:
-    """Yield the counts [units] of each fold, drawn by unit and not by observation."""
-    total, left = int(counts.sum()), counts
+    """Yield the counts [units] of each fold, drawn for each unit at once and not by observation."""
+    total, remaining = int(counts.sum()), counts
     for k in range(folds - 1):
         if total < HYPERGEOMETRIC:
-            share = generator.multivariate_hypergeometric(left, (total + k) // folds, method="marginals")
+            share = generator.multivariate_hypergeometric(remaining, (total + k) // folds, method="marginals")
         else:
-            share = generator.binomial(left, 1 / (folds - k))
+            share = generator.binomial(remaining, 1 / (folds - k))
         yield share
-        left = left - share
-    yield left
+        remaining = remaining - share
+    yield remaining
 
 
 def jackknife_counts(design: Design, generator: np.random.Generator) -> Iterator[Wholes]:
