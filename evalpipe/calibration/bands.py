@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Spread:
     """The rows behind a table of events, where their weights do not count observations or they are not independent.
 
-    ``event`` [n] tells whether each is an event, ``weight`` [n] what it weighs, ``place`` [n] where in the table its
-    prediction stands, ``cluster`` [n] the number of its cluster from 0; None where every row is independent.
-    ``totals`` gives the total over each cluster of values of the rows [n], weighted, where rows are of several.
+    ``event`` [n] tells whether each is an event, ``weight`` [n] its weight, ``place`` [n] the index of its prediction
+    in the table, ``cluster`` [n] the number of its cluster from 0; None where every row is independent. Where a row
+    may be in several clusters, ``totals`` returns the weighted total over each cluster of values of the rows [n].
     """
 
     event: Floats
@@ -62,7 +62,10 @@ class BandLine(NamedTuple):
 
 
 class BandCurve(NamedTuple):
-    """The same of a spline, with its effective degrees of freedom."""
+    """A fitted spline at g predictions: its ``log_odds`` and their ``error``, both [g], and ``edf``.
+
+    ``edf`` are its effective degrees of freedom.
+    """
 
     log_odds: Floats
     error: Floats
@@ -83,8 +86,8 @@ def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> Ba
     chance = expit(intercept + slope * x)
     # Centred and of length 1: the same errors, with fewer digits lost in the inverse.
     middle, scale = np.average(x, weights=table.total), np.ptp(x)
-    design, places = (np.stack([np.ones_like(v), (v - middle) / scale], axis=1) for v in (x, logit(at)))
-    error = _standard_errors(table, design, places, chance, np.zeros(2), spread)
+    design, design_at = (np.stack([np.ones_like(v), (v - middle) / scale], axis=1) for v in (x, logit(at)))
+    error = _standard_errors(table, design, design_at, chance, np.zeros(2), spread)
     return BandLine(intercept + slope * logit(at), error, float(intercept), float(slope))
 
 
@@ -97,24 +100,27 @@ def logistic_spline(table: Events, at: Floats, spread: Spread | None = None) -> 
     """
     fit: Smooth = smooth(table._replace(at=logit(table.at)))
     chance = expit(fit.smoother.log_odds(fit.curve))
-    places = fit.design(logit(at))
-    error = _standard_errors(table, fit.design(logit(table.at)), places, chance, fit.size, spread)
-    return BandCurve(np.sum(places * fit.curve, axis=1), error, fit.edf)
+    design_at = fit.design(logit(at))
+    error = _standard_errors(table, fit.design(logit(table.at)), design_at, chance, fit.size, spread)
+    return BandCurve(np.sum(design_at * fit.curve, axis=1), error, fit.edf)
 
 
 def _standard_errors(
-    table: Events, design: Floats, places: Floats, chance: Floats, size: Floats, spread: Spread | None
+    table: Events, design: Floats, design_at: Floats, chance: Floats, penalty: Floats, spread: Spread | None
 ) -> Floats:
-    """Return the standard errors [g] of log odds at ``places`` [g, k] under a penalty ``size`` [k] on coefficients."""
-    information = _outer_products(design, table.total * chance * (1 - chance)) + np.diag(size)
-    reach = solve(information, places.T)
+    """Return the standard errors [g] of log odds at ``design_at`` [g, k], with a ``penalty`` [k] on the coefficients.
+
+    They are from the inverse information of the ``design`` [m, k] of the table, or with ``spread`` from the sandwich.
+    """
+    information = _outer_products(design, table.total * chance * (1 - chance)) + np.diag(penalty)
+    reach = solve(information, design_at.T)
     if spread is None:
-        return np.asarray(np.sqrt(np.sum(places.T * reach, axis=0)))
-    middle = spread.scores(design, chance) + np.diag(size)
+        return np.asarray(np.sqrt(np.sum(design_at.T * reach, axis=0)))
+    middle = spread.scores(design, chance) + np.diag(penalty)
     return np.asarray(np.sqrt(np.sum(reach * np.sum(middle[:, :, None] * reach, axis=1), axis=0)))
 
 
 def _outer_products(design: Floats, weight: Floats | None = None) -> Floats:
-    """Return the total of the outer products of rows [m, k], each weighted [m]; no library splits it among threads."""
+    """Return the sum [k, k] of the outer products of rows [m, k], weighted [m]; no library splits it among threads."""
     right = design if weight is None else design * weight[:, None]
     return np.array([np.sum(column[:, None] * right, axis=0) for column in design.T])

@@ -41,7 +41,7 @@ class Unfit(Exception):  # noqa: N818 - a finding about the data, not a fault
 
 
 class RecalibrationMethod(ABC):
-    """How a method applies a fit, and what it says of one; a method overrides what differs for it."""
+    """The base of recalibration methods: how a fit is applied and described; a method overrides what differs."""
 
     of_scores: ClassVar[bool] = False
     """Whether it makes probabilities of a raw score, a rank on any scale, as well as of probabilities."""
@@ -53,10 +53,10 @@ class RecalibrationMethod(ABC):
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
-        """Say what the map is a function of where a model gives scores with a scale: probabilities by default.
+        """Return the input of the map where a model gives scores with a scale: probabilities by default.
 
-        "log_odds": the log odds, which ``log_odds(parameters, log_odds)`` maps to others. "order": scores do as well as
-        probabilities, for only their order counts.
+        "log_odds": the log odds, which ``log_odds(parameters, log_odds)`` maps to others. "order": scores serve as well
+        as probabilities, for only their order counts.
         """
         return "probability"
 
@@ -75,7 +75,7 @@ class RecalibrationMethod(ABC):
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:  # noqa: ARG004 - one signature for all
-        """Say what is wrong with parameters that were read, where their shapes do not say all."""
+        """Return what is wrong with parameters read from a file, beyond their shapes; None where nothing is."""
         return None
 
 
@@ -83,12 +83,12 @@ class RecalibrationMethod(ABC):
 class Training:
     """The rows a recalibrator learns from, n of them.
 
-    ``truth`` [n]: whether a row is an event, the place of its level (from 0), or its number. ``prediction``: [n]
-    probabilities of the event, [n, K] probabilities of the levels, or [n] numbers. ``weight`` [n], all above 0.
-    ``resampled`` gives the weights of so many bootstrap resamples of these rows, in batches [b, n]. ``score``: what the
-    probabilities were made of, log odds [n] of the event or, up to a constant a row, of the levels [n, K]; None where
-    the model gives probabilities themselves. It tells predictions apart that round to the same probability. ``raw``
-    says that the score is a rank on a scale of its own, that ``prediction`` is this score too, and no probability.
+    ``truth`` [n]: whether a row is an event, the index of its level, or its number. ``prediction``: [n] probabilities
+    of the event, [n, K] probabilities of the levels, or [n] numbers. ``weight`` [n], all above 0. ``resampled`` returns
+    the weights of a number of bootstrap resamples of these rows, in batches [b, n]. ``score``: the source of the
+    probabilities, log odds [n] of the event or, up to a constant a row, of the levels [n, K]; None where the model
+    gives probabilities themselves. It tells predictions apart that round to the same probability. ``raw`` says that
+    the score only ranks rows, and that ``prediction`` is this score too, and no probability.
     """
 
     truth: Values
@@ -99,7 +99,7 @@ class Training:
     raw: bool = False
 
     def ordering(self) -> Floats:
-        """Return the scores, or else the predictions: what a method takes that sees their order alone."""
+        """Return the scores, or else the predictions, for a method that depends only on their order."""
         return self.prediction if self.score is None else self.score
 
 
@@ -116,10 +116,10 @@ class Fitted:
     clipped: int = 0
 
     def __call__(self, prediction: Floats | None, score: Floats | None = None) -> Floats:
-        """Map predictions, [n] or [n, K], to recalibrated ones of the same shape.
+        """Return recalibrated predictions, [n] or [n, K], of the same shape as ``prediction``.
 
-        ``score`` is what the probabilities were made of, as it was for the `Training`, or None; a method that takes it
-        needs no ``prediction``. Raises ValueError where the fit was for another number of levels.
+        ``score`` is the source of the probabilities, as in the `Training`, or None; a method that takes it needs no
+        ``prediction``. Raises ValueError where the fit was for another number of levels.
         """
         odds = self.log_odds(score)
         if odds is not None:
@@ -129,7 +129,7 @@ class Fitted:
 
     @property
     def acts_on(self) -> ActsOn:
-        """What the map is a function of where there are scores: "log_odds", "order" (of scores), or "probability"."""
+        """The input of the map where there are scores: "log_odds", "order" (of scores), or "probability"."""
         return registry[self.method].method.acts_on(self.parameters)
 
     @property
@@ -194,11 +194,12 @@ class Recalibrator:
         return replace(fitted, clipped=fitted.clips(training.prediction, training.score))
 
     def fault(self, parameters: Any) -> str | None:
-        """Return what is wrong with parameters that were read, None where nothing is."""
+        """Return what is wrong with parameters read from a file; None where nothing is."""
         wrong_shape = None if self.shapes is None else _shape_fault(self.shapes, parameters)
         return wrong_shape or self.method.check(parameters)
 
     def _validated(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options with defaults filled in; raises ValueError where one is wrong."""
         try:
             return self.options(**options).model_dump()
         except ValidationError as error:
@@ -250,6 +251,7 @@ def fitted_from(method: str, options: Mapping[str, Any], parameters: Mapping[str
 
 
 def _shape_fault(shapes: Shapes, parameters: object) -> str | None:
+    """Return what is wrong with the names or the shapes of parameters; None where nothing is."""
     if not isinstance(parameters, Mapping):
         return f"the parameters are {parameters!r}, which is no map"
     for word, names in (("lacks", set(shapes) - set(parameters)), ("knows no", set(parameters) - set(shapes))):
@@ -261,6 +263,7 @@ def _shape_fault(shapes: Shapes, parameters: object) -> str | None:
 
 
 def _value_fault(name: str, shape: str | tuple[str, ...], value: object, lengths: dict[str, int]) -> str | None:
+    """Return what is wrong with a parameter's value for its shape; ``lengths`` collects the length of each axis."""
     if isinstance(shape, tuple):
         return None if value in shape else f"{name} is {value!r}, which is none of {', '.join(shape)}"
     if not shape:
@@ -274,13 +277,13 @@ def _value_fault(name: str, shape: str | tuple[str, ...], value: object, lengths
 
 
 def _shown(value: object) -> str:
-    """Write a value that was read in the words of its file, cut short."""
+    """Return a value read from a file as JSON, cut to 40 characters."""
     text = json.dumps(value, default=str)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _plain(value: object) -> object:
-    """Turn arrays and numpy's numbers into lists and Python's numbers, and -0 into 0."""
+    """Return a value with arrays and numpy's numbers as lists and Python's numbers, and -0 as 0."""
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(np.asarray(value) + 0).tolist()
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value

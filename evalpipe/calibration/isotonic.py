@@ -135,7 +135,7 @@ class HistogramBinning(RecalibrationMethod):
 
 
 def pava(sums: Floats, total: Floats) -> tuple[Wholes, Floats]:
-    """Return where each block of the isotonic fit to the means ``sums`` / ``total`` starts and its level, [blocks]."""
+    """Return the start index and the level of each block of the isotonic fit to ``sums`` / ``total`` [m]: [blocks]."""
     from scipy.optimize import isotonic_regression
 
     blocks = isotonic_regression(sums / total, weights=total).blocks
@@ -146,15 +146,15 @@ def pava(sums: Floats, total: Floats) -> tuple[Wholes, Floats]:
 
 
 def _level_at_or_above(parameters: Parameters, prediction: Floats) -> Floats:
-    """Return the value at the nearest of ``at`` at or above each prediction, the last where there is none."""
+    """Return for each prediction the value at the nearest fitted prediction at or above it, or else the last value."""
     at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
     return np.asarray(value[np.minimum(np.searchsorted(at, prediction, side="left"), len(at) - 1)])
 
 
 def interpolated(places: Floats, at: Floats, level: Floats) -> Floats:
-    """Return heights at ``places`` on the lines through (at, level); at the ends of ``at`` [k], ascending, they stay.
+    """Return heights at ``places`` [n] on lines through the points (at, level) [k]; beyond these the end levels.
 
-    Between two places so near that no slope can be held in double precision, the lower level holds.
+    Between two points too near for a slope in double precision, the height is the lower level.
     """
     heights = np.interp(places, at, level)
     below = level[np.maximum(np.searchsorted(at, places, side="right") - 1, 0)]

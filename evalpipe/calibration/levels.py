@@ -54,13 +54,13 @@ class Multinomial(OnLogOdds):
         levels = logs.shape[1]
         if levels > MOST:
             raise Unfit(f"{levels} levels have {levels**2 - 1} coefficients, and {MOST} levels are the most")
-        odds, total = logs.T, float(np.sum(weight))
-        centre = np.sum(odds * weight, axis=1) / total
-        moved = odds - centre[:, None]
-        spread = np.sqrt(np.sum(moved**2 * weight, axis=1) / total)
+        logs_by_level, total = logs.T, float(np.sum(weight))
+        centre = np.sum(logs_by_level * weight, axis=1) / total
+        centred = logs_by_level - centre[:, None]
+        spread = np.sqrt(np.sum(centred**2 * weight, axis=1) / total)
         # A probability that is the same in every row has no spread; the penalty alone decides its slope.
         spread = np.where(spread > 1e-9, spread, 1.0)
-        coefficients = _coefficients(np.vstack([np.ones(len(truth)), moved / spread[:, None]]), truth, weight, levels)
+        coefficients = _coefficients(np.vstack([np.ones(len(truth)), centred / spread[:, None]]), truth, weight, levels)
         slopes = coefficients[:, 1:] / spread
         return {"coefficients": np.column_stack([coefficients[:, 0] - np.sum(slopes * centre, axis=1), slopes])}
 
@@ -141,14 +141,14 @@ class OneVsRest(RecalibrationMethod):
 
 
 def normalised(scores: Floats) -> Floats:
-    """Return the logarithms of the probabilities [n, K] that the softmax makes of scores."""
+    """Return the logarithms [n, K] of the softmax of scores [n, K]."""
     return np.asarray(scores - log_sum_exp(scores, 1)[:, None])
 
 
 def logs_in_order(training: Training) -> tuple[Floats, Wholes, Floats]:
-    """Return log probabilities [n, K], truth and weight [n] in an order that the rows decide, so that sums do too.
+    """Return log probabilities [n, K], truth [n] and weight [n], sorted so that sums are the same in any row order.
 
-    Those of the scores, where there are any; else of probabilities that are `clipped`.
+    Log probabilities are computed from the scores, where there are any; else from `clipped` probabilities.
     """
     prediction, weight = np.asarray(training.ordering(), float) + 0.0, np.asarray(training.weight, float)
     truth = np.asarray(training.truth, np.intp)
@@ -166,13 +166,13 @@ def check_levels(prediction: Floats, truth: Values) -> None:
 
 
 def demand_levels(levels: int, prediction: Floats) -> None:
-    """Raise ValueError where predictions are not of so many levels."""
+    """Raise ValueError where predictions are not [n, ``levels``]."""
     if prediction.ndim != 2 or prediction.shape[1] != levels:
         raise ValueError(f"the fit is for [n, {levels}] probabilities, and these are {list(prediction.shape)}")
 
 
 def _parameters_of_levels(parameters: Mapping[str, Any]) -> list[Parameters]:
-    """Return the parameters of the recalibrator of each level."""
+    """Return the parameters of each level's recalibrator, from lists with a value for each level by parameter."""
     names = [name for name in parameters if name != "each"]
     return [dict(zip(names, values, strict=True)) for values in zip(*(parameters[n] for n in names), strict=True)]
 
@@ -184,7 +184,7 @@ def _predictor(coefficients: Floats, design: Floats) -> Floats:
 
 
 def _coefficients(design: Floats, truth: Wholes, weight: Floats, levels: int) -> Floats:
-    """Return the coefficients [K - 1, k] of greatest penalised likelihood at a design [k, n].
+    """Return the coefficients [K - 1, k] of greatest penalised likelihood for a design [k, n].
 
     Raises `Unfit` where the likelihood alone has no maximum: then the fit moves when the penalty is cut.
     """
@@ -202,28 +202,29 @@ def _penalised(design: Floats, truth: Wholes, weight: Floats, start: Floats, rid
     penalty[:, 0] = 0
     observed = np.arange(shape[0] + 1)[:, None] == truth
 
-    def value(place: Floats) -> float:
-        values = _predictor(place.reshape(shape), design)
+    def value(coefficients: Floats) -> float:
+        values = _predictor(coefficients.reshape(shape), design)
         log_chances = values[truth, np.arange(len(truth))] - log_sum_exp(values, 0)
-        return float(np.sum(weight * log_chances) - 0.5 * float(np.sum(penalty.ravel() * place**2)))
+        return float(np.sum(weight * log_chances) - 0.5 * float(np.sum(penalty.ravel() * coefficients**2)))
 
-    def slope(place: Floats) -> Slope:
-        chance = softmax(_predictor(place.reshape(shape), design).T).T
+    def slope(coefficients: Floats) -> Slope:
+        chance = softmax(_predictor(coefficients.reshape(shape), design).T).T
         residuals = weight * (observed - chance)[:-1]
-        gradient = np.array([np.sum(row * design, axis=1) for row in residuals]).ravel() - penalty.ravel() * place
+        gradient = np.array([np.sum(row * design, axis=1) for row in residuals]).ravel()
+        gradient -= penalty.ravel() * coefficients
         return Slope(gradient, _information(design, chance, weight) + np.diag(penalty.ravel()))
 
     return maximise(value, slope, start.ravel(), total).reshape(shape)
 
 
 def _information(design: Floats, chance: Floats, weight: Floats) -> Floats:
-    """Return the information about coefficients, [(K - 1) k, (K - 1) k], level by level."""
-    free, width = len(chance) - 1, len(design)
-    information = np.empty((free, width, free, width))
-    for first in range(free):
+    """Return the Fisher information of the coefficients, [(K - 1) k, (K - 1) k], ordered level by level."""
+    free_levels, width = len(chance) - 1, len(design)
+    information = np.empty((free_levels, width, free_levels, width))
+    for first in range(free_levels):
         # The matrix is symmetric, so that half of its blocks are computed.
         for second in range(first + 1):
-            bent = weight * chance[first] * ((first == second) - chance[second])
-            block = np.array([np.sum(bent * column * design, axis=1) for column in design])
+            weighted_variance = weight * chance[first] * ((first == second) - chance[second])
+            block = np.array([np.sum(weighted_variance * column * design, axis=1) for column in design])
             information[first, :, second], information[second, :, first] = block, block
-    return information.reshape(free * width, free * width)
+    return information.reshape(free_levels * width, free_levels * width)

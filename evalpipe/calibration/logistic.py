@@ -184,7 +184,7 @@ class Beta(OnLogOdds):
 
 
 def _line(table: Events) -> Parameters:
-    """Fit a logistic line; raises `Unfit` where there is no best one."""
+    """Return the intercept and slope of a logistic line; raises `Unfit` where the likelihood has no maximum."""
     demand_distinct(table.at, 2, "a slope")
     if separated(table):
         raise Unfit(SEPARATED)
@@ -198,21 +198,21 @@ def _log_chances(log_odds: Floats) -> tuple[Floats, Floats]:
 
 
 def _nonnegative_fit(columns: Floats, table: Events, *, intercept: bool) -> tuple[float, float, float]:
-    """Return the intercept and two coefficients that fit best among those not below 0.
+    """Return the intercept and the two coefficients, not below 0, that fit best.
 
-    The best is that of one column alone if taking in the other with a coefficient above 0 would not help there; then
-    the best of both together is positive in both, and is no fit that runs away.
+    A fit of one column is best if a coefficient above 0 for the other would not improve it. Otherwise the fit of both
+    columns has two positive coefficients, and it does not diverge.
     """
-    alone = []
-    for kept in (0, 1):
-        coefficients = logistic_fit(columns[[kept]], table.events, table.others, intercept=intercept)
+    single_fits = []
+    for column in (0, 1):
+        coefficients = logistic_fit(columns[[column]], table.events, table.others, intercept=intercept)
         start, slope = (coefficients[0], coefficients[1]) if intercept else (0.0, coefficients[0])
-        chance = expit(start + slope * columns[kept])
-        gain = np.sum(columns[1 - kept] * (table.events - table.total * chance))
-        alone.append((start, max(slope, 0.0)))
+        chance = expit(start + slope * columns[column])
+        gain = np.sum(columns[1 - column] * (table.events - table.total * chance))
+        single_fits.append((start, max(slope, 0.0)))
         if slope > 0 and gain <= 0:
-            return (start, slope, 0.0) if kept == 0 else (start, 0.0, slope)
-    if not any(slope for _, slope in alone):
+            return (start, slope, 0.0) if column == 0 else (start, 0.0, slope)
+    if not any(slope for _, slope in single_fits):
         raise Unfit(BACKWARDS)
-    both = logistic_fit(columns, table.events, table.others, intercept=intercept)
-    return (both[0], both[1], both[2]) if intercept else (0.0, both[0], both[1])
+    fit = logistic_fit(columns, table.events, table.others, intercept=intercept)
+    return (fit[0], fit[1], fit[2]) if intercept else (0.0, fit[0], fit[1])

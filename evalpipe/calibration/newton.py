@@ -17,7 +17,7 @@ SETTLED = 1e-16
 """The squared length of a last step, in units of log likelihood for each unit of weight."""
 
 NEARLY = 1e-10
-"""The same where digits are rounded away: a step squares the error, so the next one would be far below `SETTLED`."""
+"""The squared length of a last step where digits are rounded away: the next step would be far below `SETTLED`."""
 
 STEPS = 200
 HALVINGS = 40
@@ -26,7 +26,7 @@ UNDETERMINED = "the predictions do not determine all coefficients"
 
 
 class Slope(NamedTuple):
-    """What a step needs: the gradient [k] and the information (minus the Hessian) [k, k] of a log likelihood."""
+    """The gradient [k] and the information (minus the Hessian) [k, k] of a log likelihood, for a Newton step."""
 
     gradient: Floats
     information: Floats
@@ -38,36 +38,39 @@ def maximise(
 ) -> Floats:
     """Return the coefficients [k] at which a concave log likelihood is largest, to about the last bits.
 
-    Steps are halved until the value does not fall; ``weight`` is the total of the rows, for the scale of the value.
-    ``rough`` coefficients, for what is rounded afterwards, are right to ten digits or so, in half of the time. Raises
-    `Unfit` where the rows do not determine the coefficients.
+    ``value`` returns the log likelihood, ``slope`` its derivatives. Steps are halved until the value does not fall;
+    ``weight`` is the total of the rows, for the scale of the value. ``rough`` coefficients, to be rounded afterwards,
+    are right to about ten digits, in half of the time. Raises `Unfit` where rows do not determine the coefficients.
     """
     settled = NEARLY if rough else SETTLED
-    place, best = start, value(start)
+    coefficients, best = start, value(start)
     for _ in range(STEPS):
-        gradient, information = slope(place)
+        gradient, information = slope(coefficients)
         step = solve(information, gradient)
         gain = float(np.sum(gradient * step))
         if gain <= settled * weight:
-            return place + step
-        higher, best = _first_not_lower(value, place, step, best)
-        if higher is place:
+            return coefficients + step
+        higher, best = _first_not_lower(value, coefficients, step, best)
+        if higher is coefficients:
             break
-        place = higher
-    return place
+        coefficients = higher
+    return coefficients
 
 
 def _first_not_lower(
-    value: Callable[[Floats], float], place: Floats, step: Floats, best: float
+    value: Callable[[Floats], float], coefficients: Floats, step: Floats, best: float
 ) -> tuple[Floats, float]:
-    """Return the first of ever shorter steps at which the value has not fallen, but for the last bits of sums."""
+    """Return the coefficients after the first of ever shorter steps at which the value has not fallen, and the value.
+
+    Falls within the last bits of sums do not count; the same coefficients where every step falls.
+    """
     for _ in range(HALVINGS):
-        higher = place + step
+        higher = coefficients + step
         reached = value(higher)
         if reached >= best - 1e-13 * abs(best):
             return higher, reached
         step = step / 2
-    return place, best
+    return coefficients, best
 
 
 def solve(matrix: Floats, right: Floats) -> Floats:
@@ -94,26 +97,26 @@ def logistic_fit(
     columns, total = np.asarray(columns, float), events + others
     weight = float(np.sum(total))
     centre = np.sum(columns * total, axis=1) / weight * intercept
-    moved = columns - centre[:, None]
-    spread = np.sqrt(np.sum(moved**2 * total, axis=1) / weight)
+    centred = columns - centre[:, None]
+    spread = np.sqrt(np.sum(centred**2 * total, axis=1) / weight)
     # Centred and of unit spread the information is nearly diagonal, and the steps are few.
-    scaled = moved / np.where(spread > 0, spread, 1.0)[:, None]
+    scaled = centred / np.where(spread > 0, spread, 1.0)[:, None]
     design = np.vstack([np.ones_like(total), scaled]) if intercept else scaled
 
     start = np.zeros(len(design))
     if intercept:
         start[0] = log(np.sum(events) / np.sum(others))
 
-    def log_odds(place: Floats) -> Floats:
-        return np.asarray(np.sum(place[:, None] * design, axis=0))
+    def log_odds(coefficients: Floats) -> Floats:
+        return np.asarray(np.sum(coefficients[:, None] * design, axis=0))
 
-    def slope(place: Floats) -> Slope:
-        chance = expit(log_odds(place))
+    def slope(coefficients: Floats) -> Slope:
+        chance = expit(log_odds(coefficients))
         variance = total * chance * (1 - chance)
         information = [[np.sum(variance * row * column) for column in design] for row in design]
         return Slope(np.sum(design * (events - total * chance), axis=1), np.array(information))
 
-    best = maximise(lambda place: log_likelihood(log_odds(place), events, others), slope, start, weight)
+    best = maximise(lambda coefficients: log_likelihood(log_odds(coefficients), events, others), slope, start, weight)
     if not intercept:
         return np.asarray(best / spread)
     slopes = best[1:] / spread

@@ -90,7 +90,7 @@ SLACK = 1e-6
 
 
 def _declared_shares(shares: Shares, name: str, levels: int) -> Floats:
-    """Return the share of each level as the spec gives it, of two levels the event first."""
+    """Return the declared shares of all levels, of two levels the event first; raises `Unfit` where they are wrong."""
     given = np.asarray(shares if isinstance(shares, list) else [shares, 1 - shares], float)
     if len(given) != levels:
         raise Unfit(f"'{name}' has {len(given)} shares, and there are {levels} levels")

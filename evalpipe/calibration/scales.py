@@ -50,14 +50,14 @@ class Runs(NamedTuple):
     at: Floats
 
     def totals(self, values: Values) -> Floats:
-        """Total values of rows [..., n] at each distinct prediction, [..., m]."""
+        """Return the totals [..., m] at each distinct prediction of values of rows [..., n]."""
         ordered = np.asarray(values)[..., self.order]
         tied = len(self.starts) < len(self.order)
         return np.asarray(np.add.reduceat(ordered, self.starts, axis=-1) if tied else ordered, float)
 
 
 def clipped(probability: Floats) -> Floats:
-    """Move probabilities within `CLIP` of 0 or 1 that far away; the others stay as they are."""
+    """Return probabilities with those nearer than `CLIP` to 0 or 1 moved that far away."""
     return np.asarray(np.clip(np.asarray(probability, float), CLIP, 1 - CLIP))
 
 
@@ -77,18 +77,18 @@ def runs(prediction: Floats, truth: Values, weight: Floats) -> Runs:
 
     Sums of whole numbers are exact in any order, so that counting events costs one plain sort.
     """
-    given, weight, truth = np.asarray(prediction, float) + 0.0, np.asarray(weight, float), np.asarray(truth)
-    order = np.argsort(given)
-    at = given[order]
-    new = np.r_[True, at[1:] != at[:-1]]
-    if not new.all() and not (truth.dtype.kind == "b" and np.array_equal(weight, np.rint(weight))):
-        order = np.lexsort((weight, truth, given))
-    starts = np.flatnonzero(new)
+    values, weight, truth = np.asarray(prediction, float) + 0.0, np.asarray(weight, float), np.asarray(truth)
+    order = np.argsort(values)
+    at = values[order]
+    is_first = np.r_[True, at[1:] != at[:-1]]
+    if not is_first.all() and not (truth.dtype.kind == "b" and np.array_equal(weight, np.rint(weight))):
+        order = np.lexsort((weight, truth, values))
+    starts = np.flatnonzero(is_first)
     return Runs(order, starts, at[starts])
 
 
 def events_of(training: Training, prediction: Floats | None = None) -> Events:
-    """Total events and others at each distinct prediction, or at each distinct value given instead.
+    """Return the weight of events and others at each distinct prediction, or value of ``prediction`` instead.
 
     Raises `Unfit` where all rows are events or none is.
     """
@@ -97,7 +97,7 @@ def events_of(training: Training, prediction: Floats | None = None) -> Events:
 
 
 def events_by_log_odds(training: Training) -> Events:
-    """Total events and others at each distinct log odds: the score's where there is one, else those of `clipped`."""
+    """Return the weight of events and others at each distinct log odds: scores, or else of `clipped` probabilities."""
     if training.score is not None:
         return events_of(training, training.score)
     table = events_of(training, clipped(training.prediction))
@@ -105,7 +105,7 @@ def events_by_log_odds(training: Training) -> Events:
 
 
 def totals_of_events(training: Training, tied: Runs) -> Events:
-    """Total events and others in runs of equal predictions; raises `Unfit` where all rows are events or none is."""
+    """Return the weight of events and others in runs of equal predictions; raises `Unfit` where a class is absent."""
     event, weight = np.asarray(training.truth, bool), np.asarray(training.weight, float)
     if event.all() or not event.any():
         raise Unfit("all rows are events" if event.all() else "no row is an event")
@@ -113,7 +113,7 @@ def totals_of_events(training: Training, tied: Runs) -> Events:
 
 
 def numbers_of(training: Training) -> WeightedTruths:
-    """Total weights and weighted truths at each distinct prediction."""
+    """Return the total weight and weighted truth at each distinct prediction."""
     truth, weight = np.asarray(training.truth, float), np.asarray(training.weight, float)
     tied = runs(training.prediction, truth, weight)
     return WeightedTruths(tied.at, tied.totals(weight * truth), tied.totals(weight))
@@ -128,7 +128,7 @@ def demand_distinct(at: Floats, least: int, purpose: str) -> None:
 
 
 def separated(table: Events, middle: float | None = None) -> bool:
-    """Tell whether a cut, or the cut at ``middle``, separates all events from all others; at the cut both may lie.
+    """Tell whether some cut, or the cut at ``middle``, separates all events from all others, but for rows at the cut.
 
     Then a logistic curve fits the better the steeper it is, and none fits best (Albert & Anderson 1984).
     """
@@ -205,5 +205,8 @@ def ascending(parameters: Parameters) -> str | None:
 
 
 def events_on(training: Training, on: str) -> Events:
-    """Total events and others at each distinct prediction on a scale; raises `Unfit` where a class is absent."""
+    """Return the weight of events and others at each distinct prediction on the scale ``on``.
+
+    Raises `Unfit` where a class is absent.
+    """
     return events_by_log_odds(training) if on == "logit" else events_of(training)

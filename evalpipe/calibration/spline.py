@@ -129,27 +129,27 @@ def smooth(table: Events, knots: int = 10) -> Smooth:
 
 
 def _knots(table: Events, knots: int) -> Floats:
-    """Return up to so many of the predictions: the first, the last, and between them parts of equal weight.
+    """Return up to ``knots`` of the predictions as knots: the first, the last, and between them parts of equal weight.
 
-    Where a knot would lie too near the one before, the next prediction far enough away is taken, and what weight lies
-    beyond is parted again; so a heavy tie costs no knots as long as there are predictions for them.
+    Where a knot would lie too near the one before, the next prediction far enough away is taken, and the weight beyond
+    is divided again; so a heavy tie costs no knots as long as there are predictions for them.
     """
     below, at = np.cumsum(table.total), table.at
     least, slack = APART * (at[-1] - at[0]), 1e-9 * below[-1]  # so that no last bit decides
     end = int(np.searchsorted(at, at[-1] - least, side="right"))
-    kept = [0]
+    knot_indices = [0]
     for parts in range(knots - 1, 1, -1):
-        wanted = below[kept[-1]] + (below[-1] - below[kept[-1]]) / parts
-        near = np.searchsorted(at, at[kept[-1]] + least)
-        place = max(int(np.searchsorted(below, wanted - slack)), int(near), kept[-1] + 1)
-        if max(int(near), kept[-1] + 1) >= end:
+        weight_up_to = below[knot_indices[-1]] + (below[-1] - below[knot_indices[-1]]) / parts
+        first_apart = np.searchsorted(at, at[knot_indices[-1]] + least)
+        index = max(int(np.searchsorted(below, weight_up_to - slack)), int(first_apart), knot_indices[-1] + 1)
+        if max(int(first_apart), knot_indices[-1] + 1) >= end:
             break
-        kept.append(min(place, end - 1))
-    return np.asarray(at[[*kept, len(at) - 1]])
+        knot_indices.append(min(index, end - 1))
+    return np.asarray(at[[*knot_indices, len(at) - 1]])
 
 
 def _bends(knots: Floats) -> tuple[Floats, Floats]:
-    """Return what maps values at knots to second derivatives there, [k, k], and to a root of the penalty, [k - 2, k].
+    """Return matrices from values at knots to second derivatives, [k, k], and to a root of the penalty, [k - 2, k].
 
     A natural cubic spline's second derivatives are inv(B) D at the inner knots and 0 at the ends; its integrated square
     is D' inv(B) D (Wood 2017, section 5.3.1), which is the sum of squares of inv(C) D, with B = C C'.
@@ -166,9 +166,9 @@ def _bends(knots: Floats) -> tuple[Floats, Floats]:
 
 
 def _pieces(knots: Floats) -> Floats:
-    """Return what maps values at knots to the coefficients of each piece's cubic, [pieces, 4, k].
+    """Return matrices from values at knots to the coefficients of each piece's cubic, [pieces, 4, k].
 
-    A piece is a cubic of the share of the way from its left to its right knot.
+    A piece is a cubic in the distance from its left knot, as a share of the distance to its right knot.
     """
     bends, width, unit = _bends(knots)[0], np.diff(knots)[:, None], np.eye(len(knots))
     sixth = width**2 / 6
@@ -214,12 +214,12 @@ class _Smoother:
 
     @cached_property
     def starts(self) -> Wholes:
-        """Where the predictions of each piece start; every piece has one, for knots are predictions."""
+        """The index of the first prediction of each piece; every piece has one, for knots are predictions."""
         return np.searchsorted(self.table.at, self.at[:-1])
 
     @cached_property
     def place(self) -> Wholes:
-        """The piece of each prediction, [m]."""
+        """The index of the piece that each prediction is in, [m]."""
         return np.repeat(np.arange(len(self.starts)), np.diff(np.r_[self.starts, len(self.table.at)]))
 
     @cached_property
@@ -234,16 +234,16 @@ class _Smoother:
         return np.asarray(constant[place] + share * (linear[place] + share * (square[place] + share * cubic[place])))
 
     def moments(self, values: Floats, most: int) -> Floats:
-        """Total values [m] times powers up to ``most`` of the share, within each piece: [most + 1, pieces]."""
+        """Return totals in each piece of values [m] times powers of `share` up to ``most``: [most + 1, pieces]."""
         totals, product = [], values
         for _ in range(most + 1):
             totals.append(np.add.reduceat(product, self.starts))
             product = product * self.share
         return np.array(totals)
 
-    def information(self, bent: Floats, pieces: Floats) -> Floats:
-        """Return the total over predictions of ``bent`` [m] times the products of coordinates there, [k, k]."""
-        moments = self.moments(bent, 6)
+    def information(self, weight: Floats, pieces: Floats) -> Floats:
+        """Return the total over predictions of ``weight`` [m] times the products of coordinates there, [k, k]."""
+        moments = self.moments(weight, 6)
         products = moments[np.add.outer(np.arange(4), np.arange(4))]
         inner = np.sum(products.transpose(2, 0, 1)[..., None] * pieces[:, None], axis=2)
         return np.asarray(np.sum(pieces[..., None] * inner[:, :, None, :], axis=(0, 1)))

@@ -63,6 +63,7 @@ class Temperature(OnLogOdds):
 
 
 def _inverse_temperature(training: Training) -> float:
+    """Return the inverse temperature of greatest likelihood for a binary outcome; raises `Unfit` if there is none."""
     table = events_by_log_odds(training)
     if np.all(table.at == 0):
         raise Unfit("all predictions are 0.5")
@@ -72,21 +73,22 @@ def _inverse_temperature(training: Training) -> float:
 
 
 def _inverse_temperature_of_levels(training: Training) -> float:
-    odds, truth, weight = logs_in_order(training)
-    check_levels(odds, truth)
-    odds = odds - odds[np.arange(len(truth)), truth][:, None]  # of each level against the one that came
-    if np.all(odds == 0):
+    """Return the inverse temperature of greatest likelihood for several levels; raises `Unfit` where there is none."""
+    log_odds, truth, weight = logs_in_order(training)
+    check_levels(log_odds, truth)
+    log_odds = log_odds - log_odds[np.arange(len(truth)), truth][:, None]  # of each level against the one that came
+    if np.all(log_odds == 0):
         raise Unfit("all levels have equal probabilities in every row")
-    if np.all(odds <= 0):
+    if np.all(log_odds <= 0):
         raise Unfit("every row's outcome has the highest probability, so the likelihood has no maximum")
 
-    def value(place: Floats) -> float:
-        return -float(np.sum(weight * log_sum_exp(place[0] * odds, 1)))
+    def value(inverse: Floats) -> float:
+        return -float(np.sum(weight * log_sum_exp(inverse[0] * log_odds, 1)))
 
-    def slope(place: Floats) -> Slope:
-        chance = softmax(place[0] * odds)
-        mean = np.sum(chance * odds, axis=1)
-        bend = np.sum(chance * (odds - mean[:, None]) ** 2, axis=1)
-        return Slope(-np.sum(weight * mean, keepdims=True), np.sum(weight * bend).reshape(1, 1))
+    def slope(inverse: Floats) -> Slope:
+        chance = softmax(inverse[0] * log_odds)
+        mean = np.sum(chance * log_odds, axis=1)
+        variance = np.sum(chance * (log_odds - mean[:, None]) ** 2, axis=1)
+        return Slope(-np.sum(weight * mean, keepdims=True), np.sum(weight * variance).reshape(1, 1))
 
     return float(maximise(value, slope, np.zeros(1), float(np.sum(weight)))[0])
