@@ -78,17 +78,17 @@ def log_expit(log_odds: ArrayLike) -> Floats:
 
 def log_add_exp(left: Floats, right: ArrayLike) -> Floats:
     """Return the logarithm of the sum of the exponentials of two numbers; never overflows."""
-    most = np.maximum(left, right)
+    larger = np.maximum(left, right)
     with np.errstate(invalid="ignore"):  # two infinities of one sign
-        apart = np.abs(np.subtract(left, right))
-    return most + log1p(exp(-np.where(np.isfinite(most), apart, np.inf)))
+        difference = np.abs(np.subtract(left, right))
+    return larger + log1p(exp(-np.where(np.isfinite(larger), difference, np.inf)))
 
 
 def log_sum_exp(values: Floats, axis: int) -> Floats:
     """Return the logarithm of the sum of the exponentials of values along an axis; never overflows."""
-    most = values.max(axis=axis, keepdims=True)
-    most = np.where(np.isfinite(most), most, 0.0)
-    return np.asarray(np.squeeze(most, axis) + log(np.sum(exp(values - most), axis=axis)))
+    largest = values.max(axis=axis, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0.0)
+    return np.asarray(np.squeeze(largest, axis) + log(np.sum(exp(values - largest), axis=axis)))
 
 
 def softmax(log_odds: Floats) -> Floats:
@@ -99,13 +99,13 @@ def softmax(log_odds: Floats) -> Floats:
 
 
 def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
-    """Return ``base`` to the ``exponent``, by products where that is one whole number; 0 to the 0 is 1.
+    """Return ``base`` to the ``exponent``, by products where that is one integer; 0 to the 0 is 1.
 
-    NaN where a negative base has an exponent that is not.
+    NaN where a negative base has an exponent that is no integer.
     """
     x, exponents = np.asarray(base, float), np.asarray(exponent, float)
     if exponents.ndim == 0 and float(exponents).is_integer() and abs(exponents) <= WHOLE:
-        return _whole_power(x, int(exponents))
+        return _integer_power(x, int(exponents))
     with np.errstate(invalid="ignore"):  # 0 times minus infinity; a square root below 0
         if exponents.ndim == 0 and exponents == 0.5:  # rounded once
             return _number_or_array(np.sqrt(x))
@@ -126,29 +126,29 @@ def cos(x: Floats) -> Floats:
     return np.asarray(value)
 
 
-def _whole_power(base: Floats, exponent: int) -> Floats:
-    """Multiply by squares, for each bit of the exponent."""
-    square, product, left = base, np.ones(base.shape), abs(exponent)
+def _integer_power(base: Floats, exponent: int) -> Floats:
+    """Return ``base`` to an integer ``exponent``, as a product of repeated squares for each bit of the exponent."""
+    square, product, remaining = base, np.ones(base.shape), abs(exponent)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        while left:
-            product = product * square if left % 2 else product
-            square, left = square * square, left // 2
+        while remaining:
+            product = product * square if remaining % 2 else product
+            square, remaining = square * square, remaining // 2
         return _number_or_array(1 / product if exponent < 0 else product)
 
 
 def _number_or_array(values: Floats) -> Floats:
-    """Return an array without axes as the number it is."""
+    """Return the values, as a numpy number where they are an array without axes."""
     return typing.cast("Floats", np.asarray(values)[()])
 
 
 def _in_blocks(function: Callable[[Floats, Floats], None], x: ArrayLike) -> Floats:
-    """Apply a function, which writes its results into its second array, to parts that fit in the cache."""
+    """Return the results of ``function``, which writes them into its second array, in parts of x that fit the cache."""
     values = np.asarray(x, float)
     results = np.empty(values.shape)
-    flat, written = values.reshape(-1), results.reshape(-1)
+    flat, flat_results = values.reshape(-1), results.reshape(-1)
     with np.errstate(all="ignore"):
         for first in range(0, len(flat), BLOCK):
-            function(flat[first : first + BLOCK], written[first : first + BLOCK])
+            function(flat[first : first + BLOCK], flat_results[first : first + BLOCK])
     return _number_or_array(results)
 
 
@@ -162,15 +162,16 @@ def _polynomial(x: Floats, coefficients: tuple[float, ...]) -> Floats:
 
 
 def _exp(x: Floats, out: Floats) -> None:
+    """Write the exponential of x into ``out``."""
     # x = twos ln 2 + rest, with the rest within ln 2 / 2 of 0.
     x = np.clip(x, SMALLEST, LARGEST)
     twos = np.rint(x * (1 / (LN2[0] + LN2[1])))
     high, low = x - twos * LN2[0], twos * LN2[1]
     rest = high - low
-    bent = rest - _polynomial(rest * rest, _EXPONENTIAL)
-    rest *= bent
-    bent -= 2.0
-    rest /= bent
+    numerator = rest - _polynomial(rest * rest, _EXPONENTIAL)
+    rest *= numerator
+    numerator -= 2.0
+    rest /= numerator
     low += rest
     low -= high
     np.ldexp(np.subtract(1.0, low, out=low), twos.astype(np.int32), out=out)
@@ -185,6 +186,7 @@ def _exp_of_minus_size(x: Floats) -> Floats:
 
 
 def _expit(x: Floats, out: Floats) -> None:
+    """Write the probabilities with the log odds x into ``out``."""
     small = _exp_of_minus_size(x)
     np.copyto(out, small)
     np.copyto(out, 1.0, where=x >= 0)
@@ -193,26 +195,29 @@ def _expit(x: Floats, out: Floats) -> None:
 
 
 def _log_expit(x: Floats, out: Floats) -> None:
+    """Write the logarithms of the probabilities with the log odds x into ``out``."""
     _log1p(_exp_of_minus_size(x), out)
     np.subtract(np.minimum(x, 0.0), out, out=out)
 
 
 def _log(x: Floats, out: Floats) -> None:
+    """Write the natural logarithm of x into ``out``."""
     _log_of_sum(x, None, out)
 
 
 def _log1p(x: Floats, out: Floats) -> None:
-    whole = x + 1.0
-    from_x = whole - 1.0
-    lost = x - from_x
-    from_x -= whole
+    """Write the natural logarithm of 1 + x into ``out``."""
+    rounded = x + 1.0
+    from_x = rounded - 1.0
+    rounded_away = x - from_x
+    from_x -= rounded
     from_x += 1.0
-    lost += from_x  # all that the sum has rounded away (Knuth 1997, section 4.2.2)
-    _log_of_sum(whole, lost, out)
+    rounded_away += from_x  # all that the sum has rounded away (Knuth 1997, section 4.2.2)
+    _log_of_sum(rounded, rounded_away, out)
 
 
 def _log_of_sum(x: Floats, lost: Floats | None, out: Floats) -> None:
-    """Write the logarithm of x, or of x + ``lost``, which is less than a unit in the last place of x."""
+    """Write the logarithm of x, or of x + ``lost``, into ``out``; ``lost`` is below a unit in the last place of x."""
     part, twos = np.frexp(x)
     low = part < 0.5**0.5
     # x = 2^twos (1 + f), with 1 + f between the square roots of 1/2 and of 2.
@@ -237,20 +242,22 @@ def _log_of_sum(x: Floats, lost: Floats | None, out: Floats) -> None:
 
 
 def _expm1(x: Floats, out: Floats) -> None:
+    """Write the exponential of x less 1 into ``out``."""
+    # x = twos ln 2 + rest, as in `_exp`.
     twos = np.rint(np.clip(x, SMALLEST, LARGEST) * (1 / (LN2[0] + LN2[1])))
     high, low = np.clip(x, SMALLEST, LARGEST) - twos * LN2[0], twos * LN2[1]
     rest = high - low
-    lost = (high - rest) - low
+    rounded_away = (high - rest) - low
     half = rest / 2
     squared = rest * half
     near = 1.0 + _polynomial(squared, _MINUS_ONE)
     ahead = 3.0 - near * half
     error = squared * ((near - ahead) / (6.0 - rest * ahead))
-    error = rest * (error - lost) - lost - squared
+    error = rest * (error - rounded_away) - rounded_away - squared
     # exp(rest) - 1 is rest - error; each power of two is written so that the 1 is taken off a number of its size.
-    whole = np.ldexp(1.0, -np.abs(twos).astype(np.int32))
+    power_of_half = np.ldexp(1.0, -np.abs(twos).astype(np.int32))
     steps = twos.astype(np.int32)
-    np.ldexp(np.where(twos > 0, (1.0 - whole) - (error - rest), 1.0 - (error - rest)), steps, out=out)
+    np.ldexp(np.where(twos > 0, (1.0 - power_of_half) - (error - rest), 1.0 - (error - rest)), steps, out=out)
     np.subtract(out, 1.0, out=out, where=twos < 0)
     np.subtract(rest, error, out=out, where=twos == 0)
     np.copyto(out, np.where(x > 0, np.inf, -1.0), where=np.isinf(x))

@@ -10,14 +10,13 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes
 
 LOST = 1e-14
-"""What is left of a column beside the others below which it is lost to rounding: a pivot of a matrix whose diagonal is
-1, whatever the units."""
+"""The pivot below which a column is lost to rounding beside the others, in a matrix scaled to a diagonal of 1."""
 
 SWEEPS = 60
 """The most rounds of rotations; eight or so are needed."""
 
 STRAIGHT = 2.0**-52
-"""The cosine of the angle between two columns, for each of their numbers, below which they stand at a right angle."""
+"""The cosine of the angle between two columns, per row, below which they count as orthogonal."""
 
 
 class SingularError(ArithmeticError):
@@ -35,22 +34,22 @@ def solve(matrix: Floats, right: Floats) -> Floats:
 
     Raises `SingularError` where the matrix is singular to working precision.
     """
-    left, scale = _scaled(matrix)
+    scaled, scale = _scaled(matrix)
     solution = (right.T / scale).T
-    for j in range(len(left)):
-        if left[j, j] <= LOST:
+    for j in range(len(scaled)):
+        if scaled[j, j] <= LOST:
             raise SingularError
-        share = left[j + 1 :, j, None] / left[j, j]
-        left[j + 1 :, j:] -= share * left[j, j:]
-        solution[j + 1 :] -= (share if right.ndim > 1 else share[:, 0]) * solution[j]
-    for j in reversed(range(len(left))):
-        known = np.add.reduce(left[j, j + 1 :] * solution[j + 1 :].T, axis=-1)
-        solution[j] = (solution[j] - known) / left[j, j]
+        factor = scaled[j + 1 :, j, None] / scaled[j, j]
+        scaled[j + 1 :, j:] -= factor * scaled[j, j:]
+        solution[j + 1 :] -= (factor if right.ndim > 1 else factor[:, 0]) * solution[j]
+    for j in reversed(range(len(scaled))):
+        substituted = np.add.reduce(scaled[j, j + 1 :] * solution[j + 1 :].T, axis=-1)
+        solution[j] = (solution[j] - substituted) / scaled[j, j]
     return np.asarray((solution.T / scale).T)
 
 
 def _scaled(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return a matrix with a diagonal of 1, and the square roots of the one that it had; raises `SingularError`."""
+    """Return the matrix scaled to a diagonal of 1, and the square roots [k] of its diagonal; raises `SingularError`."""
     scale = np.sqrt(np.diagonal(matrix))
     if not np.all(scale > 0):
         raise SingularError
@@ -62,12 +61,12 @@ def root_of(matrix: Floats) -> Floats:
 
     Raises `SingularError` where it is not definite.
     """
-    root, left = np.zeros_like(matrix), matrix.copy()
+    root, remaining = np.zeros_like(matrix), matrix.copy()
     for j in range(len(matrix)):
-        if not left[j, j] > 0:
+        if not remaining[j, j] > 0:
             raise SingularError
-        root[j:, j] = left[j:, j] / np.sqrt(left[j, j])
-        left[j + 1 :, j + 1 :] -= root[j + 1 :, j, None] * root[j + 1 :, j]
+        root[j:, j] = remaining[j:, j] / np.sqrt(remaining[j, j])
+        remaining[j + 1 :, j + 1 :] -= root[j + 1 :, j, None] * root[j + 1 :, j]
     return root
 
 
@@ -81,7 +80,7 @@ def solve_lower(root: Floats, right: Floats) -> Floats:
 
 
 class Singular(NamedTuple):
-    """The singular values [k] of a matrix, descending, and the vectors [k, n] of unit length along its columns."""
+    """The singular values [k] of a matrix of k columns, descending, and its left singular vectors [k, n]."""
 
     sizes: Floats
     vectors: Floats
@@ -90,8 +89,8 @@ class Singular(NamedTuple):
 def singular(columns: Floats) -> Singular:
     """Return the singular values of the matrix with these ``columns`` [k, n], k <= n, and its left singular vectors.
 
-    Pairs of columns are turned until all stand at right angles (Hestenes 1958), half of them at once, which keeps the
-    digits of small values (Demmler & Veselic 1992).
+    Pairs of columns are rotated until all are orthogonal (Hestenes 1958), k / 2 pairs at once, which keeps the digits
+    of small values (Demmler & Veselic 1992).
     """
     turned = np.array(columns, float)
     pairs = _rounds(len(turned))
@@ -105,27 +104,28 @@ def singular(columns: Floats) -> Singular:
 
 
 def _rounds(k: int) -> list[tuple[Wholes, Wholes]]:
-    """Return rounds in which each of k columns meets another, so that all pairs meet once (a round-robin)."""
-    places, rounds = list(range(k + k % 2)), []
-    for _ in range(len(places) - 1):
-        half = len(places) // 2
-        met = [(a, b) for a, b in zip(places[:half], reversed(places[half:]), strict=True) if max(a, b) < k]
-        first, second = (np.array([pair[side] for pair in met], np.intp) for side in (0, 1))
+    """Return rounds of pairs of k columns, each as two arrays of column indices; all pairs occur once (round-robin)."""
+    circle, rounds = list(range(k + k % 2)), []
+    for _ in range(len(circle) - 1):
+        half = len(circle) // 2
+        pairs = [(a, b) for a, b in zip(circle[:half], reversed(circle[half:]), strict=True) if max(a, b) < k]
+        first, second = (np.array([pair[side] for pair in pairs], np.intp) for side in (0, 1))
         rounds.append((first, second))
-        places = [places[0], places[-1], *places[1:-1]]
+        circle = [circle[0], circle[-1], *circle[1:-1]]
     return rounds
 
 
 def _turn(columns: Floats, first: Wholes, second: Wholes) -> int:
-    """Turn pairs of columns until each stands at a right angle, in place; return how many did not."""
+    """Rotate each pair of columns in place until the two are orthogonal; return how many pairs were not."""
     a, b = columns[first], columns[second]
-    of_a, of_b, together = (np.add.reduce(x * y, axis=-1) for x, y in ((a, a), (b, b), (a, b)))
-    apart = np.abs(together) > STRAIGHT * columns.shape[1] * np.sqrt(of_a) * np.sqrt(of_b)
-    safe = np.where(apart, together, 1.0)
+    of_a, of_b, products = (np.add.reduce(x * y, axis=-1) for x, y in ((a, a), (b, b), (a, b)))
+    is_oblique = np.abs(products) > STRAIGHT * columns.shape[1] * np.sqrt(of_a) * np.sqrt(of_b)
+    safe = np.where(is_oblique, products, 1.0)
     middle = (of_b - of_a) / (2 * safe)
-    tangent = np.where(apart, np.where(middle < 0, -1.0, 1.0) / (np.abs(middle) + np.sqrt(1 + middle * middle)), 0.0)
+    sign = np.where(middle < 0, -1.0, 1.0)
+    tangent = np.where(is_oblique, sign / (np.abs(middle) + np.sqrt(1 + middle * middle)), 0.0)
     cosine = 1 / np.sqrt(1 + tangent * tangent)
     sine = cosine * tangent
     columns[first] = cosine[:, None] * a - sine[:, None] * b
     columns[second] = sine[:, None] * a + cosine[:, None] * b
-    return int(np.count_nonzero(apart))
+    return int(np.count_nonzero(is_oblique))
