@@ -16,7 +16,7 @@ ROUNDING = 1e-9
 
 
 def equal_weight(at: Floats, bins: int) -> Wholes:
-    """Return the bin of each distinct score, in ascending order, from the weight ``at`` it [..., m]: [..., m].
+    """Return the bin [..., m] of each distinct score, in ascending order, from the weights ``at`` the scores [..., m].
 
     A score belongs to bin floor(``bins`` x weight below it / all weight): equal scores are never split and go where the
     first of them falls, so bins may stay empty. Where all weight is zero every score is of bin 0.
@@ -47,7 +47,7 @@ def quantile(at: Floats, values: Floats, share: float) -> Floats:
 
 
 def quantiles(at: Floats, values: Floats, shares: Sequence[float]) -> Floats:
-    """Return the weighted quantiles at k ``shares``, as `quantile` has each, [..., k]."""
+    """Return the weighted quantiles at k ``shares``, [..., k], by the definition of `quantile`."""
     running = np.cumsum(at, axis=-1)
     total = running[..., -1:]
     # Looked up a little below and above each share: the two differ only where a value ends exactly at the share.

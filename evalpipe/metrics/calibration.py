@@ -35,7 +35,7 @@ calibration_error = partial(
 
 
 def _debiased_fault(options: Any) -> str | None:
-    """Say what is wrong where a debiased error is asked for under another norm than l2."""
+    """Return what is wrong where a debiased error is requested under another norm than l2; else None."""
     if options.debiased and options.norm != "l2":
         return f"debiased is for norm l2, whose bias is known; the norm is {options.norm}"
     return None
@@ -99,8 +99,8 @@ def _quantile_bins(
     events_at: Floats, others_at: Floats, probability_at: Floats, bins: int
 ) -> tuple[Floats, Floats, Floats]:
     """Return the events, the non-events and the events less their expected number in bins of equal weight, [..., b]."""
-    place = equal_weight(events_at + others_at, bins)
-    events, others, expected = (totals_in(place, at, bins) for at in (events_at, others_at, probability_at))
+    inside = equal_weight(events_at + others_at, bins)
+    events, others, expected = (totals_in(inside, table, bins) for table in (events_at, others_at, probability_at))
     return events, others, events - expected
 
 
@@ -180,7 +180,7 @@ def _freedom(
 def _few_expected(
     events_at: Floats, others_at: Floats, probability_at: Floats, _trained_on: Floats, *, groups: int
 ) -> Sentence | None:
-    """Return why so few expected events, or non-events, do not have a chi-squared distribution; None where enough."""
+    """Return why expected events, or non-events, are too few for the chi-squared distribution; None where enough."""
     _, rows, expected = _grouped(events_at, others_at, probability_at, groups)
     rows, expected = rows[rows > 0], expected[rows > 0]
     rarer, name = min((float(expected.sum()), "events"), (float((rows - expected).sum()), "non-events"))
@@ -245,6 +245,6 @@ def _chi2(
 
 def _grouped(events_at: Floats, others_at: Floats, probability_at: Floats, groups: int) -> tuple[Floats, ...]:
     """Return the events, the rows and the expected events of groups of equal weight, each [..., groups]."""
-    at = events_at + others_at
-    place = equal_weight(at, groups)
-    return tuple(totals_in(place, table, groups) for table in (events_at, at, probability_at))
+    weight = events_at + others_at
+    group_of_score = equal_weight(weight, groups)
+    return tuple(totals_in(group_of_score, table, groups) for table in (events_at, weight, probability_at))

@@ -92,7 +92,7 @@ def mcc(confusion: Floats) -> Floats:
 
 
 def _cost_matrix(options: Mapping[str, Any], _: int) -> tuple[str, Floats]:
-    """Return the name and the matrix [K, K] of what a predicted class costs where another is true."""
+    """Return the name and the matrix [K, K] of the costs of each predicted class for each true one."""
     return "costs", np.asarray(options["costs"])
 
 

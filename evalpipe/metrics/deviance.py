@@ -99,7 +99,7 @@ def _least_pinball(weight: Floats, totals: Floats, alpha: float) -> Floats:
     have the same loss, so the first will do.
     """
     running = np.cumsum(weight, axis=-1)
-    place = (running < alpha * running[..., -1:]).sum(axis=-1)[..., None]
-    away = totals - weight * np.take_along_axis(ratio(totals, weight), place, axis=-1)
+    index = (running < alpha * running[..., -1:]).sum(axis=-1)[..., None]
+    away = totals - weight * np.take_along_axis(ratio(totals, weight), index, axis=-1)
     loss = np.maximum(alpha * away, (alpha - 1) * away).sum(axis=-1)
     return np.where((weight > 0).sum(axis=-1) > 1, loss, np.nan)

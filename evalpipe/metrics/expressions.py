@@ -33,7 +33,7 @@ _LATEX = {"sqrt": r"\sqrt{%s}", "abs": r"\left|%s\right|", "exp": r"e^{%s}"}
 
 
 def rank(node: Node) -> int:
-    """Return how strongly a node binds what it is made of."""
+    """Return the binding strength of a node's operator, from `SUM` to `VALUE`."""
     match node:
         case BinaryNode(sign):
             return _RANK[sign]
@@ -45,7 +45,7 @@ def rank(node: Node) -> int:
 
 
 def written(node: Node) -> str:
-    """Write an expression with the brackets that it needs; read again it is the same."""
+    """Return the text of an expression, with the brackets that it needs to be read as the same tree again."""
     match node:
         case NumberNode(number):
             return _plain(number)
@@ -63,17 +63,18 @@ def written(node: Node) -> str:
 
 
 def _within(node: Node, least: int) -> str:
+    """Return the text of a node within another, in brackets where it binds less strongly than ``least``."""
     text = written(node)
     return text if rank(node) >= least else f"({text})"
 
 
 def _plain(number: float) -> str:
-    """Write a number as short as it can be read again; a whole one without a point."""
+    """Return the shortest text of a number that is read as the same number; of an integer without a point."""
     return repr(number).removesuffix(".0")
 
 
 def latex(node: Node, titles: Mapping[str, str]) -> str:
-    """Write an expression as LaTeX, each measure by its title."""
+    """Return an expression as LaTeX, with measures by their titles."""
     match node:
         case NumberNode(number):
             text, _, exponent = _plain(number).partition("e")
@@ -100,6 +101,7 @@ def latex(node: Node, titles: Mapping[str, str]) -> str:
 
 
 def _bracketed(node: Node, least: int, titles: Mapping[str, str]) -> str:
+    """Return a node within another as LaTeX, in brackets where it binds less strongly than ``least``."""
     text = latex(node, titles)
     fraction = isinstance(node, BinaryNode) and node.sign == "/" and least <= PRODUCT
     # What is set as a power cannot have a second exponent.
@@ -107,30 +109,31 @@ def _bracketed(node: Node, least: int, titles: Mapping[str, str]) -> str:
     return text if (rank(node) >= least or fraction) and not raised else rf"\left({text}\right)"
 
 
-def computed(node: Node, of: Mapping[str, Floats]) -> Floats:
-    """Return the value of an expression [...] from those of its measures by name, [...].
+def computed(node: Node, values: Mapping[str, Floats]) -> Floats:
+    """Return the value of an expression [...] from the ``values`` [...] of its measures by name.
 
-    NaN where it has none: a measure is undefined or infinite, a division by zero, a logarithm of what is not above
-    zero, a root of what is below it, a number that no float holds.
+    NaN where it is undefined: a measure is undefined or infinite, a division by zero, a logarithm of a number not above
+    zero, a root of a negative number, a number that no float holds.
     """
     with np.errstate(all="ignore"):
-        return np.asarray(_value_of(node, of) + 0.0)  # turns -0 into 0
+        return np.asarray(_value_of(node, values) + 0.0)  # turns -0 into 0
 
 
-def _value_of(node: Node, of: Mapping[str, Floats]) -> Floats:
+def _value_of(node: Node, measures: Mapping[str, Floats]) -> Floats:
+    """Return the value of a node [...] from the values of ``measures`` by name; NaN where it is not finite."""
     match node:
         case NumberNode(number):
             return np.asarray(number)
         case NameNode(name):
-            value = np.asarray(of[name], float)
+            value = np.asarray(measures[name], float)
         case MinusNode(inner):
-            return -_value_of(inner, of)
+            return -_value_of(inner, measures)
         case PowerNode(base, exponent):
-            value = np.asarray(functions.power(_value_of(base, of), exponent))
+            value = np.asarray(functions.power(_value_of(base, measures), exponent))
         case BinaryNode(sign, left, right):
-            value = _SIGNS[sign](_value_of(left, of), _value_of(right, of))
+            value = _SIGNS[sign](_value_of(left, measures), _value_of(right, measures))
         case CallNode(function, arguments):
-            values = np.broadcast_arrays(*(_value_of(argument, of) for argument in arguments))
+            values = np.broadcast_arrays(*(_value_of(argument, measures) for argument in arguments))
             value = np.asarray(_CALLS[function](*values)) if len(values) == 1 else np.asarray(
                 _SEVERAL[function](np.stack(values), axis=0))
     return np.where(np.isfinite(value), value, math.nan)
@@ -148,7 +151,7 @@ LONGEST_LINE = 70
 
 @dataclass(frozen=True, slots=True)
 class PartOfExpression:
-    """A measure that an expression is of: its name there, the metric, and its options as they are printed."""
+    """A measure that an expression is computed from: its name there, the metric, and its label with options."""
 
     name: str
     metric: Metric
@@ -204,7 +207,7 @@ def expression_metric(
     name: str, title: str, task: Task, direction: Direction, span: tuple[float | None, ...] | None,
     tree: Node | None, parts: tuple[PartOfExpression, ...],
 ) -> ExpressionMetric:
-    """Return the measure that an expression declares; of the two ends of its range, ``span``, None is not given."""
+    """Return the metric of a declared expression; ``span`` are the ends of its range, each None if not declared."""
     low, high = span or (None, None)
     needs = [part.metric.needs for part in parts]
     return ExpressionMetric(

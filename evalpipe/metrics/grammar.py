@@ -121,11 +121,11 @@ class ExpressionToken:
 
 
 def read_expression(text: str) -> Node:
-    """Return what an expression says; raises ExpressionFault."""
+    """Return the tree of an expression; raises ExpressionFault where it cannot be read."""
     if len(text) > LONGEST:
         message = f"the expression has {len(text):,} characters; at most {LONGEST:,} are allowed"
         raise ExpressionFault(message, "divide it into several expressions", 0, len(text))
-    return _ExpressionReader(text, _tokens(text)).whole()
+    return _ExpressionReader(text, _tokens(text)).expression()
 
 
 def names_in(node: Node) -> Iterator[NameNode]:
@@ -144,7 +144,7 @@ def names_in(node: Node) -> Iterator[NameNode]:
 
 
 def _tokens(text: str) -> list[ExpressionToken]:
-    """Cut an expression into tokens, the last of them its end; raises ExpressionFault."""
+    """Return the tokens of an expression, the last of which is its end; raises ExpressionFault."""
     pieces: list[ExpressionToken] = []
     at = 0
     while at < len(text):
@@ -168,7 +168,7 @@ _WAYS_OUT = {
     "%": "write 0.05 for 5 %", "#": "an expression has no comments; write them in YAML, before the entry",
     "[": "an expression has numbers, names and functions alone", "=": "an expression computes, and compares nothing",
 }
-"""What helps where a character is met that people may try."""
+"""Hints for characters that people may try."""
 
 
 class _ExpressionReader:
@@ -178,8 +178,8 @@ class _ExpressionReader:
         self.text, self.tokens, self.at = text, tokens, 0
         self.nodes = self.depth = 0
 
-    def whole(self) -> Node:
-        """Return the whole expression."""
+    def expression(self) -> Node:
+        """Return the tree of all tokens; raises ExpressionFault."""
         if self.at_end():
             raise ExpressionFault("the expression is empty", "write one, such as sensitivity / specificity", 0, 1)
         node = self.sum()
@@ -192,11 +192,11 @@ class _ExpressionReader:
         return self.tokens[self.at]
 
     def at_end(self) -> bool:
-        """Tell whether all tokens are taken."""
+        """Tell whether all tokens are read."""
         return self.next.sort == "end"
 
     def take(self, *signs: str) -> str | None:
-        """Take the next token if it is one of these signs."""
+        """Read the next token and return its text if it is one of ``signs``; else return None and leave it."""
         token = self.next
         if token.sort != "sign" or token.text not in signs:
             return None
@@ -204,7 +204,7 @@ class _ExpressionReader:
         return token.text
 
     def unexpected(self, wanted: str, hint: str | None = None) -> ExpressionFault:
-        """Return the fault that something else stands where ``wanted`` should."""
+        """Return the fault that the next token stands where ``wanted`` should."""
         token = self.next
         before = self.text[: token.start].strip()
         after = f"after {quoted(before[-30:])}" if before else "at its beginning"
@@ -301,7 +301,7 @@ class _ExpressionReader:
             raise self.unexpected(wanted)
 
     def call(self, token: ExpressionToken) -> Node:
-        """Read the arguments of a function, whose name is taken already."""
+        """Read the arguments of a function, whose name ``token`` is read already."""
         if token.text not in FUNCTIONS:
             guess = closest(token.text, FUNCTIONS)
             hint = f"did you mean '{guess}'?" if guess else f"the functions are {joined(list(FUNCTIONS), 'and')}"

@@ -30,7 +30,7 @@ MOST = 200
 """Steps after which a fit that is known to be finite is as good as it gets; far fewer do."""
 
 SINGULAR = 1e-12
-"""What is left of a column beside the others, as a part of it, below which it says nothing of its own."""
+"""The share of a column that the others do not explain, below which it determines no coefficient."""
 
 IN_CACHE = 2**15
 """Places that are worked on at once: a step makes a dozen tables of them."""
@@ -60,14 +60,14 @@ def rates(log_odds: Floats) -> Rates:
 
 
 def dot(left: Floats, right: Floats) -> Floats:
-    """Sum the products along the last axis without holding them; not by a BLAS, whose threads would change bits."""
+    """Return the sums of products along the last axis, without an array of them; not by a BLAS: threads change bits."""
     return np.asarray(np.einsum("...m,...m->...", left, right))
 
 
 def overlapping(events: Floats, others: Floats, x: Floats) -> Flags:
-    """Tell in which replicates [b] a logistic curve of ``x`` has a finite fit: the classes overlap along ``x``.
+    """Tell in which replicates [b] a logistic curve of ``x`` [b, m] has a finite fit: the classes overlap along ``x``.
 
-    Where one class lies wholly at or above the other, a steeper slope is always more likely: no likelihood is largest.
+    Where all of one class lies at or above the other, a steeper slope is always more likely: no likelihood is largest.
     """
 
     def ends(weight: Floats) -> tuple[Floats, Floats]:
@@ -89,26 +89,29 @@ def calibration_shift(events: Floats, others: Floats, offset: Floats) -> Floats:
     # One shift for all rows lies between those that bring the largest and the smallest log odds to the prevalence's.
     low = prior - np.where(occurs, offset, -np.inf).max(axis=-1) - SLACK
     high = prior - np.where(occurs, offset, np.inf).min(axis=-1) + SLACK
-    left, at = np.flatnonzero(np.isfinite(prior)), (low + high) / 2
+    pending, shift = np.flatnonzero(np.isfinite(prior)), (low + high) / 2
     for _ in range(MOST):
-        if not len(left):
+        if not len(pending):
             break
-        current = at[left]
-        slope, bend = _shift_derivatives(chosen(left, events), chosen(left, others), chosen(left, offset), current)
-        low[left], high[left] = np.where(slope > 0, current, low[left]), np.where(slope > 0, high[left], current)
+        current = shift[pending]
+        tables = chosen(pending, events), chosen(pending, others), chosen(pending, offset)
+        slope, bend = _shift_derivatives(*tables, current)
+        rises = slope > 0
+        low[pending], high[pending] = np.where(rises, current, low[pending]), np.where(rises, high[pending], current)
         step = slope / bend
-        inside = (current + step >= low[left]) & (current + step <= high[left])
-        at[left] = np.where(inside, current + step, (low[left] + high[left]) / 2)
-        done = (inside & (np.abs(step) < SLACK)) | (high[left] - low[left] < SAME * (1 + np.abs(current)))
-        shifts[left[done]] = at[left[done]]
-        left = left[~done]
-    shifts[left] = at[left]  # where all are sure and many wrong, shifts of nearly any size do
+        is_inside = (current + step >= low[pending]) & (current + step <= high[pending])
+        shift[pending] = np.where(is_inside, current + step, (low[pending] + high[pending]) / 2)
+        width = high[pending] - low[pending]
+        is_done = (is_inside & (np.abs(step) < SLACK)) | (width < SAME * (1 + np.abs(current)))
+        shifts[pending[is_done]] = shift[pending[is_done]]
+        pending = pending[~is_done]
+    shifts[pending] = shift[pending]  # where all are sure and many wrong, shifts of nearly any size do
     return shifts
 
 
-def chosen(left: Wholes, table: Floats) -> Floats:
-    """Return the replicates ``left`` of a table [b, m], in ascending order; the table itself where these are all."""
-    return table if len(left) == len(table) else table[left]
+def chosen(replicates: Wholes, table: Floats) -> Floats:
+    """Return some ``replicates``, by ascending index, of a table [b, m]; the table itself where these are all."""
+    return table if len(replicates) == len(table) else table[replicates]
 
 
 def _shift_derivatives(events: Floats, others: Floats, offset: Floats, at: Floats) -> tuple[Floats, Floats]:
@@ -121,7 +124,7 @@ def _shift_derivatives(events: Floats, others: Floats, offset: Floats, at: Float
 
 
 def _parts(m: int) -> Iterator[slice]:
-    """Yield the parts of ``m`` places that are worked on at once."""
+    """Return slices that divide ``m`` places into parts that fit the processor's cache."""
     return (slice(first, first + IN_CACHE) for first in range(0, m, IN_CACHE))
 
 
@@ -138,31 +141,33 @@ def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int, st
     beyond it than it rose before. NaN where ``most`` steps do not end it, or a column says nothing beside the others.
     """
     coefficients = np.full((len(events), len(columns)), np.nan)
-    left = np.flatnonzero((events.sum(axis=-1) > 0) & (others.sum(axis=-1) > 0))
-    events, others, columns = chosen(left, events), chosen(left, others), [chosen(left, column) for column in columns]
+    pending = np.flatnonzero((events.sum(axis=-1) > 0) & (others.sum(axis=-1) > 0))
+    events, others = chosen(pending, events), chosen(pending, others)
+    columns = [chosen(pending, column) for column in columns]
     total = (events + others).sum(axis=-1)
-    at = np.zeros((len(events), len(columns)))
-    at[:, 0] = log(events.sum(axis=-1) / others.sum(axis=-1))
+    current = np.zeros((len(events), len(columns)))
+    current[:, 0] = log(events.sum(axis=-1) / others.sum(axis=-1))
     if start is not None:
-        at = np.where(np.isnan(start[left]), at, start[left])
-    step, rise = np.zeros_like(at), np.full(len(left), np.inf)
+        current = np.where(np.isnan(start[pending]), current, start[pending])
+    step, rise = np.zeros_like(current), np.full(len(pending), np.inf)
     for _ in range(most):
-        if not len(left):
+        if not len(pending):
             break
-        gradient, matrix = _derivatives(events, others, columns, at)
-        beyond = (gradient * step).sum(axis=-1) < -rise
+        gradient, matrix = _derivatives(events, others, columns, current)
+        is_beyond = (gradient * step).sum(axis=-1) < -rise
         newton = solved(matrix, gradient)
         with np.errstate(over="ignore", invalid="ignore"):  # such a step is halved, or ends the fit
             gain = (gradient * newton).sum(axis=-1)
-        step = np.where(beyond[:, None], step / 2, newton)
-        at = np.where(beyond[:, None], at - step, at + step)
-        rise = np.where(beyond, rise / 2, gain)
-        done = ~beyond & (gain <= CLOSE * total)
-        coefficients[left[done]] = at[done]
-        going = ~done & (beyond | np.isfinite(gain))
-        if not going.all():
-            left, events, others, total = left[going], events[going], others[going], total[going]
-            at, step, rise, columns = at[going], step[going], rise[going], [column[going] for column in columns]
+        step = np.where(is_beyond[:, None], step / 2, newton)
+        current = np.where(is_beyond[:, None], current - step, current + step)
+        rise = np.where(is_beyond, rise / 2, gain)
+        is_done = ~is_beyond & (gain <= CLOSE * total)
+        coefficients[pending[is_done]] = current[is_done]
+        unfinished = ~is_done & (is_beyond | np.isfinite(gain))
+        if not unfinished.all():
+            pending, events, others = pending[unfinished], events[unfinished], others[unfinished]
+            total, current, step, rise = (table[unfinished] for table in (total, current, step, rise))
+            columns = [column[unfinished] for column in columns]
     return coefficients
 
 
@@ -222,16 +227,16 @@ def solved(matrix: Floats, vector: Floats) -> Floats:
 
 
 def _joined_fit(events: Floats, others: Floats, x: Floats) -> Floats | None:
-    """Fit a line to neighbours of ``x`` [b, m] joined, as coefficients [b, 2] to start from; None where places are few.
+    """Return coefficients [b, 2] to start from: of a line fitted to joined neighbours of ``x`` [b, m]; None if few.
 
-    They are so near to those of all places that three steps are left of six or more.
+    They are so near to the coefficients for all places that three further steps suffice, instead of six or more.
     """
-    parts = x.shape[-1] // JOINED
-    if parts < LEAST:
+    joined_places = x.shape[-1] // JOINED
+    if joined_places < LEAST:
         return None
-    starts = np.arange(0, x.shape[-1], parts)
-    at = events + others
-    totals = [np.add.reduceat(table, starts, axis=-1) for table in (events, others, at, at * x)]
+    starts = np.arange(0, x.shape[-1], joined_places)
+    weight = events + others
+    totals = [np.add.reduceat(table, starts, axis=-1) for table in (events, others, weight, weight * x)]
     means = np.divide(totals[3], totals[2], out=np.zeros_like(totals[3]), where=totals[2] > 0)
     return fit(totals[0], totals[1], [np.ones_like(means), means], MOST)
 
@@ -244,9 +249,9 @@ class LogisticLine(NamedTuple):
 
 
 class _CentredFit(NamedTuple):
-    """Lines fitted in the replicates ``fitted`` [f] of b, of ``x`` less its ``middle`` [f] in its ``unit`` [f].
+    """Lines fitted in f of b replicates, ``fitted`` [f] by index, to ``x`` less ``middle`` [f] over ``unit`` [f].
 
-    ``columns`` are two tables [f, m], 1 and x so scaled, with their ``coefficients`` [f, 2].
+    ``columns`` are two tables [f, m], 1 and the scaled x, with their ``coefficients`` [f, 2].
     """
 
     fitted: Wholes
@@ -259,36 +264,37 @@ class _CentredFit(NamedTuple):
 
 
 def _centred_fit(events: Floats, others: Floats, x: Floats, overlap: Flags) -> _CentredFit:
-    """Fit a line of ``x`` [b, m] where the classes ``overlap`` [b]."""
-    at = events + others
-    total = np.where(overlap, at.sum(axis=-1), np.nan)
-    middle = dot(at, x) / total
-    away = x - middle[:, None]
-    unit = np.sqrt(dot(at * away, away) / total)
+    """Return the fit of a line to centred and scaled ``x`` [b, m], in the replicates where classes ``overlap`` [b]."""
+    weight = events + others
+    total = np.where(overlap, weight.sum(axis=-1), np.nan)
+    middle = dot(weight, x) / total
+    centred = x - middle[:, None]
+    unit = np.sqrt(dot(weight * centred, centred) / total)
     fitted = np.flatnonzero(np.isfinite(unit))
     # Centred and of unit spread, the columns are orthogonal, and the steps few.
-    columns = [np.ones((len(fitted), x.shape[-1])), chosen(fitted, away) / unit[fitted, None]]
+    columns = [np.ones((len(fitted), x.shape[-1])), chosen(fitted, centred) / unit[fitted, None]]
     events, others = chosen(fitted, events), chosen(fitted, others)
     coefficients = fit(events, others, columns, MOST, _joined_fit(events, others, columns[1]))
     return _CentredFit(fitted, middle[fitted], unit[fitted], events, others, columns, coefficients)
 
 
-def line(events: Floats, others: Floats, x: Floats, overlap: Flags | None = None) -> LogisticLine:
-    """Fit the log odds of the events as a line of ``x``, all [b, m]: Cox (1958).
+def fit_logistic_line(events: Floats, others: Floats, x: Floats, overlap: Flags | None = None) -> LogisticLine:
+    """Fit the log odds of events as a line of ``x``, in b replicates with m distinct values each: Cox (1958).
 
-    NaN where the classes do not overlap in x; ``overlap`` is what `overlapping` tells, where that is known.
+    ``events`` and ``others`` [b, m] are weights at each value. NaN where the classes do not overlap in x; ``overlap``
+    [b] is the result of `overlapping`, if computed already.
     """
-    scaled = _centred_fit(events, others, x, overlapping(events, others, x) if overlap is None else overlap)
+    centred_fit = _centred_fit(events, others, x, overlapping(events, others, x) if overlap is None else overlap)
     intercept, slope = (np.full(len(x), np.nan) for _ in range(2))
-    slope[scaled.fitted] = scaled.coefficients[:, 1] / scaled.unit
-    intercept[scaled.fitted] = scaled.coefficients[:, 0] - slope[scaled.fitted] * scaled.middle
+    slope[centred_fit.fitted] = centred_fit.coefficients[:, 1] / centred_fit.unit
+    intercept[centred_fit.fitted] = centred_fit.coefficients[:, 0] - slope[centred_fit.fitted] * centred_fit.middle
     return LogisticLine(intercept, slope)
 
 
 def slope_error(events: Floats, others: Floats, x: Floats) -> Floats:
-    """Return the standard error [b] of the slope of `line`: that of maximum likelihood, where a weight counts rows."""
-    scaled, error = _centred_fit(events, others, x, overlapping(events, others, x)), np.full(len(x), np.nan)
-    _, matrix = _derivatives(scaled.events, scaled.others, scaled.columns, scaled.coefficients)
-    second = np.broadcast_to([0.0, 1.0], scaled.coefficients.shape)
-    error[scaled.fitted] = np.sqrt(solved(matrix, second)[:, 1]) / scaled.unit
+    """Return the standard error [b] of the slope of `fit_logistic_line`, from the information; weights count rows."""
+    centred_fit, error = _centred_fit(events, others, x, overlapping(events, others, x)), np.full(len(x), np.nan)
+    _, matrix = _derivatives(centred_fit.events, centred_fit.others, centred_fit.columns, centred_fit.coefficients)
+    unit_vector = np.broadcast_to([0.0, 1.0], centred_fit.coefficients.shape)
+    error[centred_fit.fitted] = np.sqrt(solved(matrix, unit_vector)[:, 1]) / centred_fit.unit
     return error

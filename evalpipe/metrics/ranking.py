@@ -90,9 +90,9 @@ def _pr_auc_range(
     and its events are tied, and at most the integral where the events come first.
     """
     above, others_above = _strictly_above(events_from), _strictly_above(others_from)
-    at, before = ratio(events_from, events_from + others_from, 1.0), ratio(above, above + others_above, 1.0)
+    at, above_at = ratio(events_from, events_from + others_from, 1.0), ratio(above, above + others_above, 1.0)
     lowest = events_at * (ratio(above, above + others_from, 1.0) + at) / 2
-    tied = events_at * (before + at) / 2
+    tied = events_at * (above_at + at) / 2
     highest = _precision_integral(events_at, above, others_above)
     least, most = (
         ratio(np.where(single, tied, summed).sum(-1), events_from[..., 0]) for summed in (lowest, highest))

@@ -14,7 +14,7 @@ import numpy as np
 
 from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.declare import metric, shared_fit
-from evalpipe.metrics.logistic import calibration_shift, line
+from evalpipe.metrics.logistic import calibration_shift, fit_logistic_line
 from evalpipe.metrics.smooth import Smooth, curve
 from evalpipe.metrics.values import ratio
 
@@ -40,7 +40,7 @@ distance = partial(
 @shared_fit
 def calibration_line(events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
     """Logistic regression of the outcome on logit(p): intercept and slope, [..., 2]; NaN without a finite fit."""
-    return _by_row(lambda *tables: np.stack(line(*tables), axis=-1), events_at, others_at, log_odds_at)
+    return _by_row(lambda *tables: np.stack(fit_logistic_line(*tables), axis=-1), events_at, others_at, log_odds_at)
 
 
 @shared_fit
@@ -116,9 +116,9 @@ def emax(curve_distance_at: Floats, *, smooth: Smooth = "spline") -> Floats:  # 
 
 
 def _by_row(function: Callable[..., Floats], events_at: Floats, others_at: Floats, log_odds_at: Floats) -> Floats:
-    """Apply a function of events, non-events and log odds [b, m] to tables with any leading axes, [..., m].
+    """Return the results of a function of events, non-events and log odds [b, m] for tables [..., m].
 
-    ``log_odds_at`` is the total of the log odds at each place; over the weight there it is their value.
+    ``log_odds_at`` is the total of the log odds at each distinct score, which is divided by the weight there.
     """
     tables = events_at, others_at, ratio(log_odds_at, events_at + others_at, empty=0.0)
     flat = [table.reshape(-1, table.shape[-1]) for table in tables]

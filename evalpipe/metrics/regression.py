@@ -348,13 +348,13 @@ def median_size(weight: Floats, totals: Floats) -> Floats:
 
 
 def _last_weighted(weight: Floats) -> Wholes:
-    """Return the place of the last positive weight on the last axis."""
+    """Return the index [...] of the last positive weight on the last axis."""
     return np.asarray(weight.shape[-1] - 1 - (weight[..., ::-1] > 0).argmax(axis=-1))
 
 
-def _value_at(values: Floats, place: Wholes) -> Floats:
-    """Return of values [..., m] the one at ``place`` [...] on the last axis."""
-    return np.asarray(np.take_along_axis(values, np.asarray(place)[..., None], axis=-1)[..., 0])
+def _value_at(values: Floats, index: Wholes) -> Floats:
+    """Return the value [...] at ``index`` [...] on the last axis of values [..., m]."""
+    return np.asarray(np.take_along_axis(values, np.asarray(index)[..., None], axis=-1)[..., 0])
 
 
 def _quantile_of_type_7(weight: Floats, totals: Floats, share: float) -> Floats:
@@ -364,16 +364,16 @@ def _quantile_of_type_7(weight: Floats, totals: Floats, share: float) -> Floats:
     """
     running, total = np.cumsum(weight, axis=-1), weight.sum(axis=-1)
     values, last = ratio(totals, weight), _last_weighted(weight)
-    place = _one_less(total) * share
-    below, part = np.floor(place), place - np.floor(place)
+    position = _one_less(total) * share
+    below, part = np.floor(position), position - np.floor(position)
     # A running total that is above a rank by rounding alone is not above it.
-    reached = running - ROUNDING * total[..., None]
-    low, high = (np.minimum((reached <= rank[..., None]).sum(axis=-1), last) for rank in (below, below + 1))
+    rounded = running - ROUNDING * total[..., None]
+    low, high = (np.minimum((rounded <= rank[..., None]).sum(axis=-1), last) for rank in (below, below + 1))
     return _value_at(values, low) * (1 - part) + _value_at(values, high) * part
 
 
 def _rank_covariance(weight: Floats, truth: Floats) -> Floats:
-    """Return n squared times the covariance of the truth and the share of rows ranked below, [...]; ties by half.
+    """Return n squared times the covariance of the truth and the share of rows ranked below, [...]; ties count half.
 
     ``weight`` and ``truth`` [..., m] are the weight and the total of the truth at each distinct value, ascending; the
     truth may be about a pilot, since a constant changes no covariance.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evalpipe.metrics.bins import quantiles
-from evalpipe.metrics.logistic import SLACK, chosen, combined, dot, fit, line, overlapping, rates
+from evalpipe.metrics.logistic import SLACK, chosen, combined, dot, fit, fit_logistic_line, overlapping, rates
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
@@ -41,7 +41,7 @@ def curve(events: Floats, others: Floats, log_odds: Floats, smooth: Smooth) -> F
             left = left[~fitted]
     if len(left):
         events, others, log_odds = (chosen(left, table) for table in (events, others, log_odds))
-        straight = line(events, others, log_odds, np.ones(len(left), bool))
+        straight = fit_logistic_line(events, others, log_odds, np.ones(len(left), bool))
         event_rates[left] = rates(straight.intercept[:, None] + straight.slope[:, None] * log_odds).event
     return event_rates
 
@@ -66,24 +66,24 @@ def _spline_rates(events: Floats, others: Floats, x: Floats, shares: Sequence[fl
 
     Its knots are the quantiles of ``x`` at ``shares``; there is no fit where two of them are one.
     """
-    at, event_rates = events + others, np.full(events.shape, np.nan)
-    knots = quantiles(at, x, shares)
-    apart = (np.diff(knots, axis=-1) > SLACK).all(axis=-1) & ((at > 0).sum(axis=-1) > len(shares))
-    fitted = np.flatnonzero(apart)
+    weight, event_rates = events + others, np.full(events.shape, np.nan)
+    knots = quantiles(weight, x, shares)
+    has_fit = (np.diff(knots, axis=-1) > SLACK).all(axis=-1) & ((weight > 0).sum(axis=-1) > len(shares))
+    fitted = np.flatnonzero(has_fit)
     if not len(fitted):
         return event_rates
-    columns = _orthonormal(_spline_columns(chosen(fitted, x), knots[fitted]), chosen(fitted, at))
+    columns = _orthonormal(_spline_columns(chosen(fitted, x), knots[fitted]), chosen(fitted, weight))
     coefficients = fit(chosen(fitted, events), chosen(fitted, others), columns, STEPS)
     event_rates[fitted] = rates(combined(columns, coefficients, np.empty(columns[0].shape))).event
     return event_rates
 
 
 def _spline_columns(x: Floats, knots: Floats) -> list[Floats]:
-    """Return the columns, each [b, m], whose sums are the cubic splines with ``knots`` [b, k] that end as lines.
+    """Return columns, each [b, m], whose linear combinations are the restricted cubic splines with ``knots`` [b, k].
 
     The first is 1, the second ``x``, and k - 2 bend at knots: Durrleman & Simon (1989), scaled as by Harrell (2015).
     """
-    first, before, last = (knots[:, place, None] for place in (0, -2, -1))
+    first, before, last = (knots[:, index, None] for index in (0, -2, -1))
     columns, width, scratch = [np.ones_like(x), x], last - first, np.empty(x.shape)
     tail, end = _cube_above(x, before), _cube_above(x, last)
     for j in range(knots.shape[-1] - 2):
@@ -107,18 +107,18 @@ def _cube_above(x: Floats, knot: Floats) -> Floats:
 
 
 def _orthonormal(columns: Sequence[Floats], weight: Floats) -> list[Floats]:
-    """Make the columns, each [b, m], orthogonal and of length 1 under the weight, which changes no fit.
+    """Return columns, each [b, m], made orthogonal and of length 1 under the weight, which changes no fit.
 
     By Gram and Schmidt: the first stays 1; each loses its projections on those before it, twice because of rounding.
     """
     total, unit_columns, weighted, scratch = weight.sum(axis=-1), [columns[0]], [weight], np.empty(weight.shape)
     for column in columns[1:]:
-        rest = column.copy()
-        for place in 2 * (*range(len(weighted)),):
-            projection = (dot(weighted[place], rest) / total)[:, None]
-            rest -= np.multiply(projection, unit_columns[place], out=scratch) if place else projection
-        length = np.sqrt(dot(np.multiply(weight, rest, out=scratch), rest) / total)
-        rest /= np.where(length > 0, length, np.nan)[:, None]
-        unit_columns.append(rest)
-        weighted.append(weight * rest)
+        residual = column.copy()
+        for index in 2 * (*range(len(weighted)),):
+            projection = (dot(weighted[index], residual) / total)[:, None]
+            residual -= np.multiply(projection, unit_columns[index], out=scratch) if index else projection
+        length = np.sqrt(dot(np.multiply(weight, residual, out=scratch), residual) / total)
+        residual /= np.where(length > 0, length, np.nan)[:, None]
+        unit_columns.append(residual)
+        weighted.append(weight * residual)
     return unit_columns

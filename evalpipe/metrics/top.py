@@ -26,11 +26,11 @@ of_top = partial(metric, needs="scores", linear=True, direction="maximize", rang
 def _events_on_top(
     events_at: Floats, others_at: Floats, events_from: Floats, others_from: Floats, rows: Floats | int
 ) -> Floats:
-    """Return the events [...] among so many ``rows`` scored highest; equal scores at the border share the room left."""
-    at = events_at + others_at
-    above = events_from + others_from - at
+    """Return the events [...] among ``rows`` rows with the highest scores; of scores tied at the border, a share."""
+    weight = events_at + others_at
+    above = events_from + others_from - weight
     # All of a score above the border count, none of one below; 0 / 0 is a score without rows.
-    share = np.clip(np.nan_to_num(ratio(np.asarray(rows)[..., None] - above, at)), 0, 1)
+    share = np.clip(np.nan_to_num(ratio(np.asarray(rows)[..., None] - above, weight)), 0, 1)
     return np.asarray((events_at * share).sum(-1))
 
 
@@ -72,7 +72,7 @@ def lift(events_at: Floats, others_at: Floats, events_from: Floats, others_from:
 
 
 def _band_fault(options: Any) -> str | None:
-    """Say what is wrong with the ends of a band of rates; None where nothing is."""
+    """Return what is wrong with the ends of a band of rates; None where nothing is."""
     return None if options.low < options.high else f"low ({options.low:g}) must be below high ({options.high:g})"
 
 

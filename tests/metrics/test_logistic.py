@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evalpipe.metrics import logistic
-from evalpipe.metrics.logistic import JOINED, LEAST, fit, line, slope_error
+from evalpipe.metrics.logistic import JOINED, LEAST, fit, fit_logistic_line, slope_error
 
 MANY = JOINED * LEAST
 
@@ -25,10 +25,10 @@ def drawn(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("n", [MANY - 1, MANY, 5 * MANY + 3])
 def test_a_line_is_the_same_wherever_it_starts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = drawn(n)
-    begun = (*line(*tables), slope_error(*tables))
+    begun = (*fit_logistic_line(*tables), slope_error(*tables))
     monkeypatch.setattr(logistic, "LEAST", np.inf)
     # 1e-12: both end where a step changes nothing, but for the last bits of sums of so many terms.
-    np.testing.assert_allclose(begun, (*line(*tables), slope_error(*tables)), rtol=1e-12)
+    np.testing.assert_allclose(begun, (*fit_logistic_line(*tables), slope_error(*tables)), rtol=1e-12)
 
 
 def test_the_start_saves_half_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,15 +40,15 @@ def test_the_start_saves_half_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> N
         return derivatives(events, *rest)
 
     monkeypatch.setattr(logistic, "_derivatives", counted)
-    line(*drawn(MANY))
+    fit_logistic_line(*drawn(MANY))
     begun = sizes.count(MANY)
     sizes.clear()
     monkeypatch.setattr(logistic, "LEAST", np.inf)
-    line(*drawn(MANY))
+    fit_logistic_line(*drawn(MANY))
     assert 0 < begun <= sizes.count(MANY) / 2
 
 
-@pytest.mark.parametrize("function", [line, slope_error, logistic.calibration_shift])
+@pytest.mark.parametrize("function", [fit_logistic_line, slope_error, logistic.calibration_shift])
 def test_sums_in_parts_are_those_of_the_whole(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = drawn(5000)
     whole = function(*tables)
@@ -60,7 +60,7 @@ def test_sums_in_parts_are_those_of_the_whole(function: Any, monkeypatch: pytest
 def test_a_line_without_a_finite_fit_has_no_start_either() -> None:
     x = np.linspace(-3, 3, MANY)[None]
     apart = (x > 0).astype(float)
-    assert np.isnan(line(apart, 1 - apart, x)).all()
+    assert np.isnan(fit_logistic_line(apart, 1 - apart, x)).all()
     assert np.isnan(slope_error(apart, 1 - apart, x)).all()
 
 
