@@ -73,7 +73,7 @@ def auc_variance(events_at: Floats, others_at: Floats) -> float:
 
 
 def variance_of_mean(values: Floats, counts: Floats) -> float:
-    """Return the sample variance of values [n] that occur so often, over their number; NaN of fewer than two."""
+    """Return the variance of the mean of values [n] that occur ``counts`` [n] times; NaN for fewer than two."""
     total = float(counts.sum())
     away = values - np.average(values, weights=counts)
     return float((counts * away**2).sum()) / (total - 1) / total if total >= 2 else math.nan
@@ -94,7 +94,7 @@ def logit_limits(value: float, error: float, level: float) -> tuple[float, float
 
 
 def _inverse_logit(logit: float) -> float:
-    """Return the share that has a logit, also where its exponential is too large for a number."""
+    """Return the share with a given logit, without overflow."""
     return 1 / (1 + math.exp(-logit)) if logit > -700 else math.exp(logit)
 
 
@@ -151,12 +151,12 @@ def information_limits(
 
 def _intercept_with_offset(events: float, weight: Floats, offset: Floats) -> float:
     """Return the intercept, with log odds ``offset`` [m], at which as many events are expected as occur."""
-    at = math.log(events / (float(weight.sum()) - events)) - float(np.average(offset, weights=weight))
+    intercept = math.log(events / (float(weight.sum()) - events)) - float(np.average(offset, weights=weight))
     for _ in range(MOST):
-        chance = expit(offset + at)
+        chance = expit(offset + intercept)
         bend = float((weight * chance * (1 - chance)).sum())
         step = (events - float((weight * chance).sum())) / bend if bend > 0 else 0.0
-        at += max(min(step, 1.0), -1.0)
+        intercept += max(min(step, 1.0), -1.0)
         if abs(step) < CLOSE:
             break
-    return at
+    return intercept

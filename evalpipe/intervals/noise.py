@@ -58,7 +58,7 @@ FAILS = {
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What noise does to an observed square: it adds ``mean`` to it, and ``variance`` is that of the square."""
+    """The noise of an observed square: the ``mean`` that it adds, and the ``variance`` of the observed square."""
 
     mean: float
     variance: float
@@ -108,7 +108,7 @@ def noncentral_limits(square: float, noise: Noise, level: float, unseen: float =
 
 
 def _true_square(square: float, mean: float, variance: float, share: float) -> float:
-    """Return the true square for which the observed one has this share of its distribution below it; 0 if none has."""
+    """Return the true square for which the observed one is the ``share`` quantile of its distribution; 0 if none is."""
     from scipy.optimize import brentq
 
     scale = variance / (4 * square + 2 * mean)

@@ -17,7 +17,7 @@ SMALLEST = 1e-300
 """The smallest p-value: a normal tail further out has none that a float holds."""
 
 Known = tuple[float | None, float | None, float | None, float | None]
-"""A value, its lower and upper limit, and their level; None of what there is not."""
+"""A value, its lower and upper limit, and their level; each None if missing."""
 
 
 def p_against(known: Known, bound: float) -> float:
@@ -90,11 +90,14 @@ def benjamini_hochberg(p: Floats | Sequence[float]) -> Floats:
     return _adjusted(given, step, np.ones_like(given))
 
 
-def _adjusted(given: Floats, step: Callable[[Floats, Floats], Floats], share: Floats) -> Floats:
-    """Apply a step to the p-values, ascending by weight, with their weights, and put each back in its place."""
-    known = ~np.isnan(given)
-    family, share, adjusted = given[known], share[known], np.full_like(given, np.nan)
+def _adjusted(p_values: Floats, step: Callable[[Floats, Floats], Floats], share: Floats) -> Floats:
+    """Return p-values adjusted by ``step``, in their shape and order; NaN stays NaN.
+
+    ``step`` takes the p-values in ascending order of p over weight, with their weights ``share``.
+    """
+    is_test = ~np.isnan(p_values)
+    family, share, adjusted = p_values[is_test], share[is_test], np.full_like(p_values, np.nan)
     order = np.argsort(family / share, kind="stable")
     family[order] = np.minimum(step(family[order], share[order]), 1.0)
-    adjusted[known] = family
+    adjusted[is_test] = family
     return adjusted

@@ -33,18 +33,19 @@ def paired_auc(truth: Flags, first: Floats, second: Floats, weight: Floats | Non
 
 
 def _placements(truth: Flags, score: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return for each event the share of non-events below it, for each non-event that of events above it; ties half."""
+    """Return the share of non-events scored below each event, and of events above each non-event; ties count half."""
     return (
         _share_below(score[truth], score[~truth], weight[~truth]),
         1 - _share_below(score[~truth], score[truth], weight[truth]),
     )
 
 
-def _share_below(score: Floats, among: Floats, weight: Floats) -> Floats:
-    order = np.argsort(among)
-    below, ranked = np.append(0.0, np.cumsum(weight[order])), among[order]
-    left, right = (below[np.searchsorted(ranked, score, side)] for side in ("left", "right"))
-    share: Floats = (left + right) / (2 * below[-1])
+def _share_below(score: Floats, others: Floats, weight: Floats) -> Floats:
+    """Return for each score [n] the share of ``others`` [m], by their weight, that is lower; ties count half."""
+    order = np.argsort(others)
+    below, ranked = np.append(0.0, np.cumsum(weight[order])), others[order]
+    below_score, up_to_score = (below[np.searchsorted(ranked, score, side)] for side in ("left", "right"))
+    share: Floats = (below_score + up_to_score) / (2 * below[-1])
     return share
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
 
 PLACES = 100
-"""The most found differences, evenly by rank, at which true ones are taken to lie; 0 is one more."""
+"""The most observed differences, evenly by rank, at which true differences are assumed to lie; 0 is a further one."""
 
 STEPS = 100
 """Of the EM algorithm: five times as many change the mean error of simulated winners by 0.002 standard errors."""
@@ -29,7 +29,7 @@ LARGEST_PART = 0.7
 
 
 def reach_of_all(searched: int, level: float) -> float:
-    """Return how many errors limits reach that hold for so many differences at once (Bonferroni)."""
+    """Return how many standard errors limits reach that hold for ``searched`` differences at once (Bonferroni)."""
     from scipy.special import ndtri
 
     return -float(ndtri((1 - level) / 2 / searched))
@@ -37,7 +37,7 @@ def reach_of_all(searched: int, level: float) -> float:
 
 @dataclass(frozen=True)
 class TrueDifferences:
-    """How the true differences are distributed: their ``places`` and the ``weights`` of these, both [m]."""
+    """A discrete distribution of true differences: their possible values, ``places``, and ``weights``, both [m]."""
 
     places: Floats
     weights: Floats
@@ -64,8 +64,8 @@ def true_differences(differences: Floats, errors: Floats) -> TrueDifferences:
     unequal errors Jiang (2020). It takes the differences as independent.
     """
     differences, errors = differences[errors > 0], errors[errors > 0]
-    chosen = np.linspace(0, len(differences) - 1, min(len(differences), PLACES)).astype(np.intp)
-    places = np.concatenate([[0.0], np.sort(differences)[chosen]])
+    chosen_ranks = np.linspace(0, len(differences) - 1, min(len(differences), PLACES)).astype(np.intp)
+    places = np.concatenate([[0.0], np.sort(differences)[chosen_ranks]])
     likelihoods = _likelihoods(differences, errors, places)
     weights = np.full(len(places), 1 / len(places))
     for _ in range(STEPS if len(differences) else 0):
@@ -75,6 +75,6 @@ def true_differences(differences: Floats, errors: Floats) -> TrueDifferences:
 
 
 def _likelihoods(differences: Floats, errors: Floats, places: Floats) -> Floats:
-    """Return how likely each difference [n] is at each place [m], as a part of where it is most likely, [n, m]."""
+    """Return the likelihood of each difference [n] at each place [m], relative to its largest likelihood, [n, m]."""
     away = ((differences[:, None] - places) / errors[:, None]) ** 2
     return exp((away.min(axis=1, keepdims=True) - away) / 2)
