@@ -166,7 +166,7 @@ class _Resampling:
         model, subset = scopes[0]
         if subset == 0:
             for name, (heights, positions) in self.heights[model].items():
-                replicates["curve", model, name].append(heights.at(summary, positions)[0])
+                replicates["curve", model, name].append(heights.compute(summary, positions)[0])
             if self.campaign is not None and self.sample.models[model].score is not None:
                 replicates["curve", model, "profit"].append(self.campaign.profits(summary)[0])
 
@@ -331,7 +331,7 @@ def _resampling(
         return None
     edges = {
         name: np.concatenate(positions) for name, curves in heights.items()
-        if (positions := [curve_positions for height, curve_positions in curves.values() if height.part])}
+        if (positions := [curve_positions for height, curve_positions in curves.values() if height.divides_rows])}
     parts = parts_of(plan, sample, divided, list(summaries), edges, compared=compared)
     return _Resampling(plan, sample, parts, measures, heights, campaign)
 

@@ -77,17 +77,18 @@ class CurveRows:
 
 @dataclass(frozen=True)
 class Heights:
-    """The heights of a curve of an event in every replicate: ``at(summary, positions)`` returns them, [..., k].
+    """The heights of a curve of an event in every replicate: ``compute(summary, positions)`` returns them, [..., k].
 
     ``places`` returns the positions [k] by the plan and the data, once, so that they are the same in all replicates.
     ``binned`` heights are shares of rows, such as event rates in bins: only some interval methods of proportions need
-    their replicates. Where positions ``part`` the rows by score, no cell of a grid may lie across one.
+    their replicates. With ``divides_rows`` the positions divide the rows by score, so that no cell of a grid may lie
+    across one.
     """
 
-    at: Callable[[Summary, Floats], Floats]
+    compute: Callable[[Summary, Floats], Floats]
     places: Callable[[Plan, Summary], Floats]
     binned: bool = False
-    part: bool = False
+    divides_rows: bool = False
 
 
 Compute = Callable[[CurveRows], Computed | None]

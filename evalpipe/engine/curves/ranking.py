@@ -290,7 +290,8 @@ def _rate_counts(summary: Summary, cuts: Wholes) -> tuple[Floats, Floats]:
     return np.concatenate(hits, axis=-1), np.concatenate(trials, axis=-1)
 
 
-@curve(events.Marks, of=("event",), needs="scores", heights=Heights(rates_at, marked_scores, binned=True, part=True))
+@curve(events.Marks, of=("event",), needs="scores",
+       heights=Heights(rates_at, marked_scores, binned=True, divides_rows=True))
 def marks(rows: CurveRows) -> Computed | None:
     """Compute the rates at the marked thresholds, with limits as event rates in bins have; they need both classes."""
     plan, summary = rows.plan, rows.summary

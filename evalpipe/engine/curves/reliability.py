@@ -121,7 +121,7 @@ def _lowest_scores(plan: Plan, summary: Summary, strategy: str) -> Floats:
 # One function serves both, bound to its way of making bins.
 for _strategy in ("uniform", "quantile"):
     curve(Reliability, of=OF, needs="probabilities", name=f"calibration_{_strategy}",
-          heights=Heights(event_rates, partial(_lowest_scores, strategy=_strategy), binned=True, part=True))(
+          heights=Heights(event_rates, partial(_lowest_scores, strategy=_strategy), binned=True, divides_rows=True))(
         partial(_reliability_diagram, strategy=_strategy))
 
 
