@@ -40,7 +40,7 @@ class Templates:
     texts: Mapping[str, str]
 
     def shown(self, name: str) -> str:
-        """Return how messages call a template."""
+        """Return the path of a template in messages: its name after the folder."""
         return f"{self.folder}/{name}" if self.folder else name
 
     @property
@@ -50,9 +50,9 @@ class Templates:
 
 
 def read_templates(folder: Path, shown: str) -> Templates:
-    """Read the templates of a folder, or a single file of that kind.
+    """Read the custom templates of a folder, or a single template; messages name it by ``shown``.
 
-    Raises UsageError where there is none, and with every file that cannot be one.
+    Raises UsageError where there is none, or with every file that is no template.
     """
     try:
         files = {folder.name: folder} if folder.is_file() else dict(sorted(_visible_files(folder)))
@@ -74,24 +74,24 @@ def read_templates(folder: Path, shown: str) -> Templates:
 
 
 def folder_of(shown: str, name: str) -> str:
-    """Return the folder of templates that is named by itself, or by the single file in it that is used."""
+    """Return the folder of a path ``shown``, which is the folder itself or its template ``name``."""
     folder, _, last = shown.rpartition("/")
     return folder if last == name else shown
 
 
 def _visible_files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield what is in a folder by name, but for hidden files and those for people."""
+    """Yield (name, path) of the entries of a folder, without hidden files and prose."""
     for file in folder.iterdir():
         if not file.name.startswith(".") and file.suffix not in PROSE:
             yield file.name, file
 
 
 def _misplaced_files(folder: Path, files: Mapping[str, Path], shown: str) -> Iterator[Problem]:
-    """Report files that are no templates, or that lie elsewhere; and a folder that has nothing which is used."""
-    whole = Path(os.path.realpath(folder))
-    top = whole if folder.is_dir() else whole.parent
+    """Yield problems: files that are no templates, links out of the folder, and a folder without any used template."""
+    real_path = Path(os.path.realpath(folder))
+    real_folder = real_path if folder.is_dir() else real_path.parent
     for name, file in files.items():
-        if not Path(os.path.realpath(file)).is_relative_to(top):
+        if not Path(os.path.realpath(file)).is_relative_to(real_folder):
             yield Problem(CODE, f"{quoted(f'{shown}/{name}')} is a link to a file outside the folder",
                           hint="copy the file into the folder")
         elif file.is_dir() or not (name == STYLES or name.endswith(".html")):
@@ -104,7 +104,7 @@ def _misplaced_files(folder: Path, files: Mapping[str, Path], shown: str) -> Ite
 
 
 def in_file_order(templates: Templates, problems: Iterator[Problem]) -> tuple[Problem, ...]:
-    """Return the problems of templates in the order of their files and lines."""
+    """Return the problems of templates once each, in the order of their files and lines."""
     order = {templates.shown(name): place for place, name in enumerate(templates.texts)}
 
     def key(problem: Problem) -> tuple[int, int]:
@@ -115,7 +115,7 @@ def in_file_order(templates: Templates, problems: Iterator[Problem]) -> tuple[Pr
 
 
 def problem_at(templates: Templates, name: str, line: int | None, message: str, hint: str | None) -> Problem:
-    """Make a problem of a line of a template."""
+    """Return a problem at a line of a template, with the text of the line where it is short enough to be shown."""
     lines = templates.texts.get(name, "").splitlines()
     text = lines[line - 1] if line is not None and 0 < line <= len(lines) else None
     if text is None or len(text) > LONGEST_LINE or not text.strip():

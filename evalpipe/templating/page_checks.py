@@ -1,6 +1,6 @@
-"""The finished page of templates that others write: evidence stays in sight, and it loads and runs nothing.
+"""Checks of a page that custom templates made: it shows all evidence, and it loads and runs nothing.
 
-What evalpipe writes on its own page stands on theirs too, and visibly.
+What evalpipe writes on its own page stands on such a page too, and visibly.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Path = tuple[Tag, ...]
 
 @dataclass(slots=True)
 class PageWords:
-    """What a page says: its words with the elements around them that could hide them, and what its elements are called.
+    """The words of a page, each with the elements around it that could hide it, and the names of its elements.
 
     ``names`` are the classes and ids of all elements, ``box_names`` those of elements that are no pictures.
     ``unbalanced`` is the first tag that does not end the element that is open.
@@ -65,7 +65,7 @@ class PageWords:
 
 
 def read_words(page: str, styled: Collection[str]) -> PageWords:
-    """Read the words of a page; elements with one of the classes or ids ``styled`` could hide what stands in them."""
+    """Read the words of a page; elements with a class or id in ``styled`` count as able to hide their words."""
     reader = _WordReader(styled)
     reader.feed(page)
     reader.close()
@@ -83,6 +83,7 @@ class _WordReader(HTMLParser):
         self._joins = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the names of an element, and open it: with a path that it is added to if it could hide its words."""
         values = tuple(sorted((name, value or "") for name, value in attrs))
         names = {word for name, value in values if name in ("class", "id") for word in value.split()}
         self.page.names |= names
@@ -102,6 +103,7 @@ class _WordReader(HTMLParser):
             self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        """Close the element of the tag, and all within it; the first tag that ends another is ``unbalanced``."""
         self._joins = False
         if tag in VOID_ELEMENTS:
             return
@@ -112,12 +114,12 @@ class _WordReader(HTMLParser):
                 pass
 
     def handle_data(self, data: str) -> None:
-        """Keep the words; one that a ``<wbr>`` parts is one word."""
+        """Keep the words; parts of a word on both sides of a ``<wbr>`` are joined."""
         words, (_, path, evidence) = data.split(), self._open[-1]
         if self._joins and words and not data[0].isspace() and self.page.words:
             first = words.pop(0)
-            for kept in (self.page.words, *([self.page.evidence] if evidence else [])):
-                kept[-1] = (kept[-1][0] + first, path)
+            for word_list in (self.page.words, *([self.page.evidence] if evidence else [])):
+                word_list[-1] = (word_list[-1][0] + first, path)
         self._joins = False
         self.page.words += [(word, path) for word in words]
         if evidence:
@@ -125,7 +127,7 @@ class _WordReader(HTMLParser):
 
 
 def check_evidence(templates: Templates, page: str, plain_page: str, card_names: Collection[str]) -> None:
-    """Raise UsageError where a page of templates, or its theme, hides what ``plain_page``, evalpipe's own, says.
+    """Raise UsageError where a page of custom templates hides words of ``plain_page``, evalpipe's own page.
 
     Every word of the evidence must stand on the page, in its order, within no element that could hide it.
     ``card_names`` are the classes and ids that evalpipe's sheets style.
@@ -138,21 +140,22 @@ def check_evidence(templates: Templates, page: str, plain_page: str, card_names:
 def _evidence_problems(
     templates: Templates, page: str, plain_page: str, card_names: Collection[str]
 ) -> Iterator[Problem]:
+    """Yield what a theme could hide, elements with a height, unbalanced tags, and the first evidence not shown."""
     theme = templates.texts.get(STYLES, "")
     card_names = {*card_names, *read_words(plain_page, ()).names}
     for line, message, hint in hiding_problems(theme, card_names):
         yield problem_at(templates, STYLES, line, message, hint)
     styled = {*card_names, *styled_names(theme, HIDING)}
-    shown = read_words(page, styled)
+    on_page = read_words(page, styled)
     name = PAGE if PAGE in templates.texts else next(iter(templates.texts))
-    for sized in sorted(styled_names(theme, SIZES) & shown.box_names):
-        message = f"an element {quoted(sized)} that is no picture has a height in {STYLES}"
+    for sized_name in sorted(styled_names(theme, SIZES) & on_page.box_names):
+        message = f"an element {quoted(sized_name)} that is no picture has a height in {STYLES}"
         hint = "leave the height out: what does not fit would be printed over evidence"
         yield problem_at(templates, name, None, message, hint)
-    if shown.unbalanced is not None:
-        yield problem_at(templates, name, None, f"</{shown.unbalanced}> ends another element than the one that is open",
-                         "close elements in their order")
-    missing = first_missing(read_words(plain_page, styled).evidence, shown.words)
+    if on_page.unbalanced is not None:
+        message = f"</{on_page.unbalanced}> ends another element than the one that is open"
+        yield problem_at(templates, name, None, message, "close elements in their order")
+    missing = first_missing(read_words(plain_page, styled).evidence, on_page.words)
     if missing is not None:
         message = f"the page lacks or hides what evalpipe writes: {quoted(missing)}"
         yield problem_at(templates, name, None, message, KEEP)
@@ -162,23 +165,23 @@ KEEP = "keep {{ super() }} in each block, outside of elements that could hide it
 
 
 def first_missing(evidence: list[tuple[str, Path]], shown: list[tuple[str, Path]]) -> str | None:
-    """Return the first words of the evidence that a page does not show in their order; None where it shows all."""
-    place = 0
-    for at, (word, path) in enumerate(evidence):
-        while place < len(shown) and not (shown[place][0] == word and _hidden_by_nothing_else(shown[place][1], path)):
-            place += 1
-        if place == len(shown):
-            return " ".join(word for word, _ in evidence[at : at + WORDS_SHOWN])
-        place += 1
+    """Return the first words of the evidence that are not shown, in their order, on a page; None where all are."""
+    index = 0
+    for start, (word, path) in enumerate(evidence):
+        while index < len(shown) and not (shown[index][0] == word and _is_subsequence(shown[index][1], path)):
+            index += 1
+        if index == len(shown):
+            return " ".join(word for word, _ in evidence[start : start + WORDS_SHOWN])
+        index += 1
     return None
 
 
-def _hidden_by_nothing_else(path: Path, allowed: Path) -> bool:
-    """Tell whether the elements around a word are, in order, among those that evalpipe puts around it."""
+def _is_subsequence(path: Path, allowed: Path) -> bool:
+    """Tell whether the elements around a word, ``path``, are a subsequence of ``allowed``, evalpipe's own."""
     if path == allowed:
         return True
-    rest = iter(allowed)
-    return all(tag in rest for tag in path)
+    remaining = iter(allowed)
+    return all(tag in remaining for tag in path)
 
 
 REFUSED = frozenset({
@@ -211,9 +214,9 @@ LOADS_NOTHING = "a card loads nothing; a picture may stand in the page itself, a
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a page may hold: its own styles and scripts, and its policy.
+    """What a page may contain: its own styles and scripts, and its policy.
 
-    ``kept`` are markup that it must hold, each with what that is and how a template writes it.
+    ``required`` are (markup, its description, how a template keeps it) that it must contain.
     On paper, without a policy, figures and formulas are at addresses that begin with one of ``schemes``, and elements
     have styles ``inline``, as in a picture.
     """
@@ -221,44 +224,44 @@ class Allowed:
     styles: frozenset[str]
     scripts: frozenset[str]
     policy: str | None
-    kept: tuple[tuple[str, str, str], ...] = ()
+    required: tuple[tuple[str, str, str], ...] = ()
     schemes: tuple[str, ...] = ()
     inline: bool = False
 
 
 def has_pictures(templates: Templates) -> bool:
-    """Tell whether templates have pictures that stand in the page itself."""
+    """Tell whether templates contain pictures as ``data:`` addresses."""
     return any("data:image/" in text for text in templates.pages.values())
 
 
 def check_page(templates: Templates, page: str, allowed: Allowed) -> None:
-    """Raise UsageError with everything in the page that a browser would load or run, or that takes its policy away."""
+    """Raise UsageError with everything in a page that loads or runs something, or replaces its policy."""
     reader = _read_page(page, allowed)
     if allowed.policy is not None and not reader.policies:
         reader.faults.append(("", "the page has no content security policy",
                               f'begin it with {{% extends "evalpipe/{PAGE}" %}}'))
     reader.faults += [("", f"the page lacks {what}", f"keep it: {how}")
-                      for markup, what, how in allowed.kept if markup not in page]
+                      for markup, what, how in allowed.required if markup not in page]
     problems = in_file_order(templates, _problems_of_page(templates, dict.fromkeys(reader.faults)))
     if problems:
         raise UsageError(*problems)
 
 
 def _problems_of_page(templates: Templates, faults: dict[tuple[str, str, str], None]) -> Iterator[Problem]:
-    """Yield the problems of a page, each at the line of the template that has the tag, as far as it can be found."""
+    """Yield a problem for each fault, (tag, message, hint), at the first line of a template that has the tag."""
     for tag, message, hint in faults:
         start = re.match(r"<[^\s>]+", tag)
-        name, line = _first_place_of(templates, tag) or (start and _first_place_of(templates, start[0])) or (PAGE, None)
+        name, line = _first_line_of(templates, tag) or (start and _first_line_of(templates, start[0])) or (PAGE, None)
         file = name if name in templates.texts else next(iter(templates.texts))
         yield problem_at(templates, file, line, message, hint)
 
 
-def _first_place_of(templates: Templates, text: str) -> tuple[str, int] | None:
-    """Return the template that first has a text, and the line."""
+def _first_line_of(templates: Templates, text: str) -> tuple[str, int] | None:
+    """Return the name of the first template that contains a text, and the line; None where none does."""
     for name, template in templates.pages.items():
-        at = template.lower().find(text.lower()) if text else -1
-        if at >= 0:
-            return name, template[:at].count("\n") + 1
+        index = template.lower().find(text.lower()) if text else -1
+        if index >= 0:
+            return name, template[:index].count("\n") + 1
     return None
 
 
@@ -270,7 +273,7 @@ def _read_page(page: str, allowed: Allowed) -> _PageReader:
 
 
 class _PageReader(HTMLParser):
-    """Reads a page and keeps its faults: the tag, what is wrong, the way out."""
+    """Reads a page and collects its faults: (tag, message, hint)."""
 
     def __init__(self, allowed: Allowed) -> None:
         super().__init__(convert_charrefs=True)
@@ -282,9 +285,11 @@ class _PageReader(HTMLParser):
         self._text: list[str] = []
 
     def fault(self, message: str, hint: str) -> None:
+        """Add a fault at the tag that is being read."""
         self.faults.append((self.get_starttag_text() or "", message, hint))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Add the faults of a tag and its attributes, and begin to keep the text of a script or style."""
         values = {name: value or "" for name, value in attrs}
         if tag in REFUSED:
             self.fault(f"the element <{tag}> is refused", LOADS_NOTHING)
@@ -303,15 +308,15 @@ class _PageReader(HTMLParser):
         self.handle_starttag(tag, attrs)
 
     def meta(self, values: dict[str, str]) -> None:
-        """Let the policy of the page through where a browser heeds it: once, in the head, before all else."""
-        policy = values["http-equiv"].lower() == "content-security-policy"
-        ours = policy and values.get("content") == self.allowed.policy
-        if not ours or not self._in_head or self.policies:
+        """Add a fault for a ``<meta http-equiv>`` but the policy of the page, once, in the head, before all else."""
+        is_policy = values["http-equiv"].lower() == "content-security-policy"
+        is_own_policy = is_policy and values.get("content") == self.allowed.policy
+        if not is_own_policy or not self._in_head or self.policies:
             self.fault("<meta http-equiv> is refused but for the policy of the page, once, at its head", "remove it")
-        self.policies += ours and self._in_head
+        self.policies += is_own_policy and self._in_head
 
     def attribute(self, tag: str, name: str, value: str) -> None:
-        """Check one attribute."""
+        """Add a fault for an attribute that runs code, styles or loads something."""
         if name.startswith("on"):
             self.fault(f"the attribute {quoted(name)} is refused: it runs code", "remove it")
         elif name == "style" and not self.allowed.inline:
@@ -325,7 +330,7 @@ class _PageReader(HTMLParser):
             self.fault(f"the address {quoted(value[:60])} is refused in '{name}' of <{tag}>", hint)
 
     def stays_in_page(self, tag: str, name: str, value: str) -> bool:
-        """Tell whether an address is followed only when a reader asks for it, or stays in the page."""
+        """Tell whether an address is a link, followed by a click alone, or a part of the page."""
         if tag in LINKING and name == "href":
             return LINK.match(value) is not None
         if tag == "img" and name == "src" and PICTURE.fullmatch(value):
@@ -333,11 +338,11 @@ class _PageReader(HTMLParser):
         return value.startswith(("#", *self.allowed.schemes)) and name in ("href", "xlink:href", "src", "usemap")
 
     def handle_comment(self, data: str) -> None:
-        """Refuse what browsers end in other places than this reader does."""
+        """Add a fault for a comment: browsers end it in other places than this reader."""
         self.faults.append((f"<!--{data}", "comments of HTML are refused", "write {# … #}, which no page shows"))
 
     def parse_html_declaration(self, i: int) -> int:
-        """Refuse ``<![``, which browsers take for a comment, and versions of Python for one thing or another."""
+        """Add a fault for ``<![``, a comment to browsers, which versions of Python read differently."""
         text, end, _ = self.rawdata[i:].partition(">")
         if not text.startswith("<!["):
             return super().parse_html_declaration(i)
@@ -345,11 +350,11 @@ class _PageReader(HTMLParser):
         return i + len(text + end)
 
     def handle_pi(self, data: str) -> None:
-        """Refuse instructions to programs, which browsers take for comments."""
+        """Add a fault for a processing instruction, which browsers take for a comment."""
         self.faults.append((f"<?{data}", "'<?' is refused", "remove it"))
 
     def loads_as_picture(self, value: str) -> bool:
-        """Tell whether a picture in SVG would itself load something, or run it."""
+        """Tell whether a picture in SVG, as ``data:`` address, would load or run something itself."""
         head, _, content = value.partition(",")
         if "svg" not in head:
             return False
@@ -366,12 +371,13 @@ class _PageReader(HTMLParser):
             self._in_head = False
 
     def handle_endtag(self, tag: str) -> None:
+        """Add a fault for a script or style, now read to its end, that is not evalpipe's own."""
         if tag not in ("script", "style"):
             return
-        text, within = "".join(self._text), self._element
+        text, name = "".join(self._text), self._element
         self._element = ""
-        known = self.allowed.scripts if within == "script" else self.allowed.styles
-        loading = within != "style" or not self.allowed.inline or any(style_problems(text))
-        if within in ("script", "style") and text not in known and loading:
-            hint = "a card runs evalpipe's own scripts alone" if within == "script" else "put the styles into theme.css"
-            self.fault(f"a <{within}> of a template is refused by the policy of the page", hint)
+        own_texts = self.allowed.scripts if name == "script" else self.allowed.styles
+        is_refused = name != "style" or not self.allowed.inline or any(style_problems(text))
+        if name in ("script", "style") and text not in own_texts and is_refused:
+            hint = "a card runs evalpipe's own scripts alone" if name == "script" else "put the styles into theme.css"
+            self.fault(f"a <{name}> of a template is refused by the policy of the page", hint)

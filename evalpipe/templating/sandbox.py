@@ -1,4 +1,4 @@
-"""Where templates of others run: without code, without files, with markup escaped, and with an end.
+"""The environment of custom templates: without code, without files, with markup escaped, and with an end.
 
 Jinja's sandbox keeps private attributes away. A card holds functions too, which draw its figures, and these hold the
 results, whose methods can read files; so what may be looked into, and called, is listed here. Before anything is
@@ -59,7 +59,7 @@ CARD = "evalpipe.card."
 
 
 def may_look_into(value: Any) -> bool:
-    """Tell whether a template may see the attributes of a value."""
+    """Tell whether a template may read the attributes of a value."""
     kind = type(value)
     if kind in PLAIN or isinstance(value, HELPERS):
         return True
@@ -68,9 +68,9 @@ def may_look_into(value: Any) -> bool:
 
 
 def may_call(function: Any, known: Iterable[object]) -> bool:
-    """Tell whether a template may call a function: one of those ``known``, a macro, a method of what it may see.
+    """Tell whether a template may call a function: one of ``known``, a macro, or a method of a value it may look into.
 
-    What is undefined says so itself when it is called.
+    An undefined name may be called: it then raises its own error.
     """
     if isinstance(function, (*HELPERS, Undefined)) or any(function is other for other in known):
         return True
@@ -127,21 +127,21 @@ class Compiled(BytecodeCache):
     """Compiled templates in memory, by their names and sources, for the cards and formats that follow."""
 
     def __init__(self, *, packaged_only: bool = False) -> None:
-        """Keep all templates, or with ``packaged_only`` those of evalpipe alone: others are told by their names."""
+        """Keep all templates, or with ``packaged_only`` only evalpipe's own, which have names of their own."""
         self.packaged_only = packaged_only
         self.codes: dict[str, bytes] = {}
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        """Return what a template is kept by, empty where it is not kept."""
+        """Return the key of a template in the cache; empty where it is not cached."""
         return super().get_cache_key(name, filename) if name.startswith(PACKAGED) or not self.packaged_only else ""
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Take the compiled template, if it is there and of the same source."""
+        """Load a compiled template into the bucket, if it is cached and of the same source."""
         if bucket.key in self.codes:
             bucket.bytecode_from_string(self.codes[bucket.key])
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep a compiled template."""
+        """Cache a compiled template."""
         if bucket.key:
             self.codes[bucket.key] = bucket.bytecode_to_string()
 
@@ -151,24 +151,24 @@ PACKAGED_TEMPLATES = Compiled(packaged_only=True)
 
 
 class Bounded(ImmutableSandboxedEnvironment):
-    """Where templates of others run; counts what they do, so that they end."""
+    """The sandbox of custom templates; counts their steps, so that they end."""
 
     intercepted_binops = frozenset({"*", "**", "%", "+"})
 
     def __init__(self, templates: Templates, packaged: Path | None) -> None:
-        """Take these templates, and evalpipe's own in the folder ``packaged``."""
+        """Load custom templates, and evalpipe's own from the folder ``packaged``, None for checks alone."""
         super().__init__(
             loader=FunctionLoader(_template_finder(templates, packaged)), autoescape=True, finalize=_as_printable,
             undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
             bytecode_cache=PACKAGED_TEMPLATES)
-        self.others = frozenset(templates.pages)
+        self.custom_names = frozenset(templates.pages)
         self.steps = 0
-        self.filters = {name: _without_large_numbers(filtered) for name, filtered in self.filters.items()
+        self.filters = {name: _without_large_numbers(filter_function) for name, filter_function in self.filters.items()
                         if name not in REFUSED_FILTERS} | {"counted": self.counted, "short": _not_too_long}
         self.globals.pop("lipsum")  # by chance, and the same results give the same bytes
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Yield the items of a loop, as long as there are not too many in all."""
+        """Yield the items of a loop, a step each; raises TooMuchError where all loops take too many."""
         for item in items:
             self.step()
             yield item
@@ -181,10 +181,10 @@ class Bounded(ImmutableSandboxedEnvironment):
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
-        return _CountingTransformer().visit(tree) if name in self.others else tree
+        return _CountingTransformer().visit(tree) if name in self.custom_names else tree
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Tell whether a template may see an attribute."""
+        """Tell whether a template may read an attribute of an object."""
         return may_look_into(obj) and super().is_safe_attribute(obj, attr, value)
 
     def is_safe_callable(self, obj: Any) -> bool:
@@ -192,49 +192,49 @@ class Bounded(ImmutableSandboxedEnvironment):
         return may_call(obj, self.globals.values()) and super().is_safe_callable(obj)
 
     def call(self, context: Context, function: Any, /, *arguments: Any, **options: Any) -> Any:
-        """Call a function for a template, and count it."""
-        if context.name in self.others:
+        """Call a function for a template; a call by a custom template is a step."""
+        if context.name in self.custom_names:
             self.step()
             if isinstance(getattr(function, "__self__", None), str):
                 _check_sizes(arguments)
         return super().call(context, function, *arguments, **options)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Compute an operation for a template, but make no text or number without end."""
-        sizes = [len(side) for side in (left, right) if isinstance(side, str | list | tuple)]
-        numbers = [side for side in (left, right) if isinstance(side, int)]
+        """Compute an operation for a template; raises TooMuchError where the result could be huge."""
+        lengths = [len(operand) for operand in (left, right) if isinstance(operand, str | list | tuple)]
+        numbers = [operand for operand in (left, right) if isinstance(operand, int)]
         if operator == "+":
             return _not_too_long(super().call_binop(context, operator, left, right))
-        if operator != "*" and (sizes or any(abs(number) > MOST_EXPONENT for number in numbers)):
+        if operator != "*" and (lengths or any(abs(number) > MOST_EXPONENT for number in numbers)):
             raise TooMuchError(f"{operator!r} is refused with texts and large numbers")
-        if sizes and numbers and sizes[0] * numbers[0] > MOST_CHARACTERS:
+        if lengths and numbers and lengths[0] * numbers[0] > MOST_CHARACTERS:
             raise TooMuchError(f"a template repeats nothing into more than {MOST_CHARACTERS:,} characters")
         return super().call_binop(context, operator, left, right)
 
 
 class _CountingTransformer(NodeTransformer):
-    """Counts what goes round in a template, and measures what is joined to one text."""
+    """Adds to a template's syntax tree filters that count rounds of loops and check the length of joined texts."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja calls it by the name of the node
-        """Count the rounds of a loop."""
+        """Add the filter that counts rounds to a loop."""
         self.generic_visit(node)
         node.iter = nodes.Filter(node.iter, "counted", [], [], None, None, lineno=node.lineno)
         return node
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802
-        """Measure what is joined."""
+        """Add the filter that checks the length to a joined text."""
         self.generic_visit(node)
         return nodes.Filter(node, "short", [], [], None, None, lineno=node.lineno)
 
 
-def _without_large_numbers(filtered: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter that takes no large numbers, such as those of spaces to add."""
-    @wraps(filtered)
-    def inner(*arguments: Any, **options: Any) -> Any:
+def _without_large_numbers(filter_function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter that raises TooMuchError for large numbers, such as a width in spaces."""
+    @wraps(filter_function)
+    def checked(*arguments: Any, **options: Any) -> Any:
         _check_sizes((*arguments, *options.values()))
-        return filtered(*arguments, **options)
+        return filter_function(*arguments, **options)
 
-    return inner
+    return checked
 
 
 def _check_sizes(arguments: Iterable[Any]) -> None:
@@ -243,14 +243,14 @@ def _check_sizes(arguments: Iterable[Any]) -> None:
 
 
 def _not_too_long(value: Any) -> Any:
-    """Let through what is not too long to be made longer."""
+    """Return a value unless it is a text or list beyond `MOST_CHARACTERS`; raises TooMuchError for that."""
     if isinstance(value, str | list | tuple) and len(value) > MOST_CHARACTERS:
         raise TooMuchError(f"a template joins nothing to more than {MOST_CHARACTERS:,} characters")
     return value
 
 
 def _as_printable(value: Any) -> Any:
-    """Let texts, as they read, and numbers be printed, and nothing that would show an address in memory."""
+    """Return a text or number for printing; raises NotPrintableError for others, which would show memory addresses."""
     if isinstance(value, str) and len(value) > MOST_OF_PAGE:
         raise TooMuchError(f"a template prints nothing of more than {MOST_OF_PAGE:,} characters")
     if type(value) is str:
@@ -261,7 +261,7 @@ def _as_printable(value: Any) -> Any:
 
 
 def _template_finder(templates: Templates, packaged: Path | None) -> Callable[[str], Source]:
-    """Return what finds a template by its name: among those of others, or evalpipe's own."""
+    """Return a function that loads a template by its name, from the custom ones or evalpipe's own."""
     packaged_files = {} if packaged is None else {f"{PACKAGED}{file.name}": file for file in packaged.glob("*.html")}
 
     def load(name: str) -> Source:
@@ -275,7 +275,7 @@ def _template_finder(templates: Templates, packaged: Path | None) -> Callable[[s
 
 
 def rendered(templates: Templates, environment: Environment, values: Mapping[str, Any]) -> str:
-    """Render the page; raises UsageError with the template, and its line, that goes wrong or does not end."""
+    """Render the page of custom templates; raises UsageError at the line that fails or does not end."""
     parts, size = [], 0
     with errors_at_places(templates):
         name = PAGE if PAGE in templates.texts else f"{PACKAGED}{PAGE}"
@@ -290,7 +290,7 @@ def rendered(templates: Templates, environment: Environment, values: Mapping[str
 
 @contextmanager
 def errors_at_places(templates: Templates) -> Iterator[None]:
-    """Let what goes wrong within templates of others be a UsageError with their place."""
+    """Turn an error that a custom template raises into a UsageError at its line."""
     try:
         yield
     except EvalpipeError:
@@ -303,26 +303,26 @@ def errors_at_places(templates: Templates) -> Iterator[None]:
 
 
 def _problem_of_error(templates: Templates, error: Exception) -> Problem | None:
-    """Return the problem of an error that was raised in one of the templates; None for one raised elsewhere."""
-    where = _line_of_error(templates, error.__traceback__)
-    if where is None:
+    """Return an error that a custom template raised as a problem at its line; None for an error raised elsewhere."""
+    place = _line_of_error(templates, error.__traceback__)
+    if place is None:
         return None
     reason = re.sub(r"evalpipe\.[\w.]+\.(?=\w+ object)", "", str(error).partition("\n")[0].rstrip("."))
     for kinds, message, hint in WORDS:
         if isinstance(error, kinds):
-            return problem_at(templates, *where, message.format(reason or type(error).__name__), hint)
-    return problem_at(templates, *where, f"the template fails: {type(error).__name__}: {reason}", "correct this line")
+            return problem_at(templates, *place, message.format(reason or type(error).__name__), hint)
+    return problem_at(templates, *place, f"the template fails: {type(error).__name__}: {reason}", "correct this line")
 
 
 def _line_of_error(templates: Templates, traceback: TracebackType | None) -> tuple[str, int] | None:
-    """Return the template of others, and its line, in which an error was raised last."""
+    """Return the innermost custom template and line in the traceback of an error; None where there is none."""
     files = {templates.shown(name): name for name in templates.texts if name != STYLES}
-    last = None
+    innermost = None
     while traceback is not None:
         name = files.get(traceback.tb_frame.f_code.co_filename)
-        last = (name, traceback.tb_lineno) if name is not None else last
+        innermost = (name, traceback.tb_lineno) if name is not None else innermost
         traceback = traceback.tb_next
-    return last
+    return innermost
 
 
 OWN_TEMPLATES = (f"{PACKAGED}{PAGE}", f"{PACKAGED}{BLOCKS}")
@@ -340,7 +340,8 @@ def check_templates(templates: Templates) -> None:
 
 
 def _template_problems(templates: Templates) -> Iterator[Problem]:
-    environment, used = Bounded(templates, None), {PAGE, BLOCKS}
+    """Yield problems of each template's syntax and references, of templates that none uses, and of the theme."""
+    environment, used_names = Bounded(templates, None), {PAGE, BLOCKS}
     for name, text in templates.pages.items():
         try:
             tree = environment.parse(text, name)
@@ -352,9 +353,9 @@ def _template_problems(templates: Templates) -> Iterator[Problem]:
             message = f"this is not valid in a template: {(error.message or '').rstrip('.')}"
             yield problem_at(templates, name, error.lineno, message, "correct it; the language is that of Jinja")
             continue
-        used |= {str(reference) for node in _references(tree) for reference in _referenced_names(node)}
+        used_names |= {str(reference) for node in _references(tree) for reference in _referenced_names(node)}
     for name in templates.pages:
-        if name not in used:
+        if name not in used_names:
             guess = closest(name, [PAGE, BLOCKS])
             hint = f"did you mean '{guess}'?" if guess else f"include it from {PAGE}, or remove it"
             yield Problem(CODE, "no other template uses this one", Place(templates.shown(name)), hint)
@@ -369,7 +370,7 @@ def _references(tree: Any) -> Iterator[Any]:
 
 
 def _referenced_names(node: Any) -> Iterator[object]:
-    """Yield the names of templates that a reference is to; None for one that is no plain text."""
+    """Yield the template names in a reference such as ``{% include %}``; None for a name that is no constant text."""
     parts = node.template.items if isinstance(node.template, nodes.Tuple | nodes.List) else [node.template]
     yield from (part.value if isinstance(part, nodes.Const) else None for part in parts)
 
@@ -382,7 +383,7 @@ class _TemplateChecks:
         self.problem = partial(problem_at, templates, name)
 
     def faults(self, tree: Any) -> Iterator[Problem]:
-        """Yield what the template asks for and may not have."""
+        """Yield problems: other references, switched escaping, trusted names, refused filters, private attributes."""
         for node in _references(tree):
             yield from self.reference(node)
         for node in tree.find_all(nodes.ScopedEvalContextModifier):
@@ -398,13 +399,13 @@ class _TemplateChecks:
                 message = f"the filter {quoted(node.name)} is refused: {REFUSED_FILTERS[node.name]}"
                 yield self.problem(node.lineno, message, "remove it")
         for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Filter)):
-            attribute = _attribute_asked_for(node)
+            attribute = _attribute_read(node)
             if attribute is not None and attribute.startswith("_"):
                 message = f"attributes that begin with '_' are refused, as {quoted(attribute)} is"
                 yield self.problem(node.lineno, message, f"remove it: {NAMES}")
 
     def reference(self, node: Any) -> Iterator[Problem]:
-        """Check that a template takes in others of its folder, or evalpipe's own, and nothing else."""
+        """Yield a problem for each reference to a template that is neither in the folder nor evalpipe's own."""
         known = [*self.templates.pages, *OWN_TEMPLATES]
         for target in _referenced_names(node):
             if target is None:
@@ -416,8 +417,8 @@ class _TemplateChecks:
                 yield self.problem(node.lineno, f"{quoted(str(target))} is no template of this folder", hint)
 
 
-def _attribute_asked_for(node: Any) -> str | None:
-    """Return the attribute that an expression asks for by its name; None where it asks for none."""
+def _attribute_read(node: Any) -> str | None:
+    """Return the name of the attribute that an expression reads; None where it reads none by a constant name."""
     if isinstance(node, nodes.Getattr):
         return str(node.attr)
     part = node.arg if isinstance(node, nodes.Getitem) else node.args[0] if node.name == "attr" and node.args else None

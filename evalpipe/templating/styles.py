@@ -82,37 +82,38 @@ NOTHING_LOADED = "a card loads nothing: draw it as SVG in the template, or leave
 
 
 def style_problems(text: str) -> Iterator[Fault]:
-    """Yield what is wrong with a style sheet, in the order of its lines."""
+    """Yield the faults of a style sheet in the order of its lines: markup, values that load, invalid CSS."""
     import tinycss2
 
     if "</" in text or "<!--" in text:
-        line = text[: min(place for place in (text.find("</"), text.find("<!--")) if place >= 0)].count("\n") + 1
+        line = text[: min(at for at in (text.find("</"), text.find("<!--")) if at >= 0)].count("\n") + 1
         yield line, "a style sheet holds no markup", "remove the tag"
     rules = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
     yield from sorted(_loading_faults(rules), key=lambda fault: fault[0] or 0)
 
 
 def hiding_problems(text: str, card_names: Collection[str]) -> Iterator[Fault]:
-    """Yield what in a theme could hide, cover or push away what evalpipe writes.
+    """Yield the rules of a theme that could hide, cover or push away what evalpipe writes.
 
-    ``card_names`` are the classes and ids of evalpipe's elements. Elements without another class or id may have the
-    properties ANYWHERE, the others those of HIDING too.
+    ``card_names`` are the classes and ids of evalpipe's elements. Selectors with another class or id may set the
+    properties ANYWHERE and HIDING, all others ANYWHERE alone.
     """
     for rule in _style_rules(text):
         if rule.type == "qualified-rule":
-            new = all(subject - {*card_names} for subject in _subjects(rule.prelude))
-            yield from _problems_of(_declarations(rule), ANYWHERE | HIDING if new else ANYWHERE)
+            is_new_element = all(subject - {*card_names} for subject in _subjects(rule.prelude))
+            yield from _problems_of(_declarations(rule), ANYWHERE | HIDING if is_new_element else ANYWHERE)
         elif rule.lower_at_keyword == "page" and rule.content is not None:
             for part in _declarations(rule):
-                box = part.type == "at-rule" and part.lower_at_keyword in PAPER_BOXES
-                yield from _problems_of(_declarations(part) if box else [part], OF_PAPER_BOXES if box else OF_PAPER)
+                is_box = part.type == "at-rule" and part.lower_at_keyword in PAPER_BOXES
+                declarations, allowed = (_declarations(part), OF_PAPER_BOXES) if is_box else ([part], OF_PAPER)
+                yield from _problems_of(declarations, allowed)
         else:
             yield (rule.source_line, f"'@{rule.at_keyword}' is refused in a theme: it could hide what evalpipe writes",
                    "write plain rules, in '@media' and '@supports' too, or '@page' for the margins of paper")
 
 
 def _problems_of(parts: Iterable[Any], allowed: Collection[str]) -> Iterator[Fault]:
-    """Yield the declarations that are not of the properties ``allowed``, and whatever is no declaration."""
+    """Yield a fault for each declaration whose property or value is not ``allowed``, and for each nested rule."""
     for part in parts:
         if part.type != "declaration":
             yield part.source_line, "rules within rules are refused in a theme", "write each by itself"
@@ -131,7 +132,7 @@ MODEST = (f"lengths of margins, paddings and borders are from 0 to an inch, of s
 
 
 def styled_names(text: str, properties: Collection[str]) -> frozenset[str]:
-    """Return the classes and ids of elements of which a theme sets one of these properties."""
+    """Return the classes and ids of elements for which a theme sets one of these properties."""
     return frozenset(
         name for rule in _style_rules(text) if rule.type == "qualified-rule"
         and any(part.type == "declaration" and part.lower_name in properties for part in _declarations(rule))
@@ -145,7 +146,7 @@ def selector_names(text: str) -> frozenset[str]:
 
 
 def _style_rules(text: str) -> Iterator[Any]:
-    """Yield the rules of a sheet, those within conditions too, and rules of other kinds as they are."""
+    """Yield the rules of a sheet, and those within ``@media`` and ``@supports`` in place of these."""
     import tinycss2
 
     rules = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
@@ -165,7 +166,7 @@ def _declarations(rule: Any) -> list[Any]:
 
 
 def _subjects(prelude: Iterable[Any]) -> Iterator[frozenset[str]]:
-    """Yield the classes and ids of the elements that each selector of a rule is for: those of its last compound."""
+    """Yield for each selector of a rule the classes and ids of its last compound, the elements that it styles."""
     for selector in _split_at(prelude, lambda node: node == ","):
         *_, last = _compounds(selector)
         yield last
@@ -177,12 +178,12 @@ def _compounds(selector: list[Any]) -> Iterator[frozenset[str]]:
     What stands in brackets, as in ``:not(.a)``, is left out.
     """
     for compound in _split_at(selector, lambda node: node.type == "whitespace" or node in (">", "+", "~", ",")):
-        yield frozenset(node.value for before, node in zip([None, *compound], compound, strict=False)
-                        if node.type == "hash" or (node.type == "ident" and before == "."))
+        yield frozenset(node.value for previous, node in zip([None, *compound], compound, strict=False)
+                        if node.type == "hash" or (node.type == "ident" and previous == "."))
 
 
 def _split_at(nodes: Iterable[Any], ends: Callable[[Any], bool]) -> list[list[Any]]:
-    """Return component values in the parts between those that end one; empty parts are left out."""
+    """Split component values at those for which ``ends`` is true; empty parts are left out."""
     parts: list[list[Any]] = [[]]
     for node in nodes:
         if ends(node):
@@ -193,18 +194,18 @@ def _split_at(nodes: Iterable[Any], ends: Callable[[Any], bool]) -> list[list[An
 
 
 def _hides_nothing(name: str, value: Iterable[Any]) -> bool:
-    """Tell whether the lengths of a value push nothing off the page and print nothing over other text."""
-    most = LARGEST_SPACING if name in SPACING else LARGEST_LETTER_SPACING if name in LETTER_SPACING else inf
+    """Tell whether the lengths in a property's value are too small to push or print anything over other text."""
+    largest = LARGEST_SPACING if name in SPACING else LARGEST_LETTER_SPACING if name in LETTER_SPACING else inf
     for node in value:
         if node.type not in ("number", "dimension"):
-            relative = node.type == "percentage" or (node.type == "function" and node.lower_name not in SHADES)
-            if most < inf and relative:
+            is_relative = node.type == "percentage" or (node.type == "function" and node.lower_name not in SHADES)
+            if largest < inf and is_relative:
                 return False
             continue
         unit = node.lower_unit if node.type == "dimension" else "px"
-        if most < inf and unit not in PIXELS:
+        if largest < inf and unit not in PIXELS:
             return False
-        if not 0 <= node.value * PIXELS.get(unit, 0.0) <= most:
+        if not 0 <= node.value * PIXELS.get(unit, 0.0) <= largest:
             return False
         if name == "line-height" and (node.type != "number" or node.value < LEAST_LINE):
             return False
@@ -212,7 +213,7 @@ def _hides_nothing(name: str, value: Iterable[Any]) -> bool:
 
 
 def loads(value: str) -> bool:
-    """Tell whether the value of an attribute that is CSS names anything but a part of its own page."""
+    """Tell whether an attribute's value in CSS would load anything but a part of its own page."""
     import tinycss2
 
     return any(_fetched_address(node) not in (None, "#")
@@ -220,7 +221,7 @@ def loads(value: str) -> bool:
 
 
 def _loading_faults(rules: Iterable[Any]) -> Iterator[Fault]:
-    """Yield rules and values that load something, and whatever is not valid CSS."""
+    """Yield a fault for each rule or value that loads something, and for invalid CSS."""
     import tinycss2
 
     for rule in rules:
@@ -239,7 +240,7 @@ def _loading_faults(rules: Iterable[Any]) -> Iterator[Fault]:
 
 
 def _with_nested(nodes: Iterable[Any]) -> Iterator[Any]:
-    """Yield all component values, those in blocks and functions too."""
+    """Yield component values and all those nested in blocks and functions."""
     for node in nodes:
         yield node
         yield from _with_nested(getattr(node, "content", None) or getattr(node, "arguments", None) or ())
@@ -250,6 +251,6 @@ def _fetched_address(node: Any) -> str | None:
     if node.type == "url":
         return "#" if node.value.startswith("#") else str(node.value)
     if node.type == "function" and node.lower_name in LOADING:
-        inside = [part.value for part in node.arguments if part.type == "string"]
-        return "#" if node.lower_name == "url" and all(text.startswith("#") for text in inside) and inside else ""
+        texts = [part.value for part in node.arguments if part.type == "string"]
+        return "#" if node.lower_name == "url" and all(text.startswith("#") for text in texts) and texts else ""
     return None
