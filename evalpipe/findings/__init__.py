@@ -42,7 +42,7 @@ ALONE = "The interval alone decides; corrected for all tests of the run, it does
 
 
 def with_findings(results: Results) -> Results:
-    """Return the results with what they say."""
+    """Return a copy of the results with their findings."""
     stated = findings(results)
     rows = [finding if finding.plugin else finding.model_copy(update={"text": ""}) for finding in stated]
     complete = results.model_copy(update={"finding_rows": rows})
@@ -51,31 +51,34 @@ def with_findings(results: Results) -> Results:
 
 
 def findings(results: Results, *, plugins: bool = True) -> list[Finding]:
-    """Return what the results say, what matters most first; raises UsageError where a rule of ``plugins`` fails."""
-    families = {rule.name: list(rule.claims(results)) for rule in rules()}
-    families |= claims_of_plugins(results) if plugins else {}
+    """Return the findings of all rules by weight, the heaviest first; raises UsageError where one of a plugin fails.
+
+    Without ``plugins`` they are those of evalpipe's own rules.
+    """
+    claims_by_rule = {rule.name: list(rule.claims(results)) for rule in rules()}
+    claims_by_rule |= claims_of_plugins(results) if plugins else {}
     error = 1 - results.intervals.level
-    code_of = {id(claim): name.replace("_", "-") for name, claims in families.items() for claim in claims}
+    code_of = {id(claim): name.replace("_", "-") for name, claims in claims_by_rule.items() for claim in claims}
     claims_of: dict[tuple[str, Say, bool], list[Claim]] = {}
-    for claim, borne_out in decided(families, results.intervals.level):
+    for claim, borne_out in decided(claims_by_rule, results.intervals.level):
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
-            alone = not borne_out and (claim.p_value or 0) < error
-            claims_of.setdefault((code_of[id(claim)], say, alone), []).append(claim)
+            only_interval = not borne_out and (claim.p_value or 0) < error
+            claims_of.setdefault((code_of[id(claim)], say, only_interval), []).append(claim)
     sentences = []
-    for (code, say, alone), claims in claims_of.items():
-        for place, finding in enumerate(say(results, [claim.row for claim in claims])):
-            text = f"{finding.text} {ALONE}" if alone else finding.text
+    for (code, say, only_interval), claims in claims_of.items():
+        for repetition, finding in enumerate(say(results, [claim.row for claim in claims])):
+            text = f"{finding.text} {ALONE}" if only_interval else finding.text
             with_code = finding.model_copy(update={"code": code, "text": text})
-            sentences.append(_with_weight_share(with_code, REPEATED**place))
+            sentences.append(_with_weight_share(with_code, REPEATED**repetition))
     return _by_weight(_with_room_for_others(_by_weight(sentences)))
 
 
 def with_texts(results: Results) -> list[Finding]:
-    """Return the findings that results hold, with the sentence of each.
+    """Return the findings stored in results, each with its sentence, which is made from the results again.
 
-    It is made of the results as it was when they were written. Where this version, or a plugin that is gone, no longer
-    finds the same, the sentence says what was checked and what came of it.
+    Where this version, or a plugin that is gone, no longer finds the same as when the results were written, the
+    sentence says what was checked and the outcome.
     """
     try:
         current = findings(results)
@@ -89,16 +92,16 @@ def with_texts(results: Results) -> list[Finding]:
 
 
 def _same_finding(finding: Finding) -> tuple[object, ...]:
-    """Return what tells a finding from others, beside its words and its weight."""
+    """Return a key that is equal for the same finding, whatever its words and its weight."""
     return finding.code, finding.kind, finding.section, json_sha256(
         [part.model_dump() for part in finding.estimates])
 
 
 def _text_of(stated: Finding, sentences: Mapping[tuple[object, ...], list[str]]) -> str:
-    """Take the next sentence of a finding; one of what was checked where there is none."""
-    left = sentences.get(_same_finding(stated))
-    if left:
-        return left.pop(0)
+    """Take the next sentence of a finding; without one, return what its rule checks and the outcome."""
+    unused = sentences.get(_same_finding(stated))
+    if unused:
+        return unused.pop(0)
     checked = next((rule.checks for rule in rules() if rule.name.replace("_", "-") == stated.code), stated.code)
     return f"{checked.rstrip('.')}: {stated.kind}."
 
@@ -108,14 +111,14 @@ def _by_weight(sentences: Iterable[Finding]) -> list[Finding]:
 
 
 def _with_room_for_others(sentences: Iterable[Finding]) -> list[Finding]:
-    """Return findings of which those on groups beyond the first few weigh less."""
-    of_section = Counter[str]()
-    kept = []
+    """Return findings, with less weight for those on slices after the first `MOST_OF_GROUPS`."""
+    per_section = Counter[str]()
+    reweighted = []
     for finding in sentences:
-        of_section[finding.section] += 1
-        crowded = finding.section == "slices" and of_section["slices"] > MOST_OF_GROUPS
-        kept.append(_with_weight_share(finding, CROWDED) if crowded else finding)
-    return kept
+        per_section[finding.section] += 1
+        is_crowded = finding.section == "slices" and per_section["slices"] > MOST_OF_GROUPS
+        reweighted.append(_with_weight_share(finding, CROWDED) if is_crowded else finding)
+    return reweighted
 
 
 def _with_weight_share(finding: Finding, share: float) -> Finding:
@@ -133,6 +136,6 @@ def rules() -> tuple[Rule, ...]:
 
 
 def place_of(rule: Rule) -> tuple[str, str]:
-    """Return where a rule is declared: "chapters" and a name, or "findings" and a topic."""
+    """Return the module of a rule: ("chapters", name of the chapter), or ("findings", topic)."""
     room, name = rule.claims.__module__.split(".")[1:3]
     return room, name

@@ -35,12 +35,12 @@ def probabilities_spread(results: Results) -> Iterator[Claim]:
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say of which models fewer events occur than their probabilities expect, and where."""
-    yield from (_off_on_average(results, together, "too high") for together in by_dataset(rows))
+    yield from (_off_on_average(results, group, "too high") for group in by_dataset(rows))
 
 
 def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say of which models more events occur than their probabilities expect, and where."""
-    yield from (_off_on_average(results, together, "too low") for together in by_dataset(rows))
+    yield from (_off_on_average(results, group, "too low") for group in by_dataset(rows))
 
 
 def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Fin
 
 
 def _off_on_average(results: Results, rows: Sequence[Estimate], how: str) -> Finding:
-    """Write "The probabilities of Forest are too high on average: mean 0.428, observed prevalence 0.372."."""
+    """Return the finding "The probabilities of Forest are too high on average: mean 0.428, …"; ``how``: "too high"."""
     text = f"The probabilities of {of_models(results, rows)} are {how}"
     diagrams = [diagram for diagram in (_reliability_diagram(results, row) for row in rows) if diagram is not None]
     if len(diagrams) == len(rows):
@@ -63,14 +63,14 @@ def _off_on_average(results: Results, rows: Sequence[Estimate], how: str) -> Fin
 
 
 def _reliability_diagram(results: Results, row: Estimate) -> Reliability | None:
-    """Return the reliability diagram of a model in bins of equal weight; None where the results have none."""
+    """Return the reliability diagram, in bins of equal weight, of the model of a row; None where there is none."""
     return next((curve for curve in results.curves if isinstance(curve, Reliability)
                  and curve.curve == "calibration_quantile" and curve.slice is None
                  and (curve.dataset, curve.model, curve.variant) == (row.dataset, row.model, row.variant)), None)
 
 
 def _where_clearest(bins: ReliabilityPoints, how: str) -> str:
-    """Say in which bins the event rate lies beyond the probability at once, by limits of all bins together."""
+    """Return a sentence on the bins whose joint limits exclude the probability on the side ``how``; empty without."""
     lowers, uppers = bins.simultaneous_lower, bins.simultaneous_upper
     if lowers is None or uppers is None:
         return ""
@@ -78,16 +78,16 @@ def _where_clearest(bins: ReliabilityPoints, how: str) -> str:
     limits = [(p, low, high) for p, low, high in zip(bins.mean_probability, lowers, uppers, strict=True)
               if p is not None and low is not None and high is not None and low < high]
     outside = [p > high if how == "too high" else p < low for p, low, high in limits]
-    at = [p for (p, _, _), is_outside in zip(limits, outside, strict=True) if is_outside]
-    if not at:
+    probabilities = [p for (p, _, _), is_outside in zip(limits, outside, strict=True) if is_outside]
+    if not probabilities:
         return ""
-    if len(at) == len(bins.mean_probability):
+    if len(probabilities) == len(bins.mean_probability):
         return " This holds in every bin."
     first = outside.index(True)
-    if all(outside[first:first + len(at)]):
-        low, high = (numbers.fixed(p, 2) for p in (at[0], at[-1]))
+    if all(outside[first:first + len(probabilities)]):
+        low, high = (numbers.fixed(p, 2) for p in (probabilities[0], probabilities[-1]))
         return f" Clearest at probabilities around {low if low == high else numbers.ranged(low, high)}."
-    return f" Clearest at probabilities around {joined([numbers.fixed(p, 2) for p in at])}."
+    return f" Clearest at probabilities around {joined([numbers.fixed(p, 2) for p in probabilities])}."
 
 
 def overconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:

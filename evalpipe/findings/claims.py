@@ -65,24 +65,25 @@ class Claim:
 
 
 def p_beyond(row: Limited, bound: float) -> float:
-    """Return the p-value of the test that the number of a row is ``bound``; see `p_against`."""
+    """Return the p-value of the test that the true value of a row is ``bound``; see `p_against`."""
     return p_against(_number_with_limits(row), bound)
 
 
 def p_apart(first: Limited, second: Limited) -> float:
-    """Return the p-value of the test that the numbers of two rows, of independent samples, are equal."""
+    """Return the p-value of the test that the true values of two rows, from independent samples, are equal."""
     return p_between(_number_with_limits(first), _number_with_limits(second))
 
 
 def _number_with_limits(row: Limited) -> Known:
+    """Return (value or difference, lower, upper, level) of a row."""
     return row.value if hasattr(row, "value") else row.difference, row.lower, row.upper, row.level
 
 
 def decided(families: Mapping[str, Sequence[Claim]], level: float) -> Iterator[tuple[Claim, bool]]:
-    """Yield each claim with whether these data bear it out, so that all are true with probability ``level``.
+    """Yield each claim, and whether these data bear it out, such that all are true with probability ``level``.
 
-    The families of claims that are tested share the error, 1 - level, equally, and so do the claims of each; what one
-    does not need goes to the others: Holm (1979), with weights.
+    The families share the error, 1 - level, equally, and so do the tested claims of each family; what one does not
+    need goes to the others: Holm (1979), with weights. Claims without a p-value are borne out.
     """
     tested = {name: [claim for claim in claims if claim.p_value is not None] for name, claims in families.items()}
     p_values = [claim.p_value or 0.0 for claims in tested.values() for claim in claims]
@@ -95,28 +96,29 @@ def decided(families: Mapping[str, Sequence[Claim]], level: float) -> Iterator[t
 
 
 def claims_of_plugins(results: Results) -> dict[str, list[Claim]]:
-    """Return the claims of each plugin that has a rule, a family for each; raises UsageError where one fails."""
+    """Return the claims of each plugin with a rule, by "plugin NAME"; raises UsageError where a plugin fails."""
     return {f"plugin {plugin.name}": _plugin_claims(plugin, results)
             for plugin in plugins_of(results.appearance.plugins) if "findings" in plugin.gives}
 
 
 def _plugin_claims(plugin: Plugin, results: Results) -> list[Claim]:
+    """Return the claims of a plugin's rule, whose findings have its name; raises UsageError for anything else."""
     rule = load(plugin, "findings")
     with failing(plugin, "in its findings"):
         claims = list(rule(results.model_copy(deep=True)))
     for claim in claims:
         if not isinstance(claim, Claim):
             raise refuse(plugin, f"claims {type(claim).__name__} in place of Claim")
-    sayings: dict[Say, Say] = {}  # the same one for the same words, so that rows are said together
+    wrapped: dict[Say, Say] = {}  # one for each function, so that rows of the same claim share a sentence
 
     def as_plugin(say: Say | None) -> Say | None:
-        return None if say is None else sayings.setdefault(say, partial(_said_by_plugin, plugin, say))
+        return None if say is None else wrapped.setdefault(say, partial(_said_by_plugin, plugin, say))
 
     return [replace(claim, say=as_plugin(claim.say), otherwise=as_plugin(claim.otherwise)) for claim in claims]
 
 
 def _said_by_plugin(plugin: Plugin, say: Say, results: Results, rows: Sequence[Any]) -> list[Finding]:
-    """Return what is said of rows, marked as said by the plugin."""
+    """Return the findings of a plugin on rows, with its name; raises UsageError where it returns something else."""
     with failing(plugin, "in its findings"):
         findings = list(say(results.model_copy(deep=True), rows))
     for finding in findings:

@@ -39,10 +39,10 @@ def rows_left_out(results: Results) -> Iterator[Claim]:
 @rule
 def rows_shared(results: Results) -> Iterator[Claim]:
     """Whether an evaluated row was also used for training or fitting; such a row stops the run."""
-    alike = any(warning.code == "alike-rows" for warning in results.warnings)
+    has_alike_rows = any(warning.code == "alike-rows" for warning in results.warnings)
     for dataset in results.datasets:
         for other, columns in dataset.compared.items() if dataset.role == "evaluate" else ():
-            if not alike:
+            if not has_alike_rows:
                 yield Claim((dataset.name, other, tuple(columns)), not_shared)
 
 
@@ -59,7 +59,7 @@ def gone(results: Results) -> Iterator[Claim]:
 
 
 def lost(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
-    """Say what the run before had and this one has not."""
+    """Yield findings on models, datasets and gates that the run before had and this one lacks."""
     for warning in rows:
         yield finding("undecided", weights.GONE, f"{warning.message}.", "warnings")
 
@@ -88,7 +88,7 @@ def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...]]]) -> 
 
 
 def warned(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
-    """Pass warnings on, of each kind the first, and say how many more there are."""
+    """Yield a finding for each code of warnings: the first of them, and how many more there are."""
     for code in dict.fromkeys(warning.code for warning in rows):
         alike = [warning.message.removesuffix(".") for warning in rows if warning.code == code]
         more = len(alike) - 1
@@ -114,17 +114,17 @@ def outcome_drift(results: Results) -> Iterator[Claim]:
 @rule
 def performance_drift(results: Results) -> Iterator[Claim]:
     """Whether models perform equally well on every evaluated dataset, by the key measure."""
-    better = {metric.name: metric.direction for metric in results.metrics}
-    asked = {row.metric for row in results.rows}
-    judging = [name for name in sorted(KEY_MEASURES, key=lambda name: name not in asked)
-               if better.get(name, "none") != "none" and measures(results, name)]
-    metric = judging[0] if judging else ""
+    direction_of = {metric.name: metric.direction for metric in results.metrics}
+    requested = {row.metric for row in results.rows}
+    usable_metrics = [name for name in sorted(KEY_MEASURES, key=lambda name: name not in requested)
+               if direction_of.get(name, "none") != "none" and measures(results, name)]
+    metric = usable_metrics[0] if usable_metrics else ""
     compared = any(row.baseline_dataset is not None for row in results.comparisons)  # with verdicts of their own
     rows = [] if compared else measures(results, metric)
     for first in (row for row in rows if row.dataset == rows[0].dataset):
         for other in (row for row in rows if row.model == first.model and row.dataset != first.dataset):
-            falls = ((other.value or 0) < (first.value or 0)) == (better[metric] == "maximize")
-            yield Claim(Pair(first, other), worse_there if falls else better_there, p_apart(first, other))
+            is_worse = ((other.value or 0) < (first.value or 0)) == (direction_of[metric] == "maximize")
+            yield Claim(Pair(first, other), worse_there if is_worse else better_there, p_apart(first, other))
 
 
 @rule
@@ -174,6 +174,7 @@ def better_there(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
 
 
 def _difference_finding(results: Results, row: Pair, verb: str, kind: FindingKind, weight: float) -> Finding:
+    """Return the finding that a model ``verb``, such as "does worse", on the other dataset of a pair."""
     names, (first, other) = names_of(results), row
     text = (f"{names.model(other.model)} {verb} on {other.dataset} than on {first.dataset}: "
             f"{names.measure(other.metric, other.params, other.average)} {with_limits(other)} against "
@@ -191,12 +192,12 @@ def requirements(results: Results) -> Iterator[Claim]:
 @rule
 def unchecked(results: Results) -> Iterator[Claim]:
     """What was not checked."""
-    referenced = any(dataset.role == "reference" for dataset in results.datasets)
+    has_reference = any(dataset.role == "reference" for dataset in results.datasets)
     compared = any(dataset.compared for dataset in results.datasets)
-    lacking = "no column to compare by" if referenced else "no reference dataset"
+    reason = "no column to compare by" if has_reference else "no reference dataset"
     looked_at = {
         "groups of rows (no slices)": bool(results.slices or results.worst_slices),
-        f"whether rows were in training ({lacking})": compared,
+        f"whether rows were in training ({reason})": compared,
         "how sure the numbers are (no intervals)": any(row.lower is not None for row in results.rows),
     }
     yield from (Claim(what, not_checked) for what, looked in looked_at.items() if results.datasets and not looked)

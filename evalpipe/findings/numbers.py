@@ -93,7 +93,7 @@ def underdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Findi
 
 
 def _observed_and_expected_zeros(curve: Rootogram) -> tuple[float, float]:
-    """Return the weight of the rows whose count is zero, and what it is expected to be."""
+    """Return the observed and the expected weight of the rows whose count is zero."""
     return curve.points.observed[0] or 0.0, curve.points.expected[0] or 0.0
 
 
@@ -144,28 +144,28 @@ def _residual_curves(results: Results) -> Iterator[ResidualPredicted]:
 
 
 def fanning(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
-    """Say how far residuals spread where predictions are low and where they are high."""
-    for same in by_dataset(rows):
+    """Yield for each dataset a finding on how residuals spread where predictions are low and where they are high."""
+    for group in by_dataset(rows):
         spreads = [f"{numbers.number(curve.notes.spread_low or 0.0)} for the lowest third of the predictions, "
                    f"{numbers.number(curve.notes.spread_high or 0.0)} for the highest"
-                   f"{f' ({of_model(results, curve)})' if len(same) > 1 else ''}" for curve in same]
-        grow = all((curve.notes.spread_high or 0.0) > (curve.notes.spread_low or 0.0) for curve in same)
-        text = (f"Residuals of {of_models(results, same)} {'fan out' if grow else 'spread unevenly'}: their standard "
+                   f"{f' ({of_model(results, curve)})' if len(group) > 1 else ''}" for curve in group]
+        grow = all((curve.notes.spread_high or 0.0) > (curve.notes.spread_low or 0.0) for curve in group)
+        text = (f"Residuals of {of_models(results, group)} {'fan out' if grow else 'spread unevenly'}: their standard "
                 f"deviation is {'; '.join(spreads)}.")
-        yield finding("note", weights.RESIDUALS, text, anchor(results, same[0]))
+        yield finding("note", weights.RESIDUALS, text, anchor(results, group[0]))
 
 
 def curved(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
-    """Say that residuals follow a curve."""
-    for same in by_dataset(rows):
-        text = (f"Residuals of {of_models(results, same)} follow a curve along the predictions: in some ranges "
+    """Yield for each dataset the finding that residuals follow a curve."""
+    for curves in by_dataset(rows):
+        text = (f"Residuals of {of_models(results, curves)} follow a curve along the predictions: in some ranges "
                 "predictions are too high, in others too low.")
-        yield finding("fails", weights.RESIDUALS, text, anchor(results, same[0]))
+        yield finding("fails", weights.RESIDUALS, text, anchor(results, curves[0]))
 
 
 def grouped(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
-    """Say that residuals form groups, and what to look for."""
-    for same in by_dataset(rows):
-        text = (f"Residuals of {of_models(results, same)} form groups: their distribution has more than one peak. A "
+    """Yield for each dataset the finding that residuals form groups, and what to look for."""
+    for curves in by_dataset(rows):
+        text = (f"Residuals of {of_models(results, curves)} form groups: their distribution has more than one peak. A "
                 "feature may be missing.")
-        yield finding("fails", weights.RESIDUALS, text, anchor(results, same[0]))
+        yield finding("fails", weights.RESIDUALS, text, anchor(results, curves[0]))

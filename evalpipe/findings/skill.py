@@ -84,10 +84,12 @@ def worse_than_persistence(results: Results, rows: Sequence[Estimate]) -> Iterat
 
 
 def _rule_text(results: Results, rows: Sequence[Estimate]) -> str:
+    """Return the rule without features that the skill of these rows is compared with, in words."""
     return BINARY if results.task == "binary" else SKILL[rows[0].metric].rule
 
 
 def _skill_values(results: Results, rows: Sequence[Estimate]) -> str:
+    """Return the name of the skill measure of these rows with their values."""
     return f"{SKILL[rows[0].metric].called} {values_of(results, rows)}"
 
 
@@ -120,23 +122,23 @@ def perfection(results: Results) -> Iterator[Claim]:
     """Whether predictions are perfect, as they are when a feature contains the outcome."""
     perfect: dict[tuple[str, str], tuple[Confusion | Estimate, str]] = {}
     for table in results.confusion:
-        off = sum(count for i, counts in enumerate(table.counts) for j, count in enumerate(counts) if i != j)
+        error_weight = sum(count for i, counts in enumerate(table.counts) for j, count in enumerate(counts) if i != j)
         several_levels = sum(any(counts) for counts in table.counts) > 1
-        if table.slice is None and table.variant == "original" and not off and several_levels:
+        if table.slice is None and table.variant == "original" and not error_weight and several_levels:
             perfect[table.dataset, table.model] = (table, NO_ERROR)
     for row in (*results.rows, *results.diagnostics):
-        whole = row.slice is None and row.class_ is None and row.average is None and row.variant == "original"
-        if whole and row.value == 1 and row.metric in PERFECT:
+        is_overall = row.slice is None and row.class_ is None and row.average is None and row.variant == "original"
+        if is_overall and row.value == 1 and row.metric in PERFECT:
             perfect.setdefault((row.dataset, row.model), (row, PERFECT[row.metric]))
     yield from (Claim(row, too_good) for row in perfect.values())
 
 
 def _levels_missed(table: Confusion) -> dict[str, float]:
-    """Return the levels that occur and are never predicted, with what their rows weigh."""
-    predicted = [sum(column) for column in zip(*table.counts, strict=True)]
-    occur = [sum(row) for row in table.counts]
-    return {level: rows for level, rows, times in zip(table.levels, occur, predicted, strict=True)
-            if rows and not times}
+    """Return the levels that occur and are never predicted, with the weight of their rows."""
+    column_totals = [sum(column) for column in zip(*table.counts, strict=True)]
+    row_totals = [sum(row) for row in table.counts]
+    return {level: rows for level, rows, predictions in zip(table.levels, row_totals, column_totals, strict=True)
+            if rows and not predictions}
 
 
 def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Finding]:

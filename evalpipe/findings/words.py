@@ -30,19 +30,19 @@ BEGIN = frozenset({"all", "the", "overall", "desirability", *NUMBER_WORDS})
 
 
 def finding(kind: FindingKind, weight: float, text: str, section: str, rows: Sequence[Any] = ()) -> Finding:
-    """Return a finding that rests on rows of the results; its text may begin with a word of `BEGIN`."""
-    begun = capital(text) if text.partition(" ")[0] in BEGIN else text  # and no name is written as it is not
-    return Finding(kind=kind, weight=weight, text=begun, section=section,
+    """Return a finding with ``rows`` of the results as evidence; a word of `BEGIN` at its beginning gets a capital."""
+    capitalised = capital(text) if text.partition(" ")[0] in BEGIN else text  # and no name is written as it is not
+    return Finding(kind=kind, weight=weight, text=capitalised, section=section,
                    estimates=[measured(row) for row in rows if getattr(row, "metric", None)])
 
 
 def measured(row: Any) -> Measured:
-    """Return what was measured, of what and where, of a row of the results."""
+    """Return the key of a row of the results: its dataset, model, metric, options and so on, without numbers."""
     return Measured(**{name: getattr(row, name) for name in Measured.model_fields if hasattr(row, name)})
 
 
 def with_limits(row: Any, *apart: float) -> str:
-    """Write the value of a row with its limits, "0.56 (0.50–0.62)", that do not read as 0, 1 or what is ``apart``."""
+    """Return the value of a row with limits, "0.56 (0.50–0.62)", in digits that tell them from 0, 1 and ``apart``."""
     value = row.value if hasattr(row, "value") else row.difference
     if value is None:
         return "undefined"
@@ -50,7 +50,7 @@ def with_limits(row: Any, *apart: float) -> str:
 
 
 def difference_of(row: Any) -> str:
-    """Write the difference of a row with its limits, "+0.012 (−0.002 to +0.027)", and an open margin after them."""
+    """Return the difference of a row with limits, "+0.012 (−0.002 to +0.027)", and its margin if undecided."""
     if row.difference is None:
         return "undefined"
     text = numbers.signed_with_limits(row.difference, row.lower, row.upper)
@@ -64,7 +64,7 @@ def verb_form(rows: Sequence[Any], of_one: str, of_several: str) -> str:
 
 
 def of_models(results: Results, rows: Sequence[Any]) -> str:
-    """Name the models of rows, with their dataset where several are evaluated: "Forest and Logistic regression"."""
+    """Return the models of rows, with datasets where several are evaluated: "Forest and Logistic regression"."""
     labels = list(dict.fromkeys(of_model(results, row) for row in rows))
     if len(labels) > MOST_VALUES and len(labels) == len(results.models):
         return f"all {number_word(len(labels))} models"
@@ -72,38 +72,38 @@ def of_models(results: Results, rows: Sequence[Any]) -> str:
 
 
 def with_verb(results: Results, rows: Sequence[Any], of_one: str, of_several: str) -> str:
-    """Name the models of rows with their verb: "Forest and Tree are"."""
+    """Return the models of rows with their verb: "Forest and Tree are"."""
     return f"{of_models(results, rows)} {verb_form(rows, of_one, of_several)}"
 
 
 def of_model(results: Results, row: Any) -> str:
-    """Name the model of a row, with its dataset where several are evaluated."""
+    """Return the label of the model of a row, with its dataset where several are evaluated."""
     several = sum(dataset.role == "evaluate" for dataset in results.datasets) > 1
     label = names_of(results).model_of(row)
     return f"{label} on {row.dataset}" if several else label
 
 
 def values_of(results: Results, rows: Sequence[Any]) -> str:
-    """Write the value of each row with its limits, and the model where there are several; of many, their range."""
+    """Return the values of rows with limits, each with its model if there are several; of many rows the range."""
     if len(rows) == 1:
         return with_limits(rows[0])
     if len(rows) <= MOST_VALUES:
         return joined([f"{with_limits(row)} for {of_model(results, row)}" for row in rows])
-    low, high = (numbers.number(end(row.value for row in rows)) for end in (min, max))
+    low, high = (numbers.number(extreme(row.value for row in rows)) for extreme in (min, max))
     return f"from {low} to {high}"
 
 
 def on_all_rows(results: Results, metric: str) -> Iterator[Any]:
-    """Yield the estimates of a measure on all rows, asked for or taken for findings, that have limits to rely on."""
+    """Yield the estimates of a measure on all rows, without class and prevalence, that have limits and status "ok"."""
     for row in (*results.rows, *results.diagnostics):
-        known = row.value is not None and row.lower is not None and row.status == "ok"
-        if known and row.metric == metric and row.slice is None and row.class_ is None and (
+        is_reliable = row.value is not None and row.lower is not None and row.status == "ok"
+        if is_reliable and row.metric == metric and row.slice is None and row.class_ is None and (
                 "prevalence" not in row.params):
             yield row
 
 
 def measures(results: Results, metric: str, options: Mapping[str, Scalar] | None = None) -> list[Any]:
-    """Return one such estimate of each model as it was given, on each dataset: the first with these options."""
+    """Return from `on_all_rows` one estimate for each dataset and original model, the first with these options."""
     rows: dict[tuple[str, str], Any] = {}
     for row in on_all_rows(results, metric):
         if row.variant == "original" and (options or {}).items() <= row.params.items():
@@ -112,13 +112,13 @@ def measures(results: Results, metric: str, options: Mapping[str, Scalar] | None
 
 
 def anchor(results: Results, row: Any, of: str = "dataset") -> str:
-    """Return the anchor of the card's section, of those that there is one of for each dataset, on that of a row."""
+    """Return the anchor of the section on a row's dataset, such as "dataset-1"; ``of`` is the kind of section."""
     names = [dataset.name for dataset in results.datasets]
     return f"{of}-{names.index(row.dataset) + 1}"
 
 
 def grouped(rows: Sequence[R], key: Callable[[R], Hashable]) -> Iterator[list[R]]:
-    """Yield the rows that have the same key together, the keys in the order in which they first occur."""
+    """Yield the rows of each key as a list, keys in the order of their first rows."""
     groups: dict[Hashable, list[R]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
@@ -126,12 +126,12 @@ def grouped(rows: Sequence[R], key: Callable[[R], Hashable]) -> Iterator[list[R]
 
 
 def by_dataset(rows: Sequence[Any]) -> Iterator[list[Any]]:
-    """Yield the rows of each dataset together."""
+    """Yield the rows of each dataset as a list."""
     return grouped(rows, lambda row: row.dataset)
 
 
 def rows_of(results: Results, row: Any) -> int:
-    """Return the observations of the dataset of a row, or of its slice."""
+    """Return the number of observations in the dataset of a row, or in its slice."""
     if row.slice is None:
         return next(dataset.n for dataset in results.datasets if dataset.name == row.dataset)
     return next(part.n for part in results.slices if (part.dataset, part.slice) == (row.dataset, row.slice))
