@@ -136,6 +136,7 @@ def _block_writer(environment: Environment, templates: Templates) -> Callable[[o
     names = ([BLOCKS] if has_blocks else []) + [f"{PACKAGED}{BLOCKS}" if templates.texts else BLOCKS]
 
     def write(part: object) -> Markup:
+        """Render a piece, a block or a tuple of them; a text is escaped, and a long word may be broken."""
         if isinstance(part, str):  # a word may be broken that is too long for the column of a table
             escaped = escape(legible(part))
             return Markup(LONG_WORD.sub(lambda word: "<wbr>".join(LETTERS.findall(word[0])), escaped))  # noqa: S704
@@ -176,6 +177,7 @@ def _formula_setter(edition: Edition, *, linked: bool) -> Callable[[Formula], Ma
     from evalpipe.card.figures import formula_size, formula_svg
 
     def set_formula(formula: Formula) -> Markup | None:
+        """Render a formula; None where it cannot be set."""
         svg = formula_svg(formula.latex, f"formula-{formula.key}")
         if svg is None:
             return None

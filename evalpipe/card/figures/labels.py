@@ -251,6 +251,7 @@ def operating_points(context: Context, at: Coordinates) -> Over:
     marks_so_far: list[tuple[Panel, str, float, float]] = []
 
     def over(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
+        """Draw a ring at the model's operating point, and its threshold; return the boxes that both take."""
         point = context.operating(series.name)
         x, y = (None, None) if point is None else at.operating(point)
         if point is None or x is None or y is None:
@@ -263,12 +264,12 @@ def operating_points(context: Context, at: Coordinates) -> Over:
                 for other, mark, *place in marks_so_far):
             return (ring,)
         marks_so_far.append((panel, point.mark, left, top))
-        wide, after = width(point.mark), left + 11 + width(point.mark) < panel.left + panel.width
-        start = left + 11 if after else left - 11 - wide
-        above = after and at.falling and top - 6 - LINE > panel.top
-        base = top - 6 if above else min(top + 16, panel.base - 4)
-        panel.sheet.write(start, base, point.mark, series.ink)
-        return ring, (start, base - LINE + 3, start + wide, base + 3)
+        text_width, is_right = width(point.mark), left + 11 + width(point.mark) < panel.left + panel.width
+        start = left + 11 if is_right else left - 11 - text_width
+        is_above = is_right and at.falling and top - 6 - LINE > panel.top
+        foot = top - 6 if is_above else min(top + 16, panel.base - 4)
+        panel.sheet.write(start, foot, point.mark, series.ink)
+        return ring, (start, foot - LINE + 3, start + text_width, foot + 3)
 
     return over
 
@@ -278,6 +279,7 @@ def marked_points(context: Context, at: Coordinates) -> Over:
     curves = marks_of(context)
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
+        """Draw a mark at each marked threshold, and its number where there is room; return the boxes of numbers."""
         if series.name not in curves:
             return ()
         curve, point = curves[series.name], context.operating(series.name)
@@ -301,6 +303,7 @@ def group_points(context: Context, height: Literal["cumulative_captured", "cumul
     tables = {series.name: curve.points for series, curve in context.curves(GainTable)}
 
     def over(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
+        """Draw a mark at each group of the model's gain table."""
         if series.name in tables:
             points = tables[series.name]
             x, y = column(points.cumulative_population), column(getattr(points, height))
@@ -316,16 +319,16 @@ def _write_beside_point(
     panel: Panel, at: tuple[float, float], text: str, ink: str, side: tuple[int, int], occupied: Sequence[Box]
 ) -> Sequence[Box]:
     """Write a label beside the point ``at``, on its first free side from ``side`` on; return its box, if it fits."""
-    x, y, wide = panel.across(at[0]), panel.down(at[1]), width(text)
+    x, y, text_width = panel.across(at[0]), panel.down(at[1]), width(text)
     down, right = side
     for a, b in ((right, down), (right, -down), (-right, down), (-right, -down)):
-        left, base = (x + 6 if a > 0 else x - 6 - wide), (y + 14 if b > 0 else y - 5)
-        box = left, base - LINE + 4, left + wide, base + 3
-        within = (box[0] >= panel.left and box[2] <= panel.left + panel.width and box[1] >= panel.top
+        left, foot = (x + 6 if a > 0 else x - 6 - text_width), (y + 14 if b > 0 else y - 5)
+        box = left, foot - LINE + 4, left + text_width, foot + 3
+        is_inside = (box[0] >= panel.left and box[2] <= panel.left + panel.width and box[1] >= panel.top
                   and box[3] <= panel.base)
-        if within and not any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+        if is_inside and not any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
                               for other in occupied):
-            panel.sheet.write(left, base, text, ink)
+            panel.sheet.write(left, foot, text, ink)
             return (box,)
     return ()
 
@@ -334,6 +337,7 @@ def draw_in_turn(*draws: Over) -> Over:
     """Return a function that calls ``draws`` one after the other, each with the boxes taken before it."""
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
+        """Draw everything in turn; return all boxes that are taken."""
         boxes: list[Box] = []
         for draw in draws:
             boxes += draw(panel, series, [*occupied, *boxes])

@@ -39,6 +39,7 @@ def band_layer(context: Context, kind: type[RocBand | PrBand | GainBand]) -> Cal
     bands = {series.name: band for series, band in context.curves(kind)}
 
     def under(panel: Panel, series: Series) -> None:
+        """Shade the band under a model's curve, if it has one."""
         if series.name in bands:
             points = bands[series.name].points
             x = column(points.path[0])
@@ -157,6 +158,7 @@ def _area_layer(context: Context, pairs: list[tuple[Series, Roc]]) -> Callable[[
     curves = {series.name: curve.points for series, curve in pairs}
 
     def alone(panel: Panel, series: Series) -> Sequence[Box]:
+        """Shade the area under a curve that has its panel alone; return the box of the text in the corner."""
         across, up = path_of(curves[series.name])
         panel.band(across, across, up, series.ink, "faint")
         gini = _gini_text(context, series.name)
@@ -251,16 +253,17 @@ def _half_layer(pairs: list[tuple[Series, Gain]]) -> Over:
     shares = {series.name: (curve.notes.tested_for_half_of_events, _share_for_half(curve)) for series, curve in pairs}
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
+        """Draw the guide, and the share where it is free; return the boxes that both take."""
         share, text = shares[series.name]
         if share is None:
             return ()
         panel.line((0, share, share), (HALF, HALF, 0), series.ink, kind="thin", dash=DOTS)
-        left, wide = panel.across(share) + 4, width(text)
-        box = left, panel.base - LINE - 2, left + wide, panel.base
-        at, middle = panel.across(share), panel.down(HALF)
-        guide = (panel.left, middle - 2, at, middle + 2), (at - 2, middle, at + 2, panel.base)
-        others = [other for other in occupied if other[0] < box[2] and box[0] < other[2] and other[3] > box[1]]
-        if others or box[2] > panel.left + panel.width:
+        left, text_width = panel.across(share) + 4, width(text)
+        box = left, panel.base - LINE - 2, left + text_width, panel.base
+        x_of_share, middle = panel.across(share), panel.down(HALF)
+        guide = (panel.left, middle - 2, x_of_share, middle + 2), (x_of_share - 2, middle, x_of_share + 2, panel.base)
+        overlapping = [other for other in occupied if other[0] < box[2] and box[0] < other[2] and other[3] > box[1]]
+        if overlapping or box[2] > panel.left + panel.width:
             return guide
         panel.sheet.write(left, panel.base - 6, text, series.ink)
         return *guide, box
