@@ -59,14 +59,14 @@ class _Token(NamedTuple):
 
 
 class _UnreadableError(Exception):
-    """What was expected, and where."""
+    """Raised at a token that is not what was expected; ``expected`` is that in words."""
 
     def __init__(self, expected: str, token: _Token) -> None:
         self.expected, self.token = expected, token
 
 
 def references(text: str) -> Iterator[NumberReference | ReferenceFault]:
-    """Yield the references of a text in their order, and those that cannot be read.
+    """Yield the references of a text in their order; a fault in place of one that cannot be read.
 
     ``{{`` begins one, unless a backslash stands before it.
     """
@@ -84,9 +84,10 @@ def without_escapes(text: str) -> str:
 
 
 def _read_reference(text: str, begin: re.Match[str]) -> NumberReference | ReferenceFault:
+    """Return the reference that begins at a match of ``{{``, or why it cannot be read and up to where."""
     if begin["name"] is None:
-        other = _OTHER_BRACES.match(text, begin.start())
-        end = begin.end() if other is None else other.end()
+        braces = _OTHER_BRACES.match(text, begin.start())
+        end = begin.end() if braces is None else braces.end()
         message = f"{text[begin.start() : end]!r} is no reference to a number"
         return ReferenceFault(begin.start(), end, message, f"{EXAMPLE}, or \\{{{{ for the braces themselves")
     if begin["name"] != FUNCTION:
@@ -97,20 +98,20 @@ def _read_reference(text: str, begin: re.Match[str]) -> NumberReference | Refere
         metric, options = reader.call()
     except _UnreadableError as error:
         token = error.token
-        got = f"got {token.text!r}" if token.text else "the text ends"
-        message = f"this reference to a number cannot be read: expected {error.expected}, {got}"
+        found_instead = f"got {token.text!r}" if token.text else "the text ends"
+        message = f"this reference to a number cannot be read: expected {error.expected}, {found_instead}"
         return ReferenceFault(token.start, max(token.start + len(token.text), begin.end()), message, EXAMPLE)
     return NumberReference(text[begin.start() : reader.position], begin.start(), metric, MappingProxyType(options))
 
 
 class _CallReader:
-    """Reads what stands in the brackets of a reference, token by token."""
+    """Reads the call in a reference, from its opening bracket to ``}}``, token by token."""
 
     def __init__(self, text: str, position: int) -> None:
         self.text, self.position = text, position
 
     def next(self) -> _Token:
-        """Return the next token and go on; an empty one where the text ends or no token begins."""
+        """Return the next token and move behind it; a token of no kind where the text ends or none begins."""
         match = _TOKEN.match(self.text, self.position)
         if match is None or match.lastgroup is None:
             rest = re.compile(r"\s*").match(self.text, self.position)
@@ -120,14 +121,14 @@ class _CallReader:
         return _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup))
 
     def sign(self, *signs: str) -> str:
-        """Take one of these signs."""
+        """Return the next token, which must be one of these signs; raises _UnreadableError otherwise."""
         token = self.next()
         if token.text not in signs:
             raise _UnreadableError(" or ".join(f"'{sign}'" for sign in signs), token)
         return token.text
 
     def literal(self, token: _Token) -> Literal:
-        """Return the value that a token stands for."""
+        """Return the value of a token: a text, a number or a truth value; raises _UnreadableError otherwise."""
         if token.kind == "text":
             return token.text[1:-1]
         if token.kind == "number":
@@ -137,7 +138,7 @@ class _CallReader:
         raise _UnreadableError("a text in quotes or a number", token)
 
     def call(self) -> tuple[str, dict[str, Literal | Mapping[str, Literal]]]:
-        """Return the measure and what else is named, up to the end of the reference."""
+        """Read up to the end of the reference; return the name of the metric, and all named arguments."""
         first, options = self.next(), dict[str, Literal | Mapping[str, Literal]]()
         if first.kind != "text":
             raise _UnreadableError("the name of a metric in quotes", first)
@@ -153,7 +154,7 @@ class _CallReader:
         return first.text[1:-1], options
 
     def setting(self) -> Literal | Mapping[str, Literal]:
-        """Return a value, or a mapping of texts to values."""
+        """Return the value of an argument, or a mapping such as ``{"season": "a"}``."""
         token = self.next()
         if token.text != "{":
             return self.literal(token)

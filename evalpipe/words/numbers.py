@@ -35,7 +35,7 @@ GIVEN_DIGITS = 6
 
 
 def fixed(value: float, decimals: int) -> str:
-    """Write a number with a fixed number of decimals; a value that rounds to zero has no sign."""
+    """Return a number as text with a fixed number of decimals; a value that rounds to zero has no sign."""
     text = f"{value:,.{decimals}f}"
     if text.startswith("-") and not text.strip("-0.,"):
         text = text[1:]
@@ -43,39 +43,39 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def count(value: float) -> str:
-    """Write a number of rows, or a total of weights with one decimal where it is not whole."""
+    """Return a number of rows as text; a total of weights that is no integer has one decimal."""
     return fixed(value, 0 if float(value).is_integer() else 1)
 
 
 def percent(part: float, whole: float) -> str:
-    """Write a share in per cent with one decimal; a dash where the whole is zero."""
+    """Return ``part`` over ``whole`` in per cent with one decimal; a dash where ``whole`` is zero."""
     return f"{fixed(100 * part / whole, 1)}%" if whole else "–"
 
 
 def floored_percent(share: float) -> str:
-    """Write a share in per cent, rounded down to one decimal, so that what is incomplete never reads as 100%."""
+    """Return a share in per cent, rounded down to one decimal, so that a share below 1 never reads as 100%."""
     return f"{math.floor(share * 1000 + 1e-9) / 10:g}%"
 
 
 def given_percent(share: float) -> str:
-    """Write a share that the spec gives in per cent."""
+    """Return a share of the spec in per cent, with all its digits."""
     return f"{plain(share * 100)}%"
 
 
 def exact(value: float) -> str:
-    """Write the shortest decimal text that reads back as the same number; huge and tiny ones with an exponent."""
+    """Return the shortest decimal text that reads back as the same number; huge and tiny numbers have an exponent."""
     # Decimal writes 0.00001 in full, where Python would write 1e-05.
     text = format(Decimal(repr(float(value))), "f") if 1e-6 <= abs(value) < 1e15 or value == 0 else repr(float(value))
     return (text.removesuffix(".0")).replace("-", MINUS)
 
 
 def plain(value: float) -> str:
-    """Write a number that the spec or a rule gives, such as a threshold or a limit, without the noise of arithmetic."""
+    """Return a number of the spec or of a rule, such as a limit, as text without rounding noise."""
     return exact(float(f"{value:.{SIGNIFICANT}g}"))
 
 
 def given(value: float) -> str:
-    """Write a prevalence or a threshold: as it is where it has few digits, else with three."""
+    """Return a prevalence or threshold as text: exact up to `GIVEN_DIGITS` digits, else with three digits."""
     short = plain(float(f"{value:.{GIVEN_DIGITS}g}"))
     return short if math.isclose(value, float(short.replace(MINUS, "-")), rel_tol=1e-12) else number(value)
 
@@ -83,44 +83,44 @@ def given(value: float) -> str:
 def decimals(
     value: float, lower: float | None = None, upper: float | None = None, apart: Collection[float] = ()
 ) -> int:
-    """Choose the decimals of a number with its interval, or without one, as the convention says.
+    """Return the number of decimals of a value with its interval, or without one, by the convention of this file.
 
-    ``apart`` are the numbers that limits are judged against: a limit that is not one of them does not read as one.
+    ``apart`` are numbers that limits are compared with, such as 0: no limit may read as one of them unless it is.
     """
     limits = [] if lower is None or upper is None else [lower, upper]
     if lower is None or upper is None or lower == upper:
-        wanted = significant(value, USUAL_DIGITS)
-        usual = max(wanted, USUAL_DIGITS) if abs(value) < 10 else wanted
+        digits_of_value = significant(value, USUAL_DIGITS)
+        usual = max(digits_of_value, USUAL_DIGITS) if abs(value) < 10 else digits_of_value
     else:
         half = float(f"{(upper - lower) / 2:.{SIGNIFICANT}g}")
         usual = significant(half, 1 if half >= 2 * 10.0 ** _first_digit_power(half) else 2)
     pairs = [(abs(value), (0, 1)), *((limit, (0, *apart) if limit < 0 else apart) for limit in limits)]
     usual = min(usual, MOST_DECIMALS)
-    enough = (places for places in range(usual, MOST_DECIMALS + 1)
+    sufficient = (places for places in range(usual, MOST_DECIMALS + 1)
               if not any(_reads_as_another(number, others, places) for number, others in pairs))
-    return next(enough, usual)
+    return next(sufficient, usual)
 
 
 def significant(value: float, digits: int) -> int:
-    """Return the decimals that give a number so many significant digits; none of a large one."""
+    """Return the number of decimals that show ``digits`` significant digits of a value; 0 for a large value."""
     return max(digits - 1 - _first_digit_power(value), 0)
 
 
 def _reads_as_another(value: float, others: Collection[float], places: int) -> bool:
-    """Tell whether a number reads as another one that it is not."""
+    """Tell whether a value, at so many decimal ``places``, reads as one of ``others`` that it does not equal."""
     return any(round(value, places) == round(other, places) and not math.isclose(value, other, rel_tol=1e-9)
                for other in others)
 
 
 def _first_digit_power(value: float) -> int:
-    """Return the power of ten of a number's first digit: 2 of 250, -1 of 0.3."""
+    """Return the power of ten of a number's first digit: 2 for 250, -1 for 0.3."""
     return math.floor(math.log10(abs(value))) if value else 0
 
 
 def most_decimals(values: Iterable[tuple[float | None, float | None, float | None]]) -> int:
-    """Return the decimals that numbers side by side share: the most that one of them needs, each with its limits.
+    """Return the decimals that (value, lower, upper) side by side share: the most that any of them needs.
 
-    Without limits of its own a number has no say where another has some: its digits would be no more certain.
+    Where some have limits, those without are ignored, as their digits are no more certain.
     """
     defined = [(value, lower, upper) for value, lower, upper in values if value is not None]
     limited = [decimals(*row) for row in defined if row[1] is not None and row[2] is not None]
@@ -128,21 +128,21 @@ def most_decimals(values: Iterable[tuple[float | None, float | None, float | Non
 
 
 def number(value: float, least: int = 0) -> str:
-    """Write a number that has no interval, with at least ``least`` decimals."""
+    """Return a number without an interval as text, with at least ``least`` decimals."""
     return fixed(value, max(decimals(value), least))
 
 
 def ranged(low: str, high: str) -> str:
-    """Write a range of two numbers that are written: "0.50–0.62", or "−0.01 to 0.02" where one of them has a sign."""
+    """Join two numbers, as text, to a range: "0.50–0.62", or "−0.01 to 0.02" where one of them has a sign."""
     return f"{low}{' to ' if {low[:1], high[:1]} & {MINUS, '+'} else '–'}{high}"
 
 
 def interval(
     value: float, lower: float, upper: float, *, whole: bool = False, least: int = 0, apart: Collection[float] = ()
 ) -> tuple[str, str]:
-    """Write a number and its interval, such as ``("0.56", "0.50–0.62")``; ``apart`` is as in `decimals`.
+    """Return a number and its interval as texts, such as ``("0.56", "0.50–0.62")``; ``apart`` is as in `decimals`.
 
-    ``whole`` leaves out the decimals where all of them are zero; otherwise there are at least ``least``.
+    With ``whole`` there are no decimals where all three are integers; otherwise there are at least ``least``.
     """
     counts = whole and all(float(x).is_integer() for x in (value, lower, upper))
     digits = 0 if counts else max(decimals(value, lower, upper, apart), least)
@@ -152,7 +152,7 @@ def interval(
 def with_limits(
     value: float, lower: float | None, upper: float | None, *, least: int = 0, apart: Collection[float] = ()
 ) -> str:
-    """Write a number with its interval, "0.56 (0.50–0.62)", or without where there is none; the rest is as above."""
+    """Return a number with its interval, if any, as text: "0.56 (0.50–0.62)"; options are those of `interval`."""
     if lower is None or upper is None:
         return number(value, least)
     shown, limits = interval(value, lower, upper, least=least, apart=apart)
@@ -160,7 +160,7 @@ def with_limits(
 
 
 def signed(value: float, decimals: int) -> str:
-    """Write a difference with its sign, such as ``+0.0123``; one that rounds to zero has none."""
+    """Return a difference with its sign, such as ``+0.0123``; a difference that rounds to zero has none."""
     text = fixed(value, decimals)
     return f"+{text}" if value > 0 and text.strip("0.,") else text
 
@@ -168,7 +168,7 @@ def signed(value: float, decimals: int) -> str:
 def signed_interval(
     value: float, lower: float | None, upper: float | None, least: int = 0, apart: Collection[float] = (0,)
 ) -> tuple[str, str | None]:
-    """Write a difference and its interval, such as ``("+0.012", "−0.002 to +0.027")``; the rest is as above."""
+    """Return a difference and its interval, if any, such as ``("+0.012", "−0.002 to +0.027")``; see `interval`."""
     digits = max(decimals(value, lower, upper, apart), least)
     if lower is None or upper is None:
         return signed(value, digits), None
@@ -176,20 +176,20 @@ def signed_interval(
 
 
 def signed_with_limits(value: float, lower: float | None, upper: float | None) -> str:
-    """Write a difference with its interval, "+0.012 (−0.002 to +0.027)", or without where there is none."""
+    """Return a difference with its interval, if any, as text: "+0.012 (−0.002 to +0.027)"."""
     shown, limits = signed_interval(value, lower, upper)
     return shown if limits is None else f"{shown} ({limits})"
 
 
 def p_value(value: float | None) -> str:
-    """Write a p-value with three digits; a dash where there is none."""
+    """Return a p-value with three decimals; a dash for None."""
     if value is None:
         return "–"
     return "< 0.001" if value < 0.001 else fixed(value, 3)
 
 
 def bounds(low: float | None, high: float | None) -> str:
-    """Write a range of possible values; one without an end is open there."""
+    """Return the range of a measure in words, such as "0 or more"; None is an open end."""
     if low is None and high is None:
         return "unbounded"
     if high is None or low is None:
@@ -198,7 +198,7 @@ def bounds(low: float | None, high: float | None) -> str:
 
 
 def evidence(value: float) -> str:
-    """Write an e-value, of which two digits say enough."""
+    """Return an e-value as text with two digits."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.2g}" if value >= 0.01 else "below 0.01"
@@ -209,6 +209,6 @@ BYTES = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "KB": 1e3}
 
 
 def bytes_text(number: float) -> str:
-    """Write so many bytes in the unit that suits them, to two digits."""
+    """Return a number of bytes as text in a suitable unit, with two digits."""
     unit = next((name for name, size in BYTES.items() if number >= size), "KB")
     return f"{number / BYTES[unit]:.2g} {unit}" if number < 100 * BYTES[unit] else f"{number / BYTES[unit]:.0f} {unit}"

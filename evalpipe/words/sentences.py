@@ -34,7 +34,7 @@ class Sentence(str):  # noqa: SLOT000 - what it is made of is read by few, so a 
     numbers: Mapping[str, Any]
 
     def __new__(cls, code: str, numbers: Mapping[str, Any]) -> Self:
-        """Write a sentence; one of an unknown code, as a later version may have, lists its numbers."""
+        """Make the sentence of a code and its numbers; without a template, as for a later version's, it lists them."""
         template = TEMPLATES.get(_template_name(code, numbers))
         if TEXT in numbers:
             text = str(numbers[TEXT])
@@ -47,7 +47,7 @@ class Sentence(str):  # noqa: SLOT000 - what it is made of is read by few, so a 
         return written
 
     def __getnewargs__(self) -> tuple[str, Mapping[str, Any]]:  # type: ignore[override]
-        """Return what a copy is made of, in a worker too."""
+        """Return the arguments from which a copy is made, also by pickle."""
         return self.code, self.numbers
 
     @classmethod
@@ -72,7 +72,7 @@ class Sentence(str):  # noqa: SLOT000 - what it is made of is read by few, so a 
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Read and write it as a field of a record."""
+        """Return the schema of a field that is a sentence: read by `read`, written as its `document`."""
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(
@@ -81,7 +81,7 @@ class Sentence(str):  # noqa: SLOT000 - what it is made of is read by few, so a 
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Describe it: a code, and what numbers it has."""
+        """Return the JSON Schema of a sentence: an object with a code."""
         return {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"],
                 "description": "A sentence, as its code and numbers."}
 
@@ -107,13 +107,14 @@ def _template_name(code: str, numbers: Mapping[str, Any]) -> str:
 
 
 def _read_number(part: object) -> object:
-    """Return a number as it is read: a sentence where it has a code, also within a list."""
+    """Return a number from JSON; an object with a code, also within a list, becomes a sentence."""
     if isinstance(part, list):
         return [_read_number(item) for item in part]
     return Sentence.read(part) if isinstance(part, dict) and "code" in part else part
 
 
 def _number_document(part: object) -> object:
+    """Return a number for JSON; a sentence, also within a list, becomes its code and numbers."""
     if isinstance(part, list | tuple):
         return [_number_document(item) for item in part]
     return part.document if isinstance(part, Sentence) else part
@@ -127,10 +128,10 @@ class _Writer(Formatter):
     """
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Write one number."""
+        """Return one number as text, by a format of Python, a writer of `_WRITERS`, or a choice of words."""
         if "%" in format_spec:
-            given, _, absent = format_spec.partition("|")
-            return absent if value is None else given.replace("%", str(value))
+            present, _, absent = format_spec.partition("|")
+            return absent if value is None else present.replace("%", str(value))
         if "|" in format_spec:
             singular, _, plural = format_spec.removeprefix("# ").partition("|")
             word = singular if value == 1 else plural

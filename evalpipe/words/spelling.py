@@ -31,7 +31,7 @@ _SHORTEST_MISSPELT = 4
 
 
 def quoted(value: object) -> str:
-    """Quote a value of the spec in a message, shortened where it is long."""
+    """Return a value of the spec for a message, a text in quotes and shortened where it is long."""
     if isinstance(value, bool):
         return "true" if value else "false"
     text = str(value)
@@ -45,7 +45,7 @@ def printable(text: str) -> str:
 
 
 def clipped(text: str) -> str:
-    """Return a text as it can be shown in a line: printable, and the beginning alone of a long one."""
+    """Return a text for one line: printable, and cut to `LONGEST` characters."""
     clean = printable(text)
     return clean if len(clean) <= LONGEST else f"{clean[: LONGEST - 1].rstrip()}…"
 
@@ -56,12 +56,12 @@ def legible(text: str) -> str:
 
 
 def listed(words: Iterable[object], last: str = "or") -> str:
-    """Write words as a list: ``'a', 'b' or 'c'``."""
+    """Return words as a list in quotes: ``'a', 'b' or 'c'``."""
     return joined([quoted(word) for word in words], last)
 
 
 def choose(known: Sequence[str], none: str | None) -> str | None:
-    """Return the advice to take one of ``known`` names, or the way out where there is ``none``."""
+    """Return the advice to choose one of the ``known`` names; ``none`` where there is no name."""
     return f"choose one of {listed(known)}" if len(known) > 1 else f"write '{known[0]}'" if known else none
 
 
@@ -72,22 +72,22 @@ def joined(texts: Sequence[str], last: str) -> str:
 
 def first_repeated(names: Iterable[str]) -> str | None:
     """Return the first name that occurred before; None where each occurs once."""
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in earlier:
             return name
-        seen.add(name)
+        earlier.add(name)
     return None
 
 
 def some_of(names: Sequence[str]) -> str:
-    """Write the first of names that may be many: ``'a', 'b', 'c' and 4 more``."""
+    """Return the first names, and how many others there are: ``'a', 'b', 'c' and 4 more``."""
     more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""
     return ", ".join(map(quoted, names[:FEW])) + more
 
 
 def closest(word: str, names: Iterable[str]) -> str | None:
-    """Return the name most like ``word``, capitals and outer spaces set aside; None when none is like it.
+    """Return the name most like ``word``, whatever capitals and outer spaces; None where none is similar.
 
     Names with other numbers in them are other names: 'model_2' is no misspelling of 'model_1'.
     """
@@ -102,23 +102,24 @@ def closest(word: str, names: Iterable[str]) -> str | None:
 
 
 def closest_level(word: str, levels: Iterable[str]) -> str | None:
-    """Return the level that ``word`` misspells: alike but for capitals and outer spaces, else for one letter.
+    """Return the level that ``word`` misspells: it differs in capitals and outer spaces, or else in one letter.
 
     A letter is added, lost, replaced or exchanged with the next, after the first, where the longer has four or more:
     'unsafe' is no misspelling of 'safe', nor 'male' of 'female', 'atypical' of 'typical', '-1' of '1', '102' of '120'.
     """
     plain, texts = word.strip().casefold(), list(levels)
-    same = [level for level in texts if level.strip().casefold() == plain]
+    equal = [level for level in texts if level.strip().casefold() == plain]
     slips = [level for level in texts if _differ_by_one_letter(plain, level.strip().casefold())]
-    return next(iter(same or slips), None)
+    return next(iter(equal or slips), None)
 
 
 def _differ_by_one_letter(left: str, right: str) -> bool:
-    """Tell whether two words differ by one slip of the pen, their first letters and all that is no letter the same."""
+    """Tell whether two words differ in one letter, with the same first letter and the same other characters."""
     others = [re.sub(r"[^\W\d_]", "", text) for text in (left, right)]
     if others[0] != others[1] or left[:1] != right[:1] or max(len(left), len(right)) < _SHORTEST_MISSPELT:
         return False
     short, long = sorted((left, right), key=len)
-    at = next((place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
-    exchanged = short[:at] + short[at + 1:at + 2] + short[at:at + 1] + short[at + 2:]
-    return long in (exchanged, short[:at] + long[at:at + 1] + short[at + (len(short) == len(long)):])
+    pairs = enumerate(zip(short, long, strict=False))
+    split = next((index for index, pair in pairs if pair[0] != pair[1]), len(short))
+    swapped = short[:split] + short[split + 1:split + 2] + short[split:split + 1] + short[split + 2:]
+    return long in (swapped, short[:split] + long[split:split + 1] + short[split + (len(short) == len(long)):])
