@@ -124,7 +124,7 @@ class Results(Document):
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def _repr_html_(self) -> str:
-        """Return the card as a notebook shows it: the page in a frame of its own, which can reach nothing outside."""
+        """Return the card for a notebook: its page in an ``<iframe>`` that can reach nothing outside."""
         from html import escape
 
         # The card stands above the results; only a notebook asks for it from here.
@@ -134,7 +134,7 @@ class Results(Document):
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """What the results say, in sentences, what matters most first."""
+        """The findings with their sentences, what matters most first."""
         if all(finding.text for finding in self.finding_rows):
             return self.finding_rows
         # The rules stand above the results; their sentences are made when they are asked for.
@@ -147,7 +147,7 @@ class Results(Document):
         return text_sha256(self.to_json())
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with other values, whose evidence is its own."""
+        """Return a copy with ``update``, whose evidence hash and findings are computed anew."""
         copy = super().model_copy(update=update, deep=deep)
         for name in ("evidence_sha256", "findings"):
             copy.__dict__.pop(name, None)
@@ -160,19 +160,19 @@ class Results(Document):
             results = cls._validated(text)
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the document"
-            raise _not_results(source, where, first["msg"].lower()) from None
+            path = ".".join(str(part) for part in first["loc"]) or "the document"
+            raise _not_results(source, path, first["msg"].lower()) from None
         # JSON has no infinity, but what reads it takes 1e999 for one.
-        place = _first_not_finite(results.model_dump(by_alias=True))
-        if place is not None:
-            raise _not_results(source, place, "the number is too large, or not a number")
+        not_finite = _first_not_finite(results.model_dump(by_alias=True))
+        if not_finite is not None:
+            raise _not_results(source, not_finite, "the number is too large, or not a number")
         # Another version may write the same results as other bytes; the evidence is those that are there.
         results.__dict__["evidence_sha256"] = text_sha256(text)
         return results
 
     @classmethod
     def _validated(cls, text: str) -> Results:
-        """Return the results of a text, of `schema_version` 1 too; raises ValidationError."""
+        """Return the results of a JSON text, also of `schema_version` 1; raises ValidationError where it is invalid."""
         try:
             return cls.model_validate_json(text)
         except ValidationError as error:
@@ -226,7 +226,7 @@ class Results(Document):
 
     @property
     def renamed(self) -> dict[str, str]:
-        """The former names of models, by their names, as the spec has them."""
+        """The former names of renamed models, by their present names, from the spec."""
         models = self.spec.get("models") or {}
         return {name: model["was"] for name, model in models.items() if model.get("was") is not None}
 
@@ -243,11 +243,11 @@ class Results(Document):
         not. ``"inconclusive"``: also gates that the interval leaves open.
         """
         fail_on = current_word(fail_on)
-        lost = fail_on in ("warn", "inconclusive") and any(warning.code in GONE for warning in self.warnings)
+        something_gone = fail_on in ("warn", "inconclusive") and any(warning.code in GONE for warning in self.warnings)
         if not self.judged:
-            return False if lost else None
-        short = any(standard.verdict == "fail" for standard in self.standards)
-        return holds(self.gates, fail_on) and (fail_on == "never" or not short) and not lost
+            return False if something_gone else None
+        standard_fails = any(standard.verdict == "fail" for standard in self.standards)
+        return holds(self.gates, fail_on) and (fail_on == "never" or not standard_fails) and not something_gone
 
     @property
     def estimates(self) -> pl.DataFrame:
@@ -256,27 +256,28 @@ class Results(Document):
 
 
 def _dump(value: object) -> str:
-    # A NaN left would be written as a word that no other reader of JSON knows.
+    """Return a value as JSON on one line; raises ValueError for a NaN, which JSON does not have."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _not_results(source: str, where: str, reason: str) -> DataError:
+def _not_results(source: str, path: str, reason: str) -> DataError:
+    """Return the error that a source holds no results, with the path in its JSON and the reason."""
     hint = "give the output folder of `evalpipe run`, written by this version"
-    message = f"{source} does not hold results of evalpipe: {where}: {reason}"
+    message = f"{source} does not hold results of evalpipe: {path}: {reason}"
     return DataError(Problem("not-results", message, hint=hint))
 
 
-def _first_not_finite(value: object, where: str = "") -> str | None:
-    """Return the place of the first number that is infinite or NaN, which JSON cannot say; None without any."""
+def _first_not_finite(value: object, path: str = "") -> str | None:
+    """Return the path, such as "estimates.3.value", of the first infinite number or NaN; None without any."""
     if isinstance(value, float):
-        return None if math.isfinite(value) else where
+        return None if math.isfinite(value) else path
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
-    inner = (_first_not_finite(item, f"{where}.{key}" if where else str(key)) for key, item in parts)
+    inner = (_first_not_finite(item, f"{path}.{key}" if path else str(key)) for key, item in parts)
     return next((place for place in inner if place is not None), None)
 
 
 def _null_for_nan(value: object) -> object:
-    """Replace every float that JSON cannot hold by null."""
+    """Return a value with None in place of every infinite number and NaN, which JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -203,18 +203,18 @@ class Warned(Record):
 
     @classmethod
     def of(cls, code: str, **numbers: Any) -> Self:
-        """Return the warning of a code that has a template in `evalpipe.words.reasons`, with its numbers."""
+        """Return a warning by its code, which has a template in `evalpipe.words.reasons`, and the numbers of that."""
         return cls(code=code, message=sentence(code, **numbers))
 
     @classmethod
     def of_text(cls, code: str, text: str) -> Self:
-        """Return a warning that is a text and no more, such as one of the spec."""
+        """Return a warning whose sentence is a text, without a template, such as one from the spec."""
         return cls(code=code, message=Sentence(code, {"text": text}))
 
     @model_validator(mode="before")
     @classmethod
     def _read(cls, value: object) -> object:
-        """Read it from the code and numbers of its sentence."""
+        """Return the fields of a warning from JSON, where it is the code and numbers of its sentence."""
         if not isinstance(value, dict) or isinstance(value.get("message"), Sentence):
             return value
         return {"code": value.get("code"), "message": Sentence.read(value)}

@@ -32,6 +32,7 @@ def estimates_csv(results: Results) -> str:
 
 
 def _cell(value: object) -> object:
+    """Return a value for a cell: a mapping as JSON, and a text that is a formula behind an apostrophe."""
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
     is_formula = isinstance(value, str) and re.match(FORMULA, value) and not re.fullmatch(NUMBER, value)

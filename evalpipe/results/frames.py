@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 
 def frame_of(results: Document, table: str) -> pl.DataFrame:
     """Return a table of the results as a data frame; raises KeyError, which names the tables, where there is none."""
-    known = tables(results)
-    if table not in known:
-        raise KeyError(f"the results have no table {table!r}; there are {', '.join(known)}")
-    return _frame(*known[table])
+    by_name = tables(results)
+    if table not in by_name:
+        raise KeyError(f"the results have no table {table!r}; there are {', '.join(by_name)}")
+    return _frame(*by_name[table])
 
 
 def tables(results: Document) -> dict[str, tuple[type[Record], list[Record]]]:
-    """Return the tables by name: the record that a row is, and the rows."""
+    """Return (record class, rows) of every table by name; tables within a part are "candidates.ranking" and so on."""
     rows_of: dict[str, tuple[type[Record], list[Record]]] = {}
     parts: list[tuple[str, Record]] = [("", results)]
     for name, part in results:
         if getattr(part, "has_tables", False):
             parts.append((f"{name}.", part))
-    for prefix, whole in parts:
-        for name, field in type(whole).model_fields.items():
+    for prefix, record in parts:
+        for name, field in type(record).model_fields.items():
             row = _record_type(field.annotation)
             if row is not None:
                 # Findings are shown with their sentences.
                 rows_of[prefix + (field.alias or name)] = row, list(
-                    getattr(whole, "findings" if name == "finding_rows" else name))
+                    getattr(record, "findings" if name == "finding_rows" else name))
     return rows_of
 
 
 def _record_type(annotation: object) -> type[Record] | None:
-    """Return the record that a list or tuple holds, the common one of several; None of anything else."""
+    """Return the record class in a list or tuple type, or the common base of several; None for other types."""
     from evalpipe.base.records import Record as Base
 
     items = typing.get_args(annotation)[:1] if typing.get_origin(annotation) in (list, tuple) else ()
@@ -55,7 +55,7 @@ def _record_type(annotation: object) -> type[Record] | None:
 
 
 def _alternatives(annotation: object) -> tuple[object, ...]:
-    """Return the types that one of several may have, such as the record of each curve; of one type, that."""
+    """Return the types in an annotated union, such as the records of all curves; of any other type, itself."""
     if typing.get_origin(annotation) is not typing.Annotated:
         return (annotation,)
     return typing.get_args(typing.get_args(annotation)[0])
@@ -68,31 +68,31 @@ def _frame(row: type[Record], rows: list[Record]) -> pl.DataFrame:
     absent = {name for name in row.absent if all(getattr(record, name) is None for record in rows)}
     names = {field.alias or name: name for name, field in row.model_fields.items() if name not in absent}
     fields = {alias: row.model_fields[name] for alias, name in names.items()}
-    plain: dict[object, type[pl.DataType]] = {
+    polars_types: dict[object, type[pl.DataType]] = {
         str: pl.String, Sentence: pl.String, int: pl.Int64, float: pl.Float64, bool: pl.Boolean}
-    kinds = {name: plain.get(_plain_type(field.annotation)) for name, field in fields.items()}
+    types = {name: polars_types.get(_plain_type(field.annotation)) for name, field in fields.items()}
     cells = []
     for record in rows:
         dumped = record.model_dump(by_alias=True)
-        cells.append({alias: _cell(value if (value := getattr(record, name)) is None or kinds[alias] is not None else
+        cells.append({alias: _cell(value if (value := getattr(record, name)) is None or types[alias] is not None else
                                    dumped[alias]) for alias, name in names.items()})
-    return pl.DataFrame(cells, schema={name: kind or pl.String() for name, kind in kinds.items()}, strict=False)
+    return pl.DataFrame(cells, schema={name: kind or pl.String() for name, kind in types.items()}, strict=False)
 
 
 def _cell(value: object) -> object:
-    """Return a value of a column: a sentence as its text, and what is no plain value as JSON."""
+    """Return a value for a cell: the text of a sentence, a plain value as it is, anything else as JSON text."""
     if value is None or isinstance(value, str | int | float):
         return str(value) if isinstance(value, Sentence) else value
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _plain_type(annotation: object) -> object:
-    """Return the one plain type of a field, or None where it is another or one of several."""
+    """Return the plain type of a field, without None; None where it is a union of several."""
     if typing.get_origin(annotation) is typing.Literal:
         return str
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        left = {_plain_type(kind) for kind in typing.get_args(annotation) if kind is not type(None)}
-        return left.pop() if len(left) == 1 else None
+        plain_types = {_plain_type(kind) for kind in typing.get_args(annotation) if kind is not type(None)}
+        return plain_types.pop() if len(plain_types) == 1 else None
     return annotation if isinstance(annotation, type) else None
 
 
@@ -104,7 +104,7 @@ WIDEST = 36
 
 
 def summary_text(results: Document) -> str:
-    """Return what was evaluated, the verdict of the gates and the first estimates: under 2,000 characters."""
+    """Return a summary under 2,000 characters: what was evaluated, the verdict of gates, the first estimates."""
     evaluated = [f"{_clip(d.name)} (n = {d.n:,})" for d in results.datasets if d.role == "evaluate"]
     lines = [
         f"Results of '{_clip(results.name)}', {results.task}",
@@ -119,13 +119,13 @@ def summary_text(results: Document) -> str:
         lines.append("  no gates, verdict none")
     lines += [f"  {standard.profile}: {standard.present} of {standard.applicable} items answered"
               + (f", verdict {standard.verdict}" if standard.verdict else "") for standard in results.standards]
-    whole = [row for row in results.rows if row.slice is None and row.class_ is None and row.variant == "original"]
-    for row in whole[:MOST]:
+    overall = [row for row in results.rows if row.slice is None and row.class_ is None and row.variant == "original"]
+    for row in overall[:MOST]:
         options = [*(f"{name}={value}" for name, value in row.params.items()), *([row.average] if row.average else [])]
         measure = _clip(f"{row.metric}({', '.join(options)})" if options else row.metric)
         value = row.status if row.value is None else numbers.with_limits(row.value, row.lower, row.upper)
         lines.append(f"  {_clip(row.model)} on {_clip(row.dataset)}: {measure} {value}")
-    more = len(results.rows) - min(len(whole), MOST)
+    more = len(results.rows) - min(len(overall), MOST)
     lines += [f"  {more:,} more in .estimates"] if more else []
     lines += [f"  {len(results.warnings):,} in .warnings"] if results.warnings else []
     return "\n".join(lines)

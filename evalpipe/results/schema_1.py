@@ -31,11 +31,13 @@ def upgraded(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _gate(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a gate with the verdict's present word, and its reason as a text."""
     verdict = FORMER_VERDICTS.get(row["verdict"], row["verdict"])
     return row | {"verdict": verdict, "reason": {"code": "text", "text": row["reason"]}}
 
 
 def _finding(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a finding with the present word for its kind, and its sentence as a text."""
     return row | {"code": "text", "kind": KINDS.get(row["kind"], row["kind"])}
 
 

@@ -62,55 +62,56 @@ _LIST: TypeAdapter[list[Signature]] = TypeAdapter(list[Signature])
 
 
 def signatures_json(signatures: Sequence[Signature]) -> bytes:
-    """Return what `signatures.json` holds: a list in the order of signing, a line for each signature."""
+    """Return the bytes of `signatures.json`: a JSON list in the order of signing, one line for each signature."""
     lines = [json.dumps(signature.model_dump(), ensure_ascii=False) for signature in signatures]
     return ("[\n  " + ",\n  ".join(lines) + "\n]\n").encode()
 
 
 def signatures_in(content: bytes, path: Path, hint: str) -> tuple[Signature, ...]:
-    """Return the signatures that a file at ``path`` holds; raises DataError, with a hint, where they are broken."""
+    """Return the signatures in the content of the file at ``path``; raises DataError with ``hint`` for invalid ones."""
     try:
         signatures = tuple(_LIST.validate_json(content))
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the document"
-        message = f"{path} does not hold signatures: {where}: {first['msg'].lower()}"
+        json_path = ".".join(str(part) for part in first["loc"]) or "the document"
+        message = f"{path} does not hold signatures: {json_path}: {first['msg'].lower()}"
         raise DataError.of("not-signatures", message, hint) from None
-    for place, signature in enumerate(signatures):
+    for index, signature in enumerate(signatures):
         for problem in faults(signature.model_dump()):
-            raise DataError.of("not-signatures", f"{path} does not hold signatures: {place}: {problem.message}", hint)
+            raise DataError.of("not-signatures", f"{path} does not hold signatures: {index}: {problem.message}", hint)
     return signatures
 
 
 def of_other_results(signature: Signature, evidence_sha256: str, path: Path) -> DataError:
-    """Return the error of a signature, in the file at ``path``, of other results than those of a sha256."""
-    theirs, present = (sha256[:EVIDENCE_DIGITS] for sha256 in (signature.evidence_sha256, evidence_sha256))
+    """Return the error that a signature in the file at ``path`` is not of the results with this sha256."""
+    signed_evidence, evidence = (sha256[:EVIDENCE_DIGITS] for sha256 in (signature.evidence_sha256, evidence_sha256))
     message = (f"{path} is of other results: {quoted(signature.name)} ({signature.role}) signed "
-               f"evidence {theirs}, and results.json is {present}")
+               f"evidence {signed_evidence}, and results.json is {evidence}")
     hint = f"restore the results that were signed; or move {SIGNATURES} away and sign these"
     return DataError.of("other-evidence", message, hint)
 
 
 def newest(signatures: Sequence[Signature]) -> dict[Role, Signature]:
-    """Return the signature of each role that counts, which is its last, in the order of the roles."""
-    last = {signature.role: signature for signature in signatures}
-    return {role: last[role] for role in get_args(Role) if role in last}
+    """Return the last signature in each role, which is the one that counts, in the order of roles."""
+    last_by_role = {signature.role: signature for signature in signatures}
+    return {role: last_by_role[role] for role in get_args(Role) if role in last_by_role}
 
 
 def faults(fields: dict[str, object]) -> Iterator[Problem]:
-    """Yield everything that is wrong with the fields of a signature, each with the way out; types are checked too."""
-    yield from _unknown("role", fields["role"], get_args(Role))
-    yield from _unlike_a_name("name", fields["name"])
+    """Yield a problem for everything that is wrong with the fields of a signature, types included."""
+    yield from _choice_problems("role", fields["role"], get_args(Role))
+    yield from _name_problems("name", fields["name"])
     if fields["organisation"] is not None:
-        yield from _unlike_a_name("organisation", fields["organisation"])
-    yield from _unknown("decision", fields["decision"], get_args(Decision))
-    yield from _no_day("date", fields["date"])
-    yield from _wrong_conditions(fields["decision"], fields["conditions"])
+        yield from _name_problems("organisation", fields["organisation"])
+    yield from _choice_problems("decision", fields["decision"], get_args(Decision))
+    yield from _day_problems("date", fields["date"])
+    yield from _condition_problems(fields["decision"], fields["conditions"])
     if fields["expires"] is not None:
-        yield from _wrong_expiry(fields["expires"], fields["date"], fields["decision"])
+        yield from _expiry_problems(fields["expires"], fields["date"], fields["decision"])
 
 
-def _unknown(key: str, value: object, known: tuple[str, ...]) -> Iterator[Problem]:
+def _choice_problems(key: str, value: object, known: tuple[str, ...]) -> Iterator[Problem]:
+    """Yield a problem where the value of a key is missing or not among the ``known`` values."""
     choices = joined(known, "or")
     if value is None:
         yield Problem("missing-option", f"no {key} is given", hint=f"give the {key}: {choices}")
@@ -120,24 +121,24 @@ def _unknown(key: str, value: object, known: tuple[str, ...]) -> Iterator[Proble
                       hint=f"did you mean '{guess}'?" if guess else f"choose {choices}")
 
 
-def _unlike_a_name(key: str, value: object) -> Iterator[Problem]:
-    """Yield what keeps a text from being the name of a person or an organisation."""
+def _name_problems(key: str, value: object) -> Iterator[Problem]:
+    """Yield problems of a value that cannot be the name of a person or an organisation."""
     if value is None:
         yield Problem("missing-option", f"no {key} is given", hint="give the name of the person who signs")
     elif not isinstance(value, str) or not any(map(str.isalnum, value)):
         yield Problem(f"bad-{key}", f"the {key} {quoted(value)} has no letter", hint="give it in any script")
     else:
-        yield from _unfit(f"bad-{key}", f"the {key}", value, LONGEST_NAME)
+        yield from _text_problems(f"bad-{key}", f"the {key}", value, LONGEST_NAME)
 
 
-def _unfit(code: str, what: str, text: str, longest: int) -> Iterator[Problem]:
-    """Yield what keeps a text from being printed: its length, or characters that nobody sees."""
+def _text_problems(code: str, what: str, text: str, longest: int) -> Iterator[Problem]:
+    """Yield problems of a text that is too long or has invisible characters; ``what`` names it in messages."""
     if len(text) > longest:
         hint = f"shorten it to {longest:,} or fewer"
         yield Problem(code, f"{what} has {len(text):,} characters: {quoted(text)}", hint=hint)
-    unwritten = UNWRITTEN.search(text)
-    if unwritten:
-        message = f"{what} contains a control character, U+{ord(unwritten[0]):04X}: {quoted(text)}"
+    invisible = UNWRITTEN.search(text)
+    if invisible:
+        message = f"{what} contains a control character, U+{ord(invisible[0]):04X}: {quoted(text)}"
         yield Problem(code, message, hint="leave it out")
 
 
@@ -148,15 +149,16 @@ def _is_day(value: object) -> bool:
         return False
 
 
-def _no_day(key: str, value: object) -> Iterator[Problem]:
+def _day_problems(key: str, value: object) -> Iterator[Problem]:
+    """Yield a problem where the value of a key is missing or not a day such as 2026-11-21."""
     if value is None:
         yield Problem("missing-option", f"no {key} is given", hint="give the day of the decision, as in 2026-11-21")
     elif not _is_day(value):
         yield Problem(f"bad-{key}", f"{quoted(value)} is not a day of the calendar", hint="write it as in 2026-11-21")
 
 
-def _wrong_conditions(decision: object, conditions: object) -> Iterator[Problem]:
-    """Yield what is wrong with the conditions of a decision, and with their texts."""
+def _condition_problems(decision: object, conditions: object) -> Iterator[Problem]:
+    """Yield problems of the conditions: none may be given, or one must be, by the decision; and of each text."""
     if not isinstance(conditions, list | tuple):
         message = f"the conditions are no list: {quoted(conditions)}"
         yield Problem("bad-conditions", message, hint="give a list of texts")
@@ -175,12 +177,12 @@ def _wrong_conditions(decision: object, conditions: object) -> Iterator[Problem]
             hint = "say what has to be met, or leave it out"
             yield Problem("bad-conditions", f"condition {number} is empty", hint=hint)
         else:
-            yield from _unfit("bad-conditions", f"condition {number}", text, LONGEST_CONDITION)
+            yield from _text_problems("bad-conditions", f"condition {number}", text, LONGEST_CONDITION)
 
 
-def _wrong_expiry(expires: object, day: object, decision: object) -> Iterator[Problem]:
-    """Yield what is wrong with the day until which a decision is valid."""
-    yield from _no_day("expires", expires)
+def _expiry_problems(expires: object, day: object, decision: object) -> Iterator[Problem]:
+    """Yield problems of the day until which a decision is valid: no day, not after the decision, or rejected."""
+    yield from _day_problems("expires", expires)
     if decision == "rejected":
         yield Problem("bad-expires", "a card that is rejected has no day until which it is valid", hint="leave it out")
     elif _is_day(expires) and _is_day(day) and str(expires) <= str(day):

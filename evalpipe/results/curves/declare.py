@@ -21,6 +21,7 @@ class Brief(Record):
 
     @model_serializer(mode="wrap")
     def _without_absent(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """Return the fields of the record that are not None."""
         return {name: value for name, value in write(self).items() if value is not None}
 
 
@@ -34,6 +35,7 @@ class Points(Brief):
 
     @model_validator(mode="after")
     def _of_one_length(self) -> Self:
+        """Check that all columns have the same length."""
         if len({len(column) for column in self.columns.values()}) > 1:
             raise PydanticCustomError("unequal", "the columns of a curve differ in length")
         return self
@@ -55,7 +57,7 @@ class LinePoints(Points):
 
     @property
     def path(self) -> tuple[Column, Column]:
-        """The coordinates across and up, as they are drawn."""
+        """The x and y coordinates of the line: the first two columns but the threshold."""
         across, up, *_ = (column for name, column in self.columns.items() if name != "threshold")
         return across, up
 
@@ -75,12 +77,12 @@ class Curve(Record):
 
     @property
     def method(self) -> str | None:
-        """How its limits were made; None of a curve that does not say so."""
+        """The interval method of the limits, from the notes; None where the notes name none."""
         return getattr(self.notes, "method", None)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """Return the names that a curve of this kind may have: one, or several that differ in their rows or bins."""
+        """Return the names that a curve of this class may have: one, or several that differ in their rows or bins."""
         return get_args(cls.model_fields["curve"].annotation)
 
 
