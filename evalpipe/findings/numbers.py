@@ -110,6 +110,7 @@ def lacking_zeros(results: Results, rows: Sequence[Rootogram]) -> Iterator[Findi
 
 
 def _zeros_finding(results: Results, curve: Rootogram, how: str) -> Finding:
+    """Return the finding that there are ``how``, "More" or "Fewer", zero counts than a model predicts."""
     observed, expected = _observed_and_expected_zeros(curve)
     text = (f"{how} zero counts than {of_model(results, curve)} predicts: {numbers.count(observed)} observed, "
             f"{numbers.fixed(expected, 0)} expected.")

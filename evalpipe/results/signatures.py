@@ -143,6 +143,7 @@ def _text_problems(code: str, what: str, text: str, longest: int) -> Iterator[Pr
 
 
 def _is_day(value: object) -> bool:
+    """Tell whether a value is a text such as 2026-11-21 that is a day of the calendar."""
     try:
         return bool(isinstance(value, str) and DAY.fullmatch(value) and date.fromisoformat(value))
     except ValueError:

@@ -266,6 +266,7 @@ def _first_line_of(templates: Templates, text: str) -> tuple[str, int] | None:
 
 
 def _read_page(page: str, allowed: Allowed) -> _PageReader:
+    """Read a page and return the reader, which has its faults."""
     reader = _PageReader(allowed)
     reader.feed(page)
     reader.close()
@@ -365,6 +366,7 @@ class _PageReader(HTMLParser):
         return bool(_read_page(picture, Allowed(frozenset(), frozenset(), None, inline=True)).faults)
 
     def handle_data(self, data: str) -> None:
+        """Keep the text of a script or style; any other text but a title ends the head."""
         if self._element:
             self._text.append(data)
         elif data.strip() and self.lasttag != "title":

@@ -265,6 +265,7 @@ def _template_finder(templates: Templates, packaged: Path | None) -> Callable[[s
     packaged_files = {} if packaged is None else {f"{PACKAGED}{file.name}": file for file in packaged.glob("*.html")}
 
     def load(name: str) -> Source:
+        """Return (source, file name, None) of a template; raises TemplateNotFound for an unknown name."""
         if name in templates.pages:
             return templates.pages[name], templates.shown(name), None
         if name not in packaged_files:

@@ -159,6 +159,7 @@ def _style_rules(text: str) -> Iterator[Any]:
 
 
 def _declarations(rule: Any) -> list[Any]:
+    """Return the declarations and rules in the block of a rule."""
     import tinycss2
 
     parts: list[Any] = tinycss2.parse_blocks_contents(rule.content, skip_comments=True, skip_whitespace=True)

@@ -104,6 +104,7 @@ class Context:
         return None if number is None else number.value
 
     def _estimate_number(self, model: str, metric: str, level: str | None) -> Number | None:
+        """Return a model's estimate of a metric, for the class ``level`` if any, as a `Number`; None without."""
         metrics = {m.name: m for m in self.results.metrics}
         for e in overall(self.results, self.dataset.name):
             if (e.model, e.metric, e.class_) == (model, metric, level) and "prevalence" not in e.params:

@@ -117,6 +117,7 @@ def _panel_with_background(
 
 
 def _draw_background(drawn: Panel, references: Sequence[Reference], layers: CurveLayers) -> None:
+    """Draw the layer behind all curves, and the reference lines."""
     if layers.behind is not None:
         layers.behind(drawn)
     for reference in references:

@@ -105,6 +105,7 @@ def _names(kind: type[Curve], name: str | None, instead: str | None) -> tuple[st
 
 
 def _declare(declared: FigureDeclaration) -> None:
+    """Keep a declared figure by its place; raises ValueError where another figure has the place."""
     if declared.place in _declared:
         other = _declared[declared.place].name
         raise ValueError(f"the place {declared.place} of figure {declared.name!r} is that of {other!r}")

@@ -217,6 +217,7 @@ def residual_order(context: Context, pairs: list[tuple[Series, ResidualOrder]]) 
 
 
 def _residual_definition(context: Context, kind: str) -> str:
+    """Return the sentence of a caption that defines the residual, by its ``kind`` and the task."""
     if kind == "pearson":
         return "Pearson residual: (observed − predicted) over the root of the prediction."
     if not context.results.levels:
@@ -227,6 +228,7 @@ def _residual_definition(context: Context, kind: str) -> str:
 
 
 def _group_caption(least: int, *, bands: bool, boxes: bool) -> str:
+    """Return the sentences of a caption on groups of at least ``least`` rows, drawn as bands or boxes."""
     parts = [f"No single row is drawn, but groups of at least {numbers.count(least)}."]
     if bands:
         parts.append("Points: their means, with a smooth line. Dark band: the middle half of the residuals; light "

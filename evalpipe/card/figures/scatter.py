@@ -418,6 +418,7 @@ def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObse
     axes = number_axis(axis_name(context, "Observed"), xs + ys), number_axis(axis_name(context, "Predicted"), xs + ys)
 
     def say(panel_of: ScatterPanel) -> str:
+        """Return the number of points and the least-squares line of a model in words."""
         text = f"{numbers.count(len(panel_of.rows.points.observed))} points"
         if panel_of.fitted is None:
             return text

@@ -219,11 +219,11 @@ class Sheet:
         """Return the SVG of the sheet, for the screen with classes, or ``printed`` with its own colours."""
         height = number(self.bottom + 3)
         axes = f' data-axes="{escape(json.dumps(self.axes, separators=(",", ":")))}"' if self.axes else ""
-        attributes = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
+        svg_attributes = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
                              else f'class="chart" aria-hidden="true"{axes}')
         inside = "".join(node.written(printed=printed) for node in self.nodes)
         width = number(self.width)
-        return f'<svg {attributes} width="{width}" height="{height}" viewBox="0 0 {width} {height}">{inside}</svg>'
+        return f'<svg {svg_attributes} width="{width}" height="{height}" viewBox="0 0 {width} {height}">{inside}</svg>'
 
 
 def stacks(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:
@@ -270,6 +270,7 @@ def placed_by_the_left(svg: str) -> str:
     """Return the SVG of a figure for print with texts anchored at their left end, where their width is known."""
 
     def place(text: re.Match[str]) -> str:
+        """Return a text element with its left end as anchor; unchanged where its width is unknown."""
         look, x, y, anchor, content = text.groups()
         wide = None if BOLD in look else exact_width(unescape(content))
         if wide is None:
