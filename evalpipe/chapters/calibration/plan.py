@@ -32,7 +32,7 @@ class CalibrationPlan:
     left_out: frozenset[str]
 
     def of_variant(self, variant: str) -> CalibrationPlan:
-        """Return how calibration is drawn of a variant of a model: recalibrated ones may have windows of their own."""
+        """Return the plan for a variant of a model: recalibrated ones may have windows of their own."""
         window = self.settings.window
         if variant == "original" or window.of_variants is None:
             return self
@@ -42,7 +42,7 @@ class CalibrationPlan:
 
 
 def calibration_plan(spec: Spec) -> CalibrationPlan:
-    """Return what is drawn of calibration."""
+    """Return which figures of calibration are drawn, and how."""
     declared, settings = spec.calibration is not None, spec.calibration or Calibration()
     rug = declared and settings.rug and spec.task == "binary"
     bins = [curve for kind, curve in CURVES.items() if settings.strategy not in {None, kind}]

@@ -37,25 +37,25 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 
 def _windows_without_overlap(draft: Draft, window: Window) -> Iterator[Problem]:
-    """Report a step that leaves rows between two windows, or that puts no row in two; those of variants too."""
-    here: Loc = (HERE, "window")
-    windows: dict[Loc, tuple[float, float]] = {here: (window.width, window.moved_by)}
+    """Report a step that is not below the width of its windows, which then do not overlap; also for variants."""
+    loc: Loc = (HERE, "window")
+    windows: dict[Loc, tuple[float, float]] = {loc: (window.width, window.moved_by)}
     if window.of_variants is not None:
-        windows[*here, "recalibrated"] = window.of_variants
-    for loc, (width, step) in windows.items():
-        if step >= width and all(draft.readable(*loc, key) for key in ("width", "step")):
+        windows[*loc, "recalibrated"] = window.of_variants
+    for window_loc, (width, step) in windows.items():
+        if step >= width and all(draft.readable(*window_loc, key) for key in ("width", "step")):
             message = (f"windows of width {width:g} that move by {step:g} do not overlap, so they are bins and no "
                        "moving windows")
-            yield draft.tree.problem("window-step", message, *loc, "step",
+            yield draft.tree.problem("window-step", message, *window_loc, "step",
                                      hint=f"write a step below {width:g}, or leave it out for half the width")
 
 
 def _unfit_interval(draft: Draft, interval: str) -> Iterator[Problem]:
-    """Report limits that do not hold for these rows, or that nothing is drawn for."""
+    """Report a method of limits that does not hold for these rows, or that nothing is drawn for."""
     spec, intervals = draft.spec, draft.spec.intervals
-    drawn = spec.task == "binary" and intervals.bands and intervals.method != "none"
+    has_bands = spec.task == "binary" and intervals.bands and intervals.method != "none"
     message, hint = "", "write 'percentile', or remove it"
-    if interval == "percentile" and not drawn:
+    if interval == "percentile" and not has_bands:
         message = ("bootstrap limits of bins are those of bands, which are drawn for a binary outcome where "
                    "'intervals' has bands and a method")
         hint = f"write {listed((*get_args(Binomial), 'none'))}, or remove it"
@@ -63,6 +63,6 @@ def _unfit_interval(draft: Draft, interval: str) -> Iterator[Problem]:
         rows = "rows of a cluster are not independent" if spec.cluster is not None else (
             "rows with importance weights are no counts")
         message = f"binomial limits do not hold: {rows}"
-        hint = hint if drawn else "write 'none', or remove it"
+        hint = hint if has_bands else "write 'none', or remove it"
     if message:
         yield draft.tree.problem("interval-of-bins", message, HERE, "interval", hint=hint)

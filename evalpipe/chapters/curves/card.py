@@ -34,9 +34,9 @@ RATES = (("sensitivity", "Sensitivity"), ("false_positive_rate", "False positive
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write a section for every dataset that has marked thresholds, and one where measures are set side by side."""
+    """Yield a section for each dataset with marked thresholds, and one for each with measures related to each other."""
     datasets = [dataset.name for dataset in results.datasets]
-    for place, dataset in enumerate(datasets, 1):
+    for number, dataset in enumerate(datasets, 1):
         marks = list(curves_of(results, dataset, Marks))
         swept = list(curves_of(results, dataset, MarkedMeasures))
         if marks:
@@ -44,22 +44,22 @@ def sections(results: Results) -> Iterator[Section]:
             tables = [_rates_table(results, dataset, marks)]
             if swept:
                 tables.append(_measures_table(results, dataset, swept))
-            yield Section(f"marks-{place}", f"Marked thresholds on {dataset}", (Text(lead, "lead"), *tables),
+            yield Section(f"marks-{number}", f"Marked thresholds on {dataset}", (Text(lead, "lead"), *tables),
                           part="decisions")
         if any(True for kind in (MeasuresByPrevalence, RelatedMeasures) for _ in curves_of(results, dataset, kind)):
-            yield Section(f"relations-{place}", f"Relations between measures on {dataset}", (
+            yield Section(f"relations-{number}", f"Relations between measures on {dataset}", (
                 Figures(partial(relations, results, dataset)),), part="decisions")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how the limits at marked thresholds are made, and what residuals of probabilities are."""
+    """Yield how the limits at marked thresholds are made, and what residuals of each kind are."""
     yield from _probability_residual_procedure(results)
     yield from _residual_kind_procedures(results)
     yield from _column_procedures(results)
     methods = dict.fromkeys(curve.method for curve in results.curves if isinstance(curve, Marks))
     if methods:
-        named = [wording.method(method) for method in methods if method not in (None, "none")]
-        limits = f" Their limits are of each rate alone: {', '.join(named)}." if named else " They have no limits."
+        names = [wording.method(method) for method in methods if method not in (None, "none")]
+        limits = f" Their limits are of each rate alone: {', '.join(names)}." if names else " They have no limits."
         yield Procedure("Marked thresholds", (
             "Rows with a probability (or score) at or above a marked threshold are taken as predicted events. An "
             f"equivocal zone is ignored.{limits} Lift is the share of the events that are among these rows, over the "
@@ -67,13 +67,14 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _probability_residual_procedure(results: Results) -> Iterator[Procedure]:
+    """Yield the procedure on residuals of probabilities, where the results have them."""
     if results.levels and any(isinstance(curve, ResidualBox) for curve in results.curves):
-        what = ("1 minus the probability of the event for an event, and minus that probability for the others"
+        residual = ("1 minus the probability of the event for an event, and minus that probability for the others"
                 if results.event is not None else "1 minus the probability of the true level")
-        root = " RMSE is the root of the Brier score." if results.event is not None else ""
+        rmse_text = " RMSE is the root of the Brier score." if results.event is not None else ""
         yield Procedure("Residuals of probabilities", (
-            f"The residual of a row is {what}. RMSE is the root of the mean square of the residuals, MAE the mean and "
-            f"MAD the median of their absolute values.{root}"), "Biecek & Burzykowski (2021)")
+            f"The residual of a row is {residual}. RMSE is the root of the mean square of the residuals, MAE the mean "
+            f"and MAD the median of their absolute values.{rmse_text}"), "Biecek & Burzykowski (2021)")
 
 
 KINDS = {
@@ -93,12 +94,12 @@ HALF_NORMAL = "Atkinson (1985)"
 
 
 def clipping() -> str:
-    """Say what probabilities of the true level count as at least."""
+    """Return the sentence on the least value that probabilities of the true level count as."""
     return f"Probabilities of the true level count as {constants.CLIP:g} at least."
 
 
 def _residual_kind_procedures(results: Results) -> Iterator[Procedure]:
-    """Yield what deviance and Pearson residuals are, and what residuals are held to."""
+    """Yield what deviance and Pearson residuals are, and the distribution that figures compare residuals with."""
     names = {curve.curve for curve in results.curves}
     figure = next((curve for curve in results.curves if isinstance(curve, HalfNormal | ScaleLocation)), None)
     kinds = [kind for kind in ("deviance", "pearson") if f"{kind}_residual_quantiles" in names
@@ -111,17 +112,17 @@ def _residual_kind_procedures(results: Results) -> Iterator[Procedure]:
         yield Procedure("Deviance and Pearson residuals",
                         " ".join([*(sentence_of_kind[kind] for kind in kinds), *clip]), "McCullagh & Nelder (1989)")
     if isinstance(figure, HalfNormal | ScaleLocation):
-        right = ("normal with one spread" if figure.notes.kind == "raw" else
+        expected = ("normal with one spread" if figure.notes.kind == "raw" else
                  "drawn from the predicted probabilities" if results.levels else "Poisson about the predictions")
         what = "residuals" if figure.notes.kind == "raw" else "outcomes"
         yield Procedure("What residuals are held to", (
-            f"The scale-location and the half-normal plot show what is expected if {what} are {right}. It is computed "
-            "from that distribution, without simulation. The limits of the half-normal plot are those of the rank of "
-            "each residual, a beta distribution; they are of each place alone."), HALF_NORMAL)
+            f"The scale-location and the half-normal plot show what is expected if {what} are {expected}. It is "
+            "computed from that distribution, without simulation. The limits of the half-normal plot are those of the "
+            "rank of each residual, a beta distribution; they are of each place alone."), HALF_NORMAL)
 
 
 def _column_procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how residuals are set against columns of the data, and in the order of one."""
+    """Yield how rows are grouped for residuals by columns of the data and in the order of one."""
     groups = next((c.notes for c in results.curves if isinstance(c, ResidualAgainst | ResidualOrder)), None)
     if groups is not None:
         yield Procedure("Residuals by columns of the data", (
@@ -136,22 +137,22 @@ def _column_procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _rates_table(results: Results, dataset: str, marks: Sequence[Marks]) -> Table:
-    """Write the rates at each mark, with their limits and the lift, model by model."""
+    """Return the table of the rates at each mark, with their limits and the lift, model by model."""
     names, rows = names_of(results), list[Row | Group]()
     for curve in marks:
         rows.append(Group(names.model_of(curve)))
         columns = curve.points.columns
-        for place, threshold in enumerate(curve.points.threshold):
-            cells = (ranged(columns[name][place], columns[f"{name}_lower"][place], columns[f"{name}_upper"][place])
+        for mark, threshold in enumerate(curve.points.threshold):
+            cells = (ranged(columns[name][mark], columns[f"{name}_lower"][mark], columns[f"{name}_upper"][mark])
                      for name, _ in RATES)
-            rows.append(Row((numbers.given(threshold or 0.0), *cells, ranged(curve.points.lift[place]))))
+            rows.append(Row((numbers.given(threshold or 0.0), *cells, ranged(curve.points.lift[mark]))))
     heads = (Column("Threshold", style="what"), *(Column(title, "num") for _, title in RATES), Column("Lift", "num"))
     return Table(f"Rates at marked thresholds on {dataset}{with_limits(results, rows)}", heads, tuple(rows),
                  "compared", stacked=True)
 
 
 def _measures_table(results: Results, dataset: str, swept: Sequence[MarkedMeasures]) -> Table:
-    """Write every measure of predicted classes at each mark, model by model."""
+    """Return the table of every measure of predicted classes at each mark, model by model."""
     names, rows = names_of(results), list[Row | Group]()
     for curve in swept:
         rows.append(Group(names.model_of(curve)))
@@ -168,35 +169,35 @@ STROKES = ("", "9 3", DASHES, "3 3", DOTS)
 
 
 def relations(results: Results, dataset: str) -> Iterator[Drawing]:
-    """Draw the measures of a dataset against the prevalence, and each against the first."""
+    """Yield figures of the measures of a dataset by prevalence, and of each further measure against the first."""
     context = context_of(results, dataset)
     by_prevalence, related = context.curves(MeasuresByPrevalence), context.curves(RelatedMeasures)
     if by_prevalence:
         yield _prevalence_figure(context, by_prevalence)
     if related:
         first, *others = related[0][1].points.measures
-        for place, other in enumerate(others, 1):
-            yield _related_figure(context, related, (first, other), place)
+        for number, other in enumerate(others, 1):
+            yield _related_figure(context, related, (first, other), number)
 
 
 def _prevalence_figure(context: Context, pairs: Sequence[tuple[Series, MeasuresByPrevalence]]) -> Drawing:
-    """Draw each measure against the prevalence, a panel for each model."""
+    """Return the figure of each measure by prevalence, a panel for each model."""
     heights = [value for _, curve in pairs for values in curve.points.measures.values() for value in known(values)]
     y = number_axis("Value", [*heights, 0.0, 1.0], most=4, room=0.02)
     sheets = []
-    for together in stacks(pairs):
+    for sheet_pairs in stacks(pairs):
         sheets.append(sheet := Sheet())
         unplaced: list[KeyEntry] = []
-        for series, curve in together:
-            drawn = panel(sheet, unit_axis("Prevalence"), y, 170, title=series.label, last=curve is together[-1][1])
+        for series, curve in sheet_pairs:
+            plot = panel(sheet, unit_axis("Prevalence"), y, 170, title=series.label, last=curve is sheet_pairs[-1][1])
             if context.dataset.prevalence is not None:
-                drawn.rule("ink", x=context.dataset.prevalence, dash=DOTS)
+                plot.rule("ink", x=context.dataset.prevalence, dash=DOTS)
             labels = []
             for stroke, (name, values) in zip(STROKES, curve.points.measures.items(), strict=False):
                 x, height = column(curve.points.prevalence), column(values)
-                drawn.line(x, height, series.ink, name=f"{series.label}, {_measure_title(curve, name)}", dash=stroke)
+                plot.line(x, height, series.ink, name=f"{series.label}, {_measure_title(curve, name)}", dash=stroke)
                 labels.append(LineLabel(_measure_title(curve, name), series.ink, x, height, dash=stroke))
-            unplaced = label_lines(drawn, labels) or unplaced
+            unplaced = label_lines(plot, labels) or unplaced
         sheet.key(unplaced)
     finding = listed([f"{series.label}: {_spans_over_prevalences(curve)}" for series, curve in pairs])
     caption = ("Measures of the predicted levels at the threshold in use, were the prevalence another: rows are "
@@ -207,7 +208,7 @@ def _prevalence_figure(context: Context, pairs: Sequence[tuple[Series, MeasuresB
 
 
 def _spans_over_prevalences(curve: MeasuresByPrevalence) -> str:
-    """Say how far each measure moves with the prevalence."""
+    """Return the range of each measure over all prevalences, as text."""
     spans = []
     for name, values in curve.points.measures.items():
         low, high = min(known(values), default=float("nan")), max(known(values), default=float("nan"))
@@ -219,25 +220,28 @@ def _spans_over_prevalences(curve: MeasuresByPrevalence) -> str:
 def _related_figure(
     context: Context, pairs: Sequence[tuple[Series, RelatedMeasures]], names: tuple[str, str], place: int
 ) -> Drawing:
-    """Draw one measure against another over all thresholds, a panel for each prevalence."""
+    """Return the figure of one measure against another over all thresholds, a panel for each prevalence.
+
+    ``place`` is the number of the figure.
+    """
     first, other = names
     prevalences = list(dict.fromkeys(known(pairs[0][1].points.prevalence)))
     x, y = (_measure_axis(pairs, name, narrow=len(prevalences) > 1) for name in names)
     low, high = max(x.low, y.low, 0.0), min(x.high, y.high, 1.0)
     sheet = Sheet()
-    titles = [(f"Prevalence {wording.share(at)}", "ink") for at in prevalences]
+    titles = [(f"Prevalence {wording.share(share)}", "ink") for share in prevalences]
     panels = grid(sheet, [(x, y)] * len(prevalences), titles, columns=min(2, len(prevalences)))
-    for drawn, at in zip(panels, prevalences, strict=True):
-        drawn.lines([((low, high), (low, high))], "pale")
+    for plot, share in zip(panels, prevalences, strict=True):
+        plot.lines([((low, high), (low, high))], "pale")
         for series, curve in pairs:
-            rows = [k for k, prevalence in enumerate(curve.points.prevalence) if prevalence == at]
+            rows = [k for k, prevalence in enumerate(curve.points.prevalence) if prevalence == share]
             across, up = ([column(curve.points.measures[name])[k] for k in rows] for name in names)
-            drawn.line(across, up, series.ink, name=f"{series.label}, prevalence {wording.share(at)}")
+            plot.line(across, up, series.ink, name=f"{series.label}, prevalence {wording.share(share)}")
     sheet.key([KeyEntry(series.label, series.ink, "line") for series, _ in pairs])
     title = f"{_measure_title(pairs[0][1], other)} against {_measure_title(pairs[0][1], first)}"
     texts = [(series, _values_at_highest(curve, names, prevalences)) for series, curve in pairs]
     finding = listed([f"{series.label}: {text}" for series, text in texts])
-    shares = wording.joined([wording.share(at) for at in prevalences])
+    shares = wording.joined([wording.share(share) for share in prevalences])
     caption = (f"Both at every threshold, with the rows reweighted to a prevalence of {shares}. Grey line: both are "
                "the same.")
     alt = context.alt_text(title, texts, lambda text: text)
@@ -245,14 +249,14 @@ def _related_figure(
 
 
 def _values_at_highest(curve: RelatedMeasures, names: tuple[str, str], prevalences: Sequence[float]) -> str:
-    """Say what the second measure is where the first is highest, at each prevalence."""
+    """Return the value of the second measure where the first is highest, at each prevalence, as text."""
     parts = []
-    for at, measures in zip(prevalences, curve.notes.highest or (), strict=False):
+    for prevalence, measures in zip(prevalences, curve.notes.highest or (), strict=False):
         first, second = (measures[name] for name in names)
         if first is not None:
             title = _measure_title(curve, names[1])
             other = f"an undefined {title}" if second is None else f"{title} {numbers.given(second)}"
-            parts.append(f"at prevalence {wording.share(at)} the highest {_measure_title(curve, names[0])} "
+            parts.append(f"at prevalence {wording.share(prevalence)} the highest {_measure_title(curve, names[0])} "
                          f"{numbers.given(first)} goes with {other}")
     return "; ".join(parts) or "undefined"
 

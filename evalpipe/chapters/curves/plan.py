@@ -50,16 +50,16 @@ class ResidualsPlan:
     @property
     def columns(self) -> tuple[tuple[Loc, str], ...]:
         """The columns of the data that are read for them, each once, with the place in the spec that names it."""
-        first: dict[str, Loc] = {}
-        for place, column in enumerate(self.against):
-            first.setdefault(column, (*RESIDUALS, "against", place))
+        loc_of_column: dict[str, Loc] = {}
+        for index, column in enumerate(self.against):
+            loc_of_column.setdefault(column, (*RESIDUALS, "against", index))
         if self.order is not None:
-            first.setdefault(self.order, (*RESIDUALS, "order"))
-        return tuple((loc, column) for column, loc in first.items())
+            loc_of_column.setdefault(self.order, (*RESIDUALS, "order"))
+        return tuple((loc, column) for column, loc in loc_of_column.items())
 
 
 def residuals_plan(spec: Spec) -> ResidualsPlan | None:
-    """Return what is shown of residuals; None where nothing is asked for."""
+    """Return which residuals are shown beside the usual ones; None where the spec requests none."""
     diagnostics = None if spec.curves is None else spec.curves.residuals
     if diagnostics is None or diagnostics is False:
         return None
@@ -85,7 +85,7 @@ class RelationsPlan:
 
 
 def relations_plan(spec: Spec) -> RelationsPlan | None:
-    """Return what is set against each other; None where nothing is asked for."""
+    """Return the measures related to each other and to the prevalence; None where the spec requests none."""
     relations = None if spec.curves is None else spec.curves.relations
     if spec.task != "binary" or relations is None:
         return None

@@ -29,20 +29,20 @@ EXAMPLES = dict.fromkeys(MANY, "add 'residuals: true', or remove it") | {
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of what curves are to show: nothing, marks on no curve, residuals of no probability."""
+    """Yield the problems of `curves`: settings without effect, marks on no curve, residuals of no probability."""
     curves = draft.spec.curves
     if curves is None or not draft.readable("curves") or not draft.readable("task"):
         return
     if not curves.marks and not curves.residuals and curves.groups is None and curves.relations is None:
-        if all(draft.readable(*place) for place in (HERE, RESIDUALS, GROUPS, RELATIONS)):
+        if all(draft.readable(*loc) for loc in (HERE, RESIDUALS, GROUPS, RELATIONS)):
             yield draft.tree.idle("nothing-asked", "'curves' asks for nothing", "curves", key=True,
                                   hint=EXAMPLES.get(draft.spec.task, "remove it"))
         return
     served_by_model = [gives(model, draft.spec.threshold) for model in draft.models.values()]
     if draft.spec.task == "binary" and curves.marks and draft.readable(*HERE):
         yield from _marks(draft, curves.marks, served_by_model)
-    ranked = not served_by_model or any("scores" in served for served in served_by_model)
-    if draft.spec.task == "binary" and curves.groups is not None and not ranked and draft.readable(*GROUPS):
+    has_scores = not served_by_model or any("scores" in served for served in served_by_model)
+    if draft.spec.task == "binary" and curves.groups is not None and not has_scores and draft.readable(*GROUPS):
         message = "'groups' has no effect: no model gives a probability or a score that ranks rows"
         yield draft.tree.idle("unused-groups", message, *GROUPS, key=True, hint="remove it")
     if draft.spec.task == "binary" and curves.relations is not None and draft.readable(*RELATIONS):
@@ -55,7 +55,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
 def _residuals(
     draft: Draft, diagnostics: ResidualDiagnostics | None, served_by_model: Sequence[frozenset[str]]
 ) -> Iterator[Problem]:
-    """Check that there are residuals to show, and of which kinds."""
+    """Check that there are residuals to show, and that their kinds and figures fit the task."""
     task = draft.spec.task
     if task in CLASSES and served_by_model and not any("probabilities" in served for served in served_by_model):
         message = "'residuals' has no effect: no model gives probabilities"
@@ -66,51 +66,51 @@ def _residuals(
         yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True,
                               hint="name what to add, as in {figures: [scale_location, half_normal]}, or remove it")
     for key in ("kinds", "figures") if diagnostics is not None else ():
-        for place, name in enumerate(getattr(diagnostics, key) or ()):
-            here: Loc = (*RESIDUALS, key, place)
+        for index, name in enumerate(getattr(diagnostics, key) or ()):
+            loc: Loc = (*RESIDUALS, key, index)
             if name == "predicted_observed" and task in CLASSES:
                 message = "'predicted_observed' is of a predicted number, and the model gives probabilities"
-                yield draft.tree.problem("not-for-task", message, *here,
+                yield draft.tree.problem("not-for-task", message, *loc,
                                          hint="remove it; the calibration curves have observed shares")
             elif task in MANY and name in ("pearson", "scale_location", "half_normal"):
                 message = f"'{name}' is of a residual with a sign, and that of several levels has none"
-                yield draft.tree.problem("not-for-task", message, *here, hint="remove it")
+                yield draft.tree.problem("not-for-task", message, *loc, hint="remove it")
 
 
 def _marks(draft: Draft, marks: tuple[float, ...], served_by_model: Sequence[frozenset[str]]) -> Iterator[Problem]:
     """Check each mark, and that a model has curves to mark: ``served_by_model`` is what each model serves."""
-    ranks = any("scores" in served and "probabilities" not in served for served in served_by_model)
-    for place, mark in enumerate(marks):
+    has_rank_scores = any("scores" in served and "probabilities" not in served for served in served_by_model)
+    for index, mark in enumerate(marks):
         if math.isnan(mark):
             continue
-        if mark in marks[:place]:
-            yield draft.tree.problem("duplicate-mark", f"the threshold {mark:g} is marked twice", *HERE, place,
+        if mark in marks[:index]:
+            yield draft.tree.problem("duplicate-mark", f"the threshold {mark:g} is marked twice", *HERE, index,
                                      hint="remove one of them")
-        elif not 0 <= mark <= 1 and served_by_model and not ranks:
-            message = f"a marked threshold is a probability, from 0 to 1, got {draft.tree.show(*HERE, place)}"
+        elif not 0 <= mark <= 1 and served_by_model and not has_rank_scores:
+            message = f"a marked threshold is a probability, from 0 to 1, got {draft.tree.show(*HERE, index)}"
             hint = f"did you mean {mark / 100:g}?" if 1 < mark <= 100 else None
-            yield draft.tree.problem("out-of-range", message, *HERE, place, hint=hint)
+            yield draft.tree.problem("out-of-range", message, *HERE, index, hint=hint)
     if served_by_model and not any("scores" in served for served in served_by_model):
         message = "'marks' has no effect: no model gives a probability or a score, so there are no curves"
         yield draft.tree.idle("unused-marks", message, *HERE, key=True, hint="remove it")
 
 
 def _relations(draft: Draft, relations: Relations) -> Iterator[Problem]:
-    """Check that measures are of predicted classes and can be reweighted, and prevalences within 0 and 1."""
-    first: dict[str, str] = {}
-    for place, name in enumerate(relations.measures):
-        here: Loc = (*RELATIONS, "measures", place)
+    """Check that related measures are of predicted classes and can be reweighted, and prevalences within 0 and 1."""
+    first_names: dict[str, str] = {}
+    for index, name in enumerate(relations.measures):
+        loc: Loc = (*RELATIONS, "measures", index)
         if name not in registry:
             continue
         metric = registry[name]
-        needed = [option for option, field in metric.options.model_fields.items() if field.is_required()]
-        if "binary" not in metric.tasks or not metric.of_reportable or not metric.reweighed or needed:
+        required_options = [option for option, field in metric.options.model_fields.items() if field.is_required()]
+        if "binary" not in metric.tasks or not metric.of_reportable or not metric.reweighed or required_options:
             message = f"{metric.name} is no measure of predicted classes that the prevalence changes by reweighting"
-            yield draft.tree.problem("not-of-classes", message, *here, hint="name one such as accuracy, f1 or mcc")
-        elif first.setdefault(metric.name, name) != name or name in relations.measures[:place]:
-            yield draft.tree.problem("duplicate-metric", f"{metric.name} is listed twice", *here, hint="remove one")
-    for place, prevalence in enumerate(relations.prevalences):
+            yield draft.tree.problem("not-of-classes", message, *loc, hint="name one such as accuracy, f1 or mcc")
+        elif first_names.setdefault(metric.name, name) != name or name in relations.measures[:index]:
+            yield draft.tree.problem("duplicate-metric", f"{metric.name} is listed twice", *loc, hint="remove one")
+    for index, prevalence in enumerate(relations.prevalences):
         if prevalence in (0, 1):
-            message = f"at the prevalence {draft.tree.show(*RELATIONS, 'prevalences', place)} one level is absent"
-            yield draft.tree.problem("out-of-range", message, *RELATIONS, "prevalences", place,
+            message = f"at the prevalence {draft.tree.show(*RELATIONS, 'prevalences', index)} one level is absent"
+            yield draft.tree.problem("out-of-range", message, *RELATIONS, "prevalences", index,
                                      hint="name one between 0 and 1")
