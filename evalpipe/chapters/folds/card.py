@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section, with a table for each model and variant on each dataset that has folds."""
+    """Yield the section, with a table for each model and variant on each dataset that has folds."""
     blocks = [block for rows in grouped(results.folds, lambda row: (row.dataset, row.model, row.variant))
               for block in _blocks_of_model(results, rows)]
     if blocks:
@@ -45,7 +45,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how measures over folds were taken."""
+    """Yield how measures over folds were computed."""
     if results.folds:
         yield Procedure("Folds", (
             "A measure is taken in each fold as in a slice, and mean and standard deviation are those of these values. "
@@ -56,19 +56,19 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _blocks_of_model(results: Results, rows: Sequence[FoldSpread]) -> Iterator[Block]:
-    """Write the spread over folds of each measure of a model, beside its value on all rows."""
+    """Yield the table of the spread over folds of each measure of a model, beside its value on all rows."""
     first, names = rows[0], names_of(results)
     fewest, most = numbers.count(min(first.sizes)), numbers.count(max(first.sizes))
     sizes = most if fewest == most else numbers.ranged(fewest, most)
-    cells, limited = [], False
+    cells, has_limits = [], False
     for row in rows:
         pooled = next(e for e in results.rows if e.slice is None and (
             e.dataset, e.model, e.variant, e.metric, e.params, e.average, e.class_) == (
             row.dataset, row.model, row.variant, row.metric, row.params, row.average, row.class_))
-        limited = limited or pooled.lower is not None
+        has_limits = has_limits or pooled.lower is not None
         cells.append(Row((names.measure_of(row),
                           shown(pooled, whole=metric_of(results, row.metric).is_whole), *_spread_cells(row))))
-    level = f"{with_intervals(results, limited=True)} of all rows" if limited else ""
+    level = f"{with_intervals(results, limited=True)} of all rows" if has_limits else ""
     yield Table(f"{names.model_of(first)} on {first.dataset}: {len(first.folds)} folds of {sizes} "
                 f"rows{level}", COLUMNS, tuple(cells), stacked=True)
     yield from reasons_below(results, rows)

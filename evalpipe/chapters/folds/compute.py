@@ -30,7 +30,7 @@ FEWEST_FOLDS = 2
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return each measure over the folds of each dataset; nothing where the spec names none."""
+    """Return each measure over the folds of each dataset as field of the results; none without folds in the spec."""
     return {"folds": [row for dataset in evaluated for row in over_folds(plan, dataset.sample)]}
 
 
@@ -40,18 +40,18 @@ def warnings(_: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
         if sample.folds is None or sample.cluster is None:
             continue
         pairs = np.unique(np.stack([sample.cluster, sample.folds.codes]), axis=1)
-        split = int((np.bincount(pairs[0]) > 1).sum())
-        if split:
-            yield Warned.of("clusters-in-folds", dataset=sample.dataset, clusters=split)
+        split_clusters = int((np.bincount(pairs[0]) > 1).sum())
+        if split_clusters:
+            yield Warned.of("clusters-in-folds", dataset=sample.dataset, clusters=split_clusters)
 
 
 def over_folds(plan: Plan, sample: Sample) -> Iterator[FoldSpread]:
-    """Yield the measures of every model and variant: one row each, or one for each class."""
+    """Yield the record of each measure of every model and variant over folds: one, or one for each class."""
     folds = sample.folds
     if folds is None:
         return
-    subsets = [subset_of(sample, np.flatnonzero(folds.codes == place), labels, None)
-               for place, labels in enumerate(folds.labels)]
+    subsets = [subset_of(sample, np.flatnonzero(folds.codes == code), labels, None)
+               for code, labels in enumerate(folds.labels)]
     for name, model in sample.models.items():
         rows = rows_of(sample, model)
         summaries = [Summary(rows.at(fold.rows), fold.of(sample.weights)) if plan.slices.enough(fold.n) else None
@@ -65,7 +65,7 @@ def _spreads_of_measure(
     plan: Plan, sample: Sample, name: str, entry: MetricPlan, subsets: Sequence[Subset],
     summaries: Sequence[Summary | None],
 ) -> Iterator[FoldSpread]:
-    """Yield the values of a measure in the folds with their spread: once, or for each class."""
+    """Yield the record of the values of a measure in the folds and their spread: one, or one for each class."""
     by_class = entry.average == "none"
     undefined = np.full(len(sample.levels) if by_class else 1, np.nan)
     of_folds = np.array([undefined if summary is None else np.atleast_1d(values(summary, entry))
@@ -81,7 +81,7 @@ def _spreads_of_measure(
 
 
 def _spread_fields(of_folds: list[float], absent: Sequence[Sentence], small: Sentence) -> dict[str, Any]:
-    """Return what a row tells of the values of folds; ``absent`` says why each has none where it is NaN."""
+    """Return the fields on the values of folds; ``absent`` says for each fold why its value is NaN where it is."""
     defined = [value for value in of_folds if not math.isnan(value)]
     missing = [why for value, why in zip(of_folds, absent, strict=True) if math.isnan(value)]
     reason = sentence("folds-without-value", lacking=len(missing), folds=len(of_folds),

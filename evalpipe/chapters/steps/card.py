@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write a section for every dataset on which models have steps."""
-    for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
+    """Yield a section for each dataset on which models have steps."""
+    for number, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         rows = step_rows(results, dataset)
         if rows:
-            verdicts = [finding.text for finding in results.findings if finding.section == f"steps-{place}"]
+            verdicts = [finding.text for finding in results.findings if finding.section == f"steps-{number}"]
             lead = (f"Measures of each model at every step of its fit, on all rows of {dataset}, without intervals. "
                     f"All other parts of this card show {shown_steps(results, rows)}.")
-            yield Section(f"steps-{place}", f"Measures per step on {dataset}", (
+            yield Section(f"steps-{number}", f"Measures per step on {dataset}", (
                 Text(lead, "lead"), *map(Text, verdicts), _table(results, dataset, rows),
                 *(() if any(OPTIMISTIC in verdict for verdict in verdicts) else (Text(OPTIMISTIC, "small"),)),
                 Figures(partial(step_figures, results, dataset))), part="results")
 
 
 def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
-    """Say which step of a model is shown, of how many."""
+    """Yield which step of a model is shown, of how many; nothing of a model without steps."""
     row = next((row for row in results.steps if row.model == model.name), None)
     if row is not None:
         last = ", the last" if row.shown == row.steps[-1] else ""
@@ -54,7 +54,7 @@ def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def reading(results: Results, dataset: str) -> Iterator[str]:
-    """Say which step the measures of a dataset are of."""
+    """Yield which step the measures of a dataset are of."""
     rows = step_rows(results, dataset)
     if rows:
         yield f"Models that have steps are shown at one of them: {shown_steps(results, rows)}."
@@ -73,14 +73,14 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _steps_text(row: StepHistory) -> str:
-    """Say how many steps there are, and from which to which."""
+    """Return the number of steps, with the first and the last, as text."""
     if len(row.steps) == 1:
         return "1 step"
     return f"{numbers.count(len(row.steps))} steps, {numbers.ranged(str(row.steps[0]), str(row.steps[-1]))}"
 
 
 def _table(results: Results, dataset: str, rows: Sequence[StepHistory]) -> Table:
-    """Write each measure at the first, the last and the best step, model by model."""
+    """Return the table of each measure at the first, the last and the best step, model by model."""
     columns = (Column("Measure", style="what"), Column("First step", "num"), Column("Last step", "num"),
                Column("Shown step", "num", shown=any(row.shown != row.steps[-1] for row in rows)),
                Column("Best", "num"), Column("Best step", "num"))
@@ -139,13 +139,13 @@ def _rows_by_model(results: Results) -> Iterator[list[StepHistory]]:
 
 
 def _first_with_best(rows: Sequence[StepHistory], metrics: Sequence[str]) -> StepHistory | None:
-    """Return the history of the first of some measures that has a best step."""
-    known = (row for metric in metrics for row in rows if row.metric == metric and row.best is not None)
-    return next(known, None)
+    """Return the history of the first of some measures that has a best step; None where no measure has one."""
+    with_best = (row for metric in metrics for row in rows if row.metric == metric and row.best is not None)
+    return next(with_best, None)
 
 
 def differ(results: Results, rows: Sequence[Rivals]) -> Iterator[Finding]:
-    """Say which steps are best by either measure, what the conflict means, and that the values are optimistic."""
+    """Yield findings on which steps are best by either measure, and that the values are optimistic."""
     for pairs in grouped(rows, lambda pair: (pair[0].dataset, pair[0].metric, pair[1].metric)):
         scores, counts = pairs[0]
         score, count = title_of(results, scores), title_of(results, counts)
@@ -155,27 +155,27 @@ def differ(results: Results, rows: Sequence[Rivals]) -> Iterator[Finding]:
                      f"({value_of(results, scores, scores.best_value)}), {count} at step {counts.best} "
                      f"({value_of(results, counts, counts.best_value)}; {at_best_score} at step {scores.best}).")
         else:
-            named = [f"{a.best} and {b.best} for {label_of(results, a)}" for a, b in pairs[:MOST_NAMED]]
-            where = (f"{score} and {count} are best at different steps: {'; '.join(named)}"
+            steps_of_models = [f"{a.best} and {b.best} for {label_of(results, a)}" for a, b in pairs[:MOST_NAMED]]
+            where = (f"{score} and {count} are best at different steps: {'; '.join(steps_of_models)}"
                      f"{more_models('; ', len(pairs))}.")
-        means = (f"{score} judges the probabilities, {count} the predicted levels alone: choose the step by what will "
-                 "be used.")
-        yield finding("note", weights.STEPS_DIFFER, f"{where} {means} {OPTIMISTIC}",
+        meaning = (f"{score} judges the probabilities, {count} the predicted levels alone: choose the step by what "
+                   "will be used.")
+        yield finding("note", weights.STEPS_DIFFER, f"{where} {meaning} {OPTIMISTIC}",
                       anchor(results, scores, "steps"), [row for pair in pairs for row in pair])
 
 
 def worse(results: Results, rows: Sequence[StepHistory]) -> Iterator[Finding]:
-    """Say how much worse the shown step is than the best one."""
-    for alike in grouped(rows, lambda row: (row.dataset, row.metric)):
+    """Yield findings on how much worse the shown step is than the best one."""
+    for group in grouped(rows, lambda row: (row.dataset, row.metric)):
         parts = []
-        for row in alike[:MOST_NAMED]:
+        for row in group[:MOST_NAMED]:
             shown, best = (value_of(results, row, None if step is None else row.at(step))
                            for step in (row.shown, row.best))
             parts.append(f"{label_of(results, row)} {shown} at step {row.shown}, {best} at step {row.best}")
-        more = more_models("; ", len(alike))
-        text = (f"The step that this card shows is not the best by {title_of(results, alike[0])}: "
+        more = more_models("; ", len(group))
+        text = (f"The step that this card shows is not the best by {title_of(results, group[0])}: "
                 f"{'; '.join(parts)}{more}.")
-        yield finding("note", weights.STEP_NOT_BEST, text, anchor(results, alike[0], "steps"), alike)
+        yield finding("note", weights.STEP_NOT_BEST, text, anchor(results, group[0], "steps"), group)
 
 
 OPTIMISTIC = "A best step is chosen on the rows that judge it, so its value is optimistic."
@@ -188,35 +188,35 @@ def step_rows(results: Results, dataset: str) -> list[StepHistory]:
 
 
 def title_of(results: Results, row: StepHistory) -> str:
-    """Name the measure of a history; its options where histories differ in them."""
+    """Return the title of the measure of a history, with its options where histories differ in them."""
     forms = {tuple(other.params.items()) for other in results.steps if other.metric == row.metric}
     shown_params = row.params if len(forms) > 1 else {k: v for k, v in row.params.items() if k == "prevalence"}
     return names_of(results).measure(row.metric, shown_params, row.average)
 
 
 def end_of(results: Results, row: StepHistory) -> str | None:
-    """Say on which side the better values lie: "lowest" or "highest"; None where neither is better."""
+    """Return on which side better values lie, "lowest" or "highest"; None where neither is better."""
     return ENDS.get(metric_of(results, row.metric).direction)
 
 
 def label_of(results: Results, row: StepHistory) -> str:
-    """Name the model of a history."""
+    """Return the label of the model of a history."""
     return names_of(results).model(row.model)
 
 
 def value_of(results: Results, row: StepHistory, value: float | None) -> str:
-    """Write a value of a measure; a number of rows without decimals."""
+    """Return a value of a measure as text; a number of rows without decimals."""
     if value is None:
         return "undefined"
-    whole = metric_of(results, row.metric).is_whole and value.is_integer()
-    return numbers.count(value) if whole else numbers.number(value)
+    is_count = metric_of(results, row.metric).is_whole and value.is_integer()
+    return numbers.count(value) if is_count else numbers.number(value)
 
 
 def shown_steps(results: Results, rows: Sequence[StepHistory]) -> str:
-    """Say which step all other parts of the card show: "Run 1 and Run 2 at step 40, their last"."""
-    first = {row.model: row for row in rows}.values()
+    """Return which step the rest of the card shows: "Run 1 and Run 2 at step 40, their last"."""
+    row_of_models = {row.model: row for row in rows}.values()
     groups: dict[tuple[int, bool], list[str]] = {}
-    for row in first:
+    for row in row_of_models:
         groups.setdefault((row.shown, row.shown == row.steps[-1]), []).append(label_of(results, row))
     if len(groups) > max(1, MOST_NAMED):
         return "each model at its last step" if all(last for _, last in groups) else "each model at a step of its own"
@@ -229,14 +229,14 @@ def shown_steps(results: Results, rows: Sequence[StepHistory]) -> str:
 
 
 def best_step_text(results: Results, rows: Sequence[StepHistory]) -> str:
-    """Say at which step one measure of each model is best: "Log loss: lowest at step 40 for Run 1 (0.528)"."""
+    """Return the best step of each model by one measure: "Log loss: lowest at step 40 for Run 1 (0.528)"."""
     title, end = title_of(results, rows[0]), end_of(results, rows[0])
     with_best = [row for row in rows if row.best is not None]
     if end is None or not with_best:
         return f"{title}: {'neither side is better' if end is None else 'undefined'}"
-    places = [f"{'first at' if row.ties else 'at'} step {row.best} for {label_of(results, row)} "
+    step_texts = [f"{'first at' if row.ties else 'at'} step {row.best} for {label_of(results, row)} "
               f"({value_of(results, row, row.best_value)})" for row in with_best[:MOST_NAMED]]
-    return f"{title}: {end} {joined(places)}{more_models(', and ', len(with_best))}"
+    return f"{title}: {end} {joined(step_texts)}{more_models(', and ', len(with_best))}"
 
 
 ABREAST = 3
@@ -250,7 +250,7 @@ HEIGHT = 150.0
 
 
 def step_figures(results: Results, dataset: str) -> Iterator[Drawing]:
-    """Draw every measure of a dataset against the step, the models together."""
+    """Yield figures of every measure of a dataset by step, the models together."""
     measures = list(grouped(step_rows(results, dataset), lambda row: (
         row.metric, tuple(row.params.items()), row.average)))
     for start in range(0, len(measures), MOST_PANELS):
@@ -258,23 +258,26 @@ def step_figures(results: Results, dataset: str) -> Iterator[Drawing]:
 
 
 def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], start: int) -> Drawing:
-    """Draw a panel for each measure: a line for each model, its best step, and the shown step where not the last."""
+    """Return a figure with a panel for each measure: a line for each model, its best step, and the shown step.
+
+    ``start`` is the number of measures in figures before this one.
+    """
     results = context.results
 
-    def draw(drawn: Panel, place: int) -> None:
-        pairs = with_series(context.series, measures[place])
+    def draw(plot: Panel, panel_number: int) -> None:
+        pairs = with_series(context.series, measures[panel_number])
         for series, row in pairs:
             steps, values = list(map(float, row.steps)), list(map(or_nan, row.values))
-            drawn.line(steps, values, series.ink, name=series.label)
+            plot.line(steps, values, series.ink, name=series.label)
             if row.shown != row.steps[-1]:
-                drawn.marks([float(row.shown)], [or_nan(row.at(row.shown))], series.ink, "o", size=6, kind="ring")
+                plot.marks([float(row.shown)], [or_nan(row.at(row.shown))], series.ink, "o", size=6, kind="ring")
         for series, row in pairs:  # above all lines
             if row.best is not None:
-                drawn.marks([float(row.best)], [or_nan(row.best_value)], series.ink, series.marker, size=5,
+                plot.marks([float(row.best)], [or_nan(row.best_value)], series.ink, series.marker, size=5,
                             name=f"{series.label}, best step")
 
-    def key(places: range) -> list[KeyEntry]:
-        pairs = with_series(context.series, (row for place in places for row in measures[place]))
+    def key(panel_numbers: range) -> list[KeyEntry]:
+        pairs = with_series(context.series, (row for panel_number in panel_numbers for row in measures[panel_number]))
         return [KeyEntry(series.label, series.ink, "line", series.marker) for series, _ in pairs]
 
     all_rows = [row for rows in measures for row in rows]
@@ -284,8 +287,8 @@ def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], st
     sheets = columns(_steps_axis([step for row in all_rows for step in row.steps]), axes, HEIGHT, ABREAST, draw, key)
     best = [f"{best_step_text(results, rows)}." for rows in measures]
     title = "Measures per step"
-    apart = any(row.shown != row.steps[-1] for row in all_rows)
-    rings = " A ring is the step that the rest of the card shows." if apart else ""
+    has_rings = any(row.shown != row.steps[-1] for row in all_rows)
+    rings = " A ring is the step that the rest of the card shows." if has_rings else ""
     caption = (f"Each measure at every step, on {context.dataset.name}; no intervals. A marker is the first step with "
                f"the best value.{rings}")
     alt = f"{title} on {context.dataset.name}. {' '.join(best)}"

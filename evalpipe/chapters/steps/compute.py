@@ -27,15 +27,15 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _histories(plan: Plan, dataset: Evaluated, model: str) -> Iterator[StepHistory]:
-    """Yield the history of each measure that a model can serve."""
+    """Yield the values at all steps of each measure that a model can serve."""
     steps, shown = dataset.sample.steps[model], dataset.sample.models[model]
-    served = [entry for entry in plan.part(steps_plan) if entry.lacking(plan.models[model].gives) is None]
-    at = {steps.shown: [_defined_value(dataset.summaries[model, 0], entry) for entry in served]}
+    entries = [entry for entry in plan.part(steps_plan) if entry.lacking(plan.models[model].gives) is None]
+    values_at = {steps.shown: [_defined_value(dataset.summaries[model, 0], entry) for entry in entries]}
     for step, sample in steps.others.items():
         summary = _summary_of_step(sample, sample.models[model], shown)
-        at[step] = [_defined_value(summary, entry) for entry in served]
-    for place, entry in enumerate(served):
-        by_step = {step: at[step][place] for step in sorted(at)}
+        values_at[step] = [_defined_value(summary, entry) for entry in entries]
+    for index, entry in enumerate(entries):
+        by_step = {step: values_at[step][index] for step in sorted(values_at)}
         best = _best_step(entry, by_step)
         ties = sum(value is not None and best is not None and same_value(value, best[1]) for value in by_step.values())
         yield StepHistory(
@@ -58,10 +58,10 @@ def _defined_value(summary: Summary, entry: MetricPlan) -> float | None:
 
 
 def _best_step(entry: MetricPlan, by_step: Mapping[int, float | None]) -> tuple[int, float] | None:
-    """Return the first step with the best value, up to rounding, and that value; None without a better side."""
-    known = [value for value in by_step.values() if value is not None]
-    if not known or entry.metric.direction == "none":
+    """Return the first step with the best value, up to rounding, and that value; None where no value is better."""
+    defined = [value for value in by_step.values() if value is not None]
+    if not defined or entry.metric.direction == "none":
         return None
-    best = max(known) if entry.metric.direction == "maximize" else min(known)
+    best = max(defined) if entry.metric.direction == "maximize" else min(defined)
     step = next(step for step, value in by_step.items() if value is not None and same_value(value, best))
     return step, best

@@ -23,36 +23,36 @@ RANKING = "roc_auc"
 
 
 def steps_plan(spec: Spec) -> tuple[MetricPlan, ...]:
-    """Return the measures that are taken at every step, each with one value; none where no model has steps.
+    """Return the measures that are computed at every step, each with one value; none where no model has steps.
 
     They are those that the spec names for it, else those that it lists; the usual ones are added for a model that can
     serve none of these, so that every model with steps has a history.
     """
     from evalpipe.spec.core_keys import gives
 
-    served = [gives(model, spec.threshold) for model in spec.models.values() if model.step is not None]
+    model_outputs = [gives(model, spec.threshold) for model in spec.models.values() if model.step is not None]
     distinct: list[MetricPlan] = []
-    for needs in served:
-        choices = (spec.choices if spec.steps is None else spec.steps.metrics) or tuple(_usual_choices(spec, needs))
+    for outputs in model_outputs:
+        choices = (spec.choices if spec.steps is None else spec.steps.metrics) or tuple(_usual_choices(spec, outputs))
         _add_distinct(distinct, spec, choices)
-    for needs in served:
-        if all(entry.lacking(needs) is not None for entry in distinct):
-            _add_distinct(distinct, spec, _usual_choices(spec, needs))
+    for outputs in model_outputs:
+        if all(entry.lacking(outputs) is not None for entry in distinct):
+            _add_distinct(distinct, spec, _usual_choices(spec, outputs))
     return tuple(distinct)
 
 
 def _add_distinct(distinct: list[MetricPlan], spec: Spec, choices: Iterable[MetricChoice]) -> None:
-    """Add the measures of the choices that have one value and are not in the list yet."""
+    """Append to the list the measures of the choices that have one value and are not in it yet."""
     for entry in (entry for choice in choices for entry in entries(spec, choice)):
         distinct += [entry] if entry.average != "none" and entry not in distinct else []
 
 
-def _usual_choices(spec: Spec, needs: Collection[str]) -> Iterator[MetricChoice]:
-    """Yield the usual measures that a model with these ``needs`` can serve."""
+def _usual_choices(spec: Spec, outputs: Collection[str]) -> Iterator[MetricChoice]:
+    """Yield the usual measures that a model with these ``outputs``, such as "labels", can serve."""
     from evalpipe.metrics import registry
     from evalpipe.spec.measures import MetricChoice
 
-    yield from map(MetricChoice, [name for name in USUAL[spec.task] if registry[name].needs in needs] or [RANKING])
+    yield from map(MetricChoice, [name for name in USUAL[spec.task] if registry[name].needs in outputs] or [RANKING])
 
 
 PARTS = (steps_plan,)

@@ -37,22 +37,22 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 def _check_column(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
     """Report a column of steps that is the outcome, the id, or one of the model's predictions."""
-    here: Loc = ("models", name, "step")
-    here = here if draft.tree.get(*here, "column") is None else (*here, "column")
-    if model.step is None or not draft.readable(*here):
+    column_loc: Loc = ("models", name, "step")
+    column_loc = column_loc if draft.tree.get(*column_loc, "column") is None else (*column_loc, "column")
+    if model.step is None or not draft.readable(*column_loc):
         return
     column = model.step.column
-    named = {"the outcome's column": draft.spec.outcome.column, "the id column": draft.spec.id}
-    named |= {f"the column of '{key}'": getattr(model, key) for key in COLUMNS}
-    for called in (called for called, other in named.items() if other == column):
-        message = f"{draft.tree.show(*here)} is {called}"
-        yield draft.tree.problem("same-column", message, *here, hint="name the column that numbers the steps")
+    columns = {"the outcome's column": draft.spec.outcome.column, "the id column": draft.spec.id}
+    columns |= {f"the column of '{key}'": getattr(model, key) for key in COLUMNS}
+    for column_name in (column_name for column_name, other_column in columns.items() if other_column == column):
+        message = f"{draft.tree.show(*column_loc)} is {column_name}"
+        yield draft.tree.problem("same-column", message, *column_loc, hint="name the column that numbers the steps")
         return
 
 
 def _check_metrics(draft: Draft, steps: StepMeasures) -> Iterator[Problem]:
-    """Check the measures that are taken at every step: each has one value there, and is listed once."""
-    known: dict[tuple[str, ...], Loc] = {}
+    """Check the measures that are computed at every step: each has one value there, and is listed once."""
+    first_locs: dict[tuple[str, ...], Loc] = {}
     for loc, choice in draft.entries(steps.metrics, "steps", "metrics"):
         entry, faults = check_measure(draft, loc, choice, of_models=False)
         yield from faults
@@ -60,7 +60,7 @@ def _check_metrics(draft: Draft, steps: StepMeasures) -> Iterator[Problem]:
             continue
         yield from one_value(draft, entry, "a curve has one value at each step")
         key = (entry.metric.name, effective(draft, entry), *prevalences(draft, entry))
-        earlier = known.setdefault(key, loc)
+        earlier = first_locs.setdefault(key, loc)
         if earlier != loc:
             message = f"{entry.metric.name} is listed twice with the same options"
             yield draft.tree.problem("duplicate-metric", message, *entry.named, hint="remove one of them",
