@@ -29,9 +29,9 @@ TEST = Procedure("Deviance", (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write a section for each dataset that has deviances."""
+    """Yield a section for each dataset that has deviances."""
     names = names_of(results)
-    for place, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
+    for number, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         deviances = [row for row in results.deviances if row.dataset == dataset]
         if not deviances:
             continue
@@ -44,7 +44,7 @@ def sections(results: Results) -> Iterator[Section]:
                 "no test" if row.p_value is None else numbers.p_value(row.p_value))))
             if row.reason is not None:
                 without_test.setdefault(row.reason, []).append(model)
-        yield Section(f"deviance-{place}", f"Deviance on {dataset}", (
+        yield Section(f"deviance-{number}", f"Deviance on {dataset}", (
             Text("The null deviance is that of no model: the observed shares of the levels are predicted for every "
                  "row. A difference above 0 says that the model is nearer to the truth.", "lead"),
             Table(f"Deviances on {dataset}", COLUMNS, tuple(rows), "compact"),
@@ -53,6 +53,6 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield what the test is, and when there is one."""
+    """Yield how the deviance test is made, and when there is one."""
     if results.deviances:
         yield TEST

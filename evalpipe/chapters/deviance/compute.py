@@ -31,7 +31,7 @@ TOLERANCE = 0.01
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return the deviances of every model that gives probabilities; none where the plan does not ask for them."""
+    """Return the deviances of every model that gives probabilities; none where the plan has no table of them."""
     fitted = plan.part(deviance_plan)
     if fitted is None:
         return {"deviances": []}
@@ -39,7 +39,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _deviances(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[DevianceTest]:
-    """Yield the deviance of each model and variant on a dataset."""
+    """Yield the record of the deviance of each model and variant on a dataset."""
     sample = dataset.sample
     for name in sample.models:
         summary = dataset.summaries[name, 0]
@@ -66,7 +66,10 @@ def _deviances(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[D
 def _degrees_of_freedom(
     fitted: FittedOn | None, sample: Sample, name: str, probabilities: Floats
 ) -> tuple[int | None, Sentence | None]:
-    """Return those of the test, or None and why there is no test; ``probabilities`` [n, K] of all levels."""
+    """Return the degrees of freedom of the likelihood-ratio test against no model, or None and why it does not hold.
+
+    ``fitted`` says how the model was fitted, ``probabilities`` [n, K] are those of all levels.
+    """
     if sample.named(name)["variant"] != "original":
         return None, sentence("recalibrated")
     if fitted is None:

@@ -19,9 +19,9 @@ MEASURES = frozenset({"deviance", "null_deviance", "deviance_reduction"})
 
 
 def deviance_plan(spec: Spec, metrics: Iterable[MetricPlan]) -> Mapping[str, FittedOn] | None:
-    """Return what models were fitted on, by their names, of those that say so.
+    """Return how models were fitted, by their names, of those that say so.
 
-    None where there is no table: no deviance is asked for, and no model says how it was fitted.
+    None where there is no table of deviances: no deviance is among the metrics, and no model says how it was fitted.
     """
     if spec.task not in CLASSES:
         return None

@@ -35,7 +35,7 @@ COLUMNS = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section, with a table for each model that has bootstrap fits."""
+    """Yield the section, with a table for each model that has bootstrap fits."""
     blocks = [block for rows in grouped(results.optimism, lambda row: (row.dataset, row.model))
               for block in _blocks_of_model(results, rows)]
     if blocks:
@@ -43,7 +43,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def reading(results: Results, dataset: str) -> Iterator[str]:
-    """Say that the measures of a dataset are apparent, where the models were fitted to it."""
+    """Yield that the measures of a dataset are apparent, where the models were fitted to it."""
     if any(summary.name == dataset and summary.trained_on for summary in results.datasets):
         more = " The section on optimism corrects them." if any(
             row.dataset == dataset for row in results.optimism) else ""
@@ -64,10 +64,10 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _blocks_of_model(results: Results, rows: list[Optimism]) -> Iterator[Block]:
-    """Write the apparent and the corrected value of each measure of a model, and its optimism."""
+    """Yield the table of the apparent and the corrected value of each measure of a model, and its optimism."""
     names, first = names_of(results), rows[0]
-    limited = any(row.lower is not None for row in rows)
-    columns = tuple(replace(column, shown=limited or column.head != "Interval") for column in COLUMNS)
+    has_limits = any(row.lower is not None for row in rows)
+    columns = tuple(replace(column, shown=has_limits or column.head != "Interval") for column in COLUMNS)
     cells = []
     for row in rows:
         corrected = ranged(row.corrected, row.lower, row.upper)
@@ -82,7 +82,7 @@ def _blocks_of_model(results: Results, rows: list[Optimism]) -> Iterator[Block]:
             corrected.interval or "–", out_of_bag)))
     name = f"{names.model(first.model)} on {first.dataset}"
     yield Heading(name)
-    yield Table(f"{name} by {first.fits} bootstrap fits{with_intervals(results, limited=limited)}", columns,
+    yield Table(f"{name} by {first.fits} bootstrap fits{with_intervals(results, limited=has_limits)}", columns,
                 tuple(cells), stacked=True)
     yield from reasons_below(results, rows)
 
@@ -98,33 +98,33 @@ def measures_apparent(results: Results) -> Iterator[Claim]:
         if row.corrected is not None and row.class_ is None:
             yield Claim(row, corrected)
     trained = {dataset.name for dataset in results.datasets if dataset.trained_on}
-    known = {(row.dataset, row.model) for row in results.optimism}
+    corrected_models = {(row.dataset, row.model) for row in results.optimism}
     first = {(row.dataset, row.model): row for row in reversed(results.rows)
              if row.slice is None and row.variant == "original"}
-    for about, estimate in sorted(first.items()):
-        if estimate.dataset in trained and about not in known:
+    for model, estimate in sorted(first.items()):
+        if estimate.dataset in trained and model not in corrected_models:
             yield Claim(estimate, apparent)
 
 
 def corrected(results: Results, rows: Sequence[Optimism]) -> Iterator[Finding]:
-    """Say what measures come to without their optimism."""
-    for same in grouped(rows, lambda row: (row.dataset, row.model)):
-        names, first = names_of(results), same[0]
+    """Yield findings on the values of measures without their optimism."""
+    for group in grouped(rows, lambda row: (row.dataset, row.model)):
+        names, first = names_of(results), group[0]
         parts = [f"{names.measure(row.metric, row.params, row.average)} "
                  f"{numbers.with_limits(row.corrected or 0.0, row.lower, row.upper)} instead of "
                  f"{numbers.fixed(row.apparent or 0.0, numbers.most_decimals([(row.corrected, row.lower, row.upper)]))}"
-                 for row in same[:MOST_MEASURES]]
+                 for row in group[:MOST_MEASURES]]
         text = (f"{names.model(first.model)} was fitted to the rows of {first.dataset}. Corrected for optimism: "
                 f"{joined(parts)}.")
-        yield finding("note", weights.APPARENT, text, "optimism", same)
+        yield finding("note", weights.APPARENT, text, "optimism", group)
 
 
 def apparent(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say which measures are too good, by an amount that is not known."""
-    for same in grouped(rows, lambda row: row.dataset):
+    """Yield findings on models whose measures are too good, by an amount that is not known."""
+    for group in grouped(rows, lambda row: row.dataset):
         names = names_of(results)
-        models = joined([names.model(row.model) for row in same])
-        verb = "was" if len(same) == 1 else "were"
-        text = (f"{models} {verb} fitted to the rows of {same[0].dataset}: measures there are too good, and no "
+        models = joined([names.model(row.model) for row in group])
+        verb = "was" if len(group) == 1 else "were"
+        text = (f"{models} {verb} fitted to the rows of {group[0].dataset}: measures there are too good, and no "
                 "bootstrap fits say by how much.")
-        yield finding("note", weights.APPARENT, text, anchor(results, same[0]), same)
+        yield finding("note", weights.APPARENT, text, anchor(results, group[0]), group)

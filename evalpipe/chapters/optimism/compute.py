@@ -33,20 +33,20 @@ NOISE = "noise-in-bootstrap-fits"
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return each measure with its optimism, of each model that has bootstrap fits."""
+    """Return each measure with its optimism, for each model that has bootstrap fits, as field of the results."""
     return {"optimism": [
         row for dataset in evaluated for model in dataset.sample.bootstrap
         for row in _corrected(plan, dataset.sample, model)]}
 
 
 def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
-    """Yield the measures of one model: a row each, or one for each class."""
+    """Yield the record of each measure of a model, or of each of its classes, with its optimism."""
     summary = Summary(rows_of(sample, sample.models[model]), sample.weights)
     scope, fits = Scope(plan, sample, model, 0, all_rows_subset(sample), summary), sample.bootstrap[model]
-    served = [entry for entry in plan.metrics if scope.serves(entry)]
-    places = [_values_of_fit(sample, fit, served) for fit in fits]
-    for number, entry in enumerate(served):
-        of_fits = np.array([[place[number] for place in fit] for fit in places])  # [B, 3], or [B, 3, K]
+    entries = [entry for entry in plan.metrics if scope.serves(entry)]
+    values_by_fit = [_values_of_fit(sample, fit, entries) for fit in fits]
+    for index, entry in enumerate(entries):
+        of_fits = np.array([[by_entry[index] for by_entry in fit] for fit in values_by_fit])  # [B, 3], or [B, 3, K]
         apparent = values(summary, entry)
         for k, level in enumerate(sample.levels if entry.average == "none" else (None,)):
             measured = (apparent, of_fits) if level is None else (apparent[k], of_fits[..., k])
@@ -58,44 +58,47 @@ def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
 
 
 def _values_of_fit(sample: Sample, fit: BootstrapFit, entries: Sequence[MetricPlan]) -> list[list[Floats]]:
-    """Return the measures of a bootstrap fit in its sample, on the original rows, and on the rows not drawn."""
+    """Return the values of measures of a bootstrap fit in its sample, on the original rows, and on rows not drawn."""
     rows, weights = rows_of(sample, fit.predictions), sample.weights
     # A drawn count of rows of a frequency weight counts observations already.
-    drawn = fit.drawn if sample.weight_kind == "frequency" else fit.drawn * weights
-    left = np.flatnonzero(fit.drawn == 0)
-    summaries = Summary(rows, drawn), Summary(rows, weights)
-    within = [[values(summary, entry) for entry in entries] for summary in summaries]
-    outside = Summary(rows.at(left), weights[left])
-    without = [values(outside, entry) if len(left) else np.full_like(value, np.nan)
-               for entry, value in zip(entries, within[ORIGINAL], strict=True)]
-    return [*within, without]
+    drawn_weights = fit.drawn if sample.weight_kind == "frequency" else fit.drawn * weights
+    undrawn_rows = np.flatnonzero(fit.drawn == 0)
+    summaries = Summary(rows, drawn_weights), Summary(rows, weights)
+    by_rows = [[values(summary, entry) for entry in entries] for summary in summaries]
+    outside = Summary(rows.at(undrawn_rows), weights[undrawn_rows])
+    out_of_bag = [values(outside, entry) if len(undrawn_rows) else np.full_like(value, np.nan)
+               for entry, value in zip(entries, by_rows[ORIGINAL], strict=True)]
+    return [*by_rows, out_of_bag]
 
 
 def _fields(
     plan: Plan, entry: MetricPlan, apparent: float, of_fits: Floats, bounds: tuple[float, float]
 ) -> dict[str, Any]:
-    """Return what a row tells: ``of_fits`` [B, 3] are the values of the bootstrap fits at the three places."""
-    outside = of_fits[:, OUT_OF_BAG]
-    kept = of_fits[~np.isnan(of_fits[:, :OUT_OF_BAG]).any(axis=1)]
+    """Return the fields of the record of a measure, from its values in the bootstrap fits, ``of_fits`` [B, 3].
+
+    The three are those in its sample, on the original rows and out of bag; ``bounds`` are those of the measure.
+    """
+    out_of_bag = of_fits[:, OUT_OF_BAG]
+    defined = of_fits[~np.isnan(of_fits[:, :OUT_OF_BAG]).any(axis=1)]
     fields: dict[str, Any] = {
         "apparent": None if np.isnan(apparent) else apparent, "optimism": None, "corrected": None, "lower": None,
         "upper": None, "level": None, "method": "none", "status": "undefined", "reason": entry.undefined,
-        "out_of_bag": None if np.isnan(outside).all() else float(np.nanmean(outside)),
-        "undefined_fits": len(of_fits) - len(kept), "undefined_out_of_bag": int(np.isnan(outside).sum())}
-    if np.isnan(apparent) or not len(kept):
+        "out_of_bag": None if np.isnan(out_of_bag).all() else float(np.nanmean(out_of_bag)),
+        "undefined_fits": len(of_fits) - len(defined), "undefined_out_of_bag": int(np.isnan(out_of_bag).sum())}
+    if np.isnan(apparent) or not len(defined):
         return fields
-    optimism = float((kept[:, IN_SAMPLE] - kept[:, ORIGINAL]).mean())
+    optimism = float((defined[:, IN_SAMPLE] - defined[:, ORIGINAL]).mean())
     fields |= {"optimism": optimism, "corrected": float(np.clip(apparent - optimism, *bounds)), "status": "ok"}
     least = int(np.ceil(2 * BEYOND / (1 - plan.level) - 1e-9))
     reason = entry.unlimited(NOISE)
-    if reason is None and len(kept) < least:
-        reason = sentence("few-bootstrap-fits", fits=len(kept), level=plan.level, least=least)
+    if reason is None and len(defined) < least:
+        reason = sentence("few-bootstrap-fits", fits=len(defined), level=plan.level, least=least)
     limits = None if reason is not None else corrected_limits_of_fits(
-        kept[:, :OUT_OF_BAG], fields["corrected"], bounds, plan.level)
+        defined[:, :OUT_OF_BAG], fields["corrected"], bounds, plan.level)
     if limits is None:
         return fields | {"reason": reason or UNKNOWN}
-    many = len(of_fits) - len(kept) > TOLERATED * len(of_fits)
-    doubt = None if not many else sentence(
-        "undefined-bootstrap-fits", undefined=len(of_fits) - len(kept), fits=len(of_fits))
+    has_many_undefined = len(of_fits) - len(defined) > TOLERATED * len(of_fits)
+    doubt = None if not has_many_undefined else sentence(
+        "undefined-bootstrap-fits", undefined=len(of_fits) - len(defined), fits=len(of_fits))
     return fields | {"lower": limits[0], "upper": limits[1], "level": plan.level, "method": "bootstrap_fits",
                      "reason": doubt, "status": "ok" if doubt is None else "degenerate"}

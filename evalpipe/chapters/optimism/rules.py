@@ -31,16 +31,16 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 
 def _model(draft: Draft, name: str, trained: list[str]) -> Iterator[Problem]:
-    """Report a model whose bootstrap fits are of no dataset or of several, or whose threshold rows choose."""
-    here = ("models", name, "optimism")
+    """Report a model whose bootstrap fits are of no dataset or of several, or whose threshold is chosen by rows."""
+    loc = ("models", name, "optimism")
     if len(trained) != 1:
-        called = "no dataset is" if not trained else f"{listed(trained, 'and')} are"
-        message = f"the bootstrap fits of model '{name}' are of the rows of its training, but {called} 'trained_on'"
+        subject = "no dataset is" if not trained else f"{listed(trained, 'and')} are"
+        message = f"the bootstrap fits of model '{name}' are of the rows of its training, but {subject} 'trained_on'"
         hint = "write 'trained_on: true' for the evaluated dataset that the models were fitted to" if not trained else (
             "keep one of them")
-        yield draft.tree.problem("no-training-rows", message, *here, key=True, hint=hint)
+        yield draft.tree.problem("no-training-rows", message, *loc, key=True, hint=hint)
     rule = draft.models[name].threshold
     if tunes(rule if rule is not None else draft.spec.threshold) and draft.spec.task == "binary":
         message = f"rows choose the threshold of model '{name}', and bootstrap fits do not say which they would choose"
         hint = "write the threshold as a number, so that every fit has the same"
-        yield draft.tree.problem("chosen-threshold", message, *here, key=True, hint=hint)
+        yield draft.tree.problem("chosen-threshold", message, *loc, key=True, hint=hint)
