@@ -37,7 +37,7 @@ CROSSWALK = (
 
 
 def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
-    """Give the sign and the sentence on the standards that are answered less than is required."""
+    """Yield the verdict on standards of which less is answered than is required: a sign and a sentence."""
     short = [standard for standard in results.standards if standard.verdict == "fail"]
     if short:
         shares = [f"{standard.title} is answered to {numbers.floored_percent(standard.completeness)}, required "
@@ -46,7 +46,7 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write how complete the evidence for each standard is, what is missing first; and the cross-walk."""
+    """Yield the sections on how complete the evidence for each standard is, and on which item is answered where."""
     if results.standards:
         gaps = tuple(block for standard in results.standards for block in _gap_blocks(standard))
         yield Section("standards", "Evidence for standards",
@@ -56,7 +56,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def _completeness_table(standards: Sequence[StandardCompleteness]) -> Table:
-    """Write how many items of each standard are answered, what share is required, and whether it is reached."""
+    """Return the table of how many items of each standard are answered, and whether the required share is reached."""
     columns = (Column("Standard"), Column("Present", "num"), Column("Missing", "num"), Column("Not applicable", "num"),
                Column("Complete", "num"), Column("Required", style="said"))
     rows = []
@@ -73,7 +73,7 @@ def _completeness_table(standards: Sequence[StandardCompleteness]) -> Table:
 
 
 def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:
-    """Write what is missing of a standard, and what of these items is there; and what does not apply."""
+    """Yield the missing items of a standard, with the parts of them that are there, and those that do not apply."""
     yield Heading(standard.title)
     if standard.remark:
         yield Text(standard.remark, "small")
@@ -94,36 +94,37 @@ def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:
 
 
 def _items_table(caption: str, head: str, items: Iterable[tuple[StandardItem, Cell]]) -> Table:
-    """Write items, each with what it asks for, and what is said of it under a head."""
+    """Return a table of items, with what each asks for and, under ``head``, a cell for each."""
     columns = (Column("Item", style="item"), Column("Asks for", style="what"), Column(head))
     rows = tuple(Row((item.label, item.asks, content)) for item, content in items)
     return Table(caption, columns, rows, "items", stacked=True)
 
 
 def _titles_of_needs(needs: Sequence[str]) -> str:
+    """Return the titles of needs as text; the alternatives of a need are joined by "or"."""
     return "; ".join(joined([title_of(name) for name in need.split(" | ")], "or") for need in needs)
 
 
 def title_of(name: str) -> str:
-    """Return what a need is called on the card."""
+    """Return the title of a need on the card."""
     kind, _, key = name.partition(".")
     return EVIDENCE[key].title if kind == "evidence" else (FIELDS | LISTED)[key].title
 
 
 def _answered_tables(results: Results) -> Iterator[Table]:
-    """Write every item that is answered, with links to where."""
+    """Yield a table of the answered items of each standard, with links to the answers."""
     for standard in results.standards:
         answers = []
         for item in standard.with_status("present"):
-            places = {name: answer(results, name) for need in item.needs for name in need.split(" | ")}
-            links = (Link(title_of(name), anchor) for name, anchor in places.items() if anchor is not None)
+            anchors = {name: answer(results, name) for need in item.needs for name in need.split(" | ")}
+            links = (Link(title_of(name), anchor) for name, anchor in anchors.items() if anchor is not None)
             answers.append((item, tuple(piece for link in links for piece in (", ", link))[1:]))
         if answers:
             yield _items_table(f"Present of {standard.title}", "Answered by", answers)
 
 
 def _crosswalk_table(results: Results) -> Table:
-    """Write each field and each evidence against each standard: the items that ask for it."""
+    """Return the table of each field and each evidence by standard: the items that ask for it."""
     asking: dict[str, dict[str, list[str]]] = {}
     for standard in results.standards:
         for item in standard.items:
@@ -143,7 +144,7 @@ def _crosswalk_table(results: Results) -> Table:
 
 
 def checks(results: Results) -> Iterator[Check]:
-    """Write a test case for each standard of which a share is required."""
+    """Yield a test case for each standard of which a share is required."""
     for standard in results.standards:
         if standard.verdict is not None:
             yield Check("standards", f"Evidence for {standard.title}",
@@ -151,7 +152,7 @@ def checks(results: Results) -> Iterator[Check]:
 
 
 def in_words(standard: StandardCompleteness, most: int | None = None) -> str:
-    """Say how much of a standard is answered, for the terminal and `junit.xml`, with at most so many gaps."""
+    """Return how much of a standard is answered, for the terminal and `junit.xml`, with at most ``most`` gaps."""
     left_out = f", {standard.not_applicable} not applicable" if standard.not_applicable else ""
     required = "" if standard.require is None else f"; required {numbers.given_percent(standard.require)}"
     missing = [item.label for item in standard.with_status("missing")]
@@ -179,7 +180,7 @@ def standards(results: Results) -> Iterator[Claim]:
 
 
 def short(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
-    """Say which standards are answered less than is required."""
+    """Yield findings on standards that are answered less than is required."""
     for row in rows:
         required = numbers.given_percent(row.require or 0)
         text = f"{_answered_share(row)}; required {required}. Missing: {_missing_labels(row)}."
@@ -187,25 +188,27 @@ def short(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]
 
 
 def reached(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
-    """Say which standards are answered as far as is required."""
+    """Yield findings on standards that are answered as far as is required."""
     for row in rows:
-        lacking = f" Missing: {_missing_labels(row)}." if row.missing else ""
-        text = f"{_answered_share(row)}; required {numbers.given_percent(row.require or 0)}.{lacking}"
+        missing_text = f" Missing: {_missing_labels(row)}." if row.missing else ""
+        text = f"{_answered_share(row)}; required {numbers.given_percent(row.require or 0)}.{missing_text}"
         yield finding("passes", weights.STANDARD_REACHED, text, STANDARDS)
 
 
 def gaps(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
-    """Say what is missing where nothing is required."""
+    """Yield findings on missing items of standards for which nothing is required."""
     for row in rows:
         yield finding("note", weights.UNCHECKED, f"{_answered_share(row)}. Missing: {_missing_labels(row)}.", STANDARDS)
 
 
 def _answered_share(row: StandardCompleteness) -> str:
+    """Return how many items of a standard are answered, as text."""
     share = numbers.floored_percent(row.completeness)
     return f"{row.title}: {row.present} of {row.applicable} items answered ({share})"
 
 
 def _missing_labels(row: StandardCompleteness) -> str:
+    """Return the labels of the first missing items of a standard, and how many more there are."""
     labels = [item.label for item in row.with_status("missing")]
     more = [f"{len(labels) - MOST_LABELS} more"] if len(labels) > MOST_LABELS else []
     return joined([*labels[:MOST_LABELS], *more])

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def assessed(plan: Plan, results: Results) -> Results:
-    """Return the results with what they answer of each standard that the spec names."""
+    """Return the results with the completeness of each standard of the spec; as they are without standards."""
     standards = [completeness(standard, results) for standard in plan.part(standards_plan)]
     return results.model_copy(update={"standards": standards}) if standards else results
 
 
 def completeness(standard: StandardPlan, results: Results) -> StandardCompleteness:
-    """Return what results answer of a standard; items that do not apply count neither way."""
-    items = [_assessed_item(standard, place, results) for place in range(len(standard.profile.items))]
+    """Return how many items of a standard results answer; items that do not apply count neither way."""
+    items = [_assessed_item(standard, index, results) for index in range(len(standard.profile.items))]
     counts = {status: sum(item.status == status for item in items)
               for status in ("present", "missing", "not_applicable")}
     share = counts["present"] / (counts["present"] + counts["missing"])
@@ -33,9 +33,9 @@ def completeness(standard: StandardPlan, results: Results) -> StandardCompletene
         items=items)
 
 
-def _assessed_item(standard: StandardPlan, place: int, results: Results) -> StandardItem:
-    """Return the record of the item at a place: which of its needs are answered, and where."""
-    item = standard.profile.items[place]
+def _assessed_item(standard: StandardPlan, index: int, results: Results) -> StandardItem:
+    """Return the record of an item of a standard, by its index: which of its needs are answered, and where."""
+    item = standard.profile.items[index]
     reason = standard.rule.not_applicable.get(item.id)
     answers = {" | ".join(names): next(filter(None, (answer(results, name) for name in names)), None)
                for names in item.needs}

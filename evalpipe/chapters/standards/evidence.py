@@ -24,15 +24,20 @@ class Evidence(NamedTuple):
 
 
 def _always(anchor: str) -> Callable[[Results], str]:
+    """Return a function of results that always returns this anchor."""
     return lambda _: anchor
 
 
 def _anchor_where(anchor: str, is_there: Callable[[Results], object]) -> Callable[[Results], str | None]:
+    """Return a function of results that returns an anchor where ``is_there`` is true of them, else None."""
     return lambda results: anchor if is_there(results) else None
 
 
 def _anchor_of_first(prefix: str, datasets: Callable[[Results], Iterator[str]]) -> Callable[[Results], str | None]:
-    """Return the anchor of the section of the first of ``datasets``: the prefix and the dataset's number."""
+    """Return a function of results that returns the anchor of the section of the first of ``datasets``.
+
+    The anchor is the prefix and the number of the dataset; None where there is no such dataset.
+    """
     def anchor(results: Results) -> str | None:
         places = {dataset.name: place for place, dataset in enumerate(results.datasets, 1)}
         first = next(datasets(results), None)
@@ -42,12 +47,13 @@ def _anchor_of_first(prefix: str, datasets: Callable[[Results], Iterator[str]]) 
 
 
 def _datasets_with_curve(*names: str) -> Callable[[Results], Iterator[str]]:
+    """Return a function of results that yields the datasets with a curve whose name begins with one of these."""
     return lambda results: (curve.dataset for curve in results.curves
                             if curve.slice is None and curve.curve.startswith(names))
 
 
 def _has_intervals_of_slices(columns: int) -> Callable[[Results], bool]:
-    """Tell whether a slice by that many columns or more has a value with an interval."""
+    """Return a function that tells of results whether a slice by so many columns or more has an interval."""
     return lambda results: any(
         row.slice is not None and len(row.slice) >= columns and row.lower is not None for row in results.rows)
 

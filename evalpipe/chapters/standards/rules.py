@@ -24,9 +24,9 @@ MOST = 12
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of standards."""
     names: list[str] = []
-    alone = not isinstance(draft.tree.get("standards"), list)  # one that stands alone is in no list
-    for place, rule in enumerate(draft.spec.standards or ()):
-        loc: Loc = ("standards",) if alone else ("standards", place)
+    is_single = not isinstance(draft.tree.get("standards"), list)  # one that stands alone is in no list
+    for index, rule in enumerate(draft.spec.standards or ()):
+        loc: Loc = ("standards",) if is_single else ("standards", index)
         if not draft.readable(*loc):
             continue
         if rule.profile in names:
@@ -39,13 +39,13 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 def _check_items(draft: Draft, loc: Loc, rule: StandardRule) -> Iterator[Problem]:
     """Report names under `not_applicable` that are no items, and a profile with no item left."""
-    known = [item.id for item in profile(rule.profile).items]
+    items = [item.id for item in profile(rule.profile).items]
     for name in rule.not_applicable:
-        here = (*loc, "not_applicable", name)
+        name_loc = (*loc, "not_applicable", name)
         message = f"{rule.profile} has no item {name!r}"
-        hint = f"its items are {listed(known, 'and')}" if len(known) <= MOST else "docs/standards.md lists its items"
-        yield from refer(draft, here, known, "unknown-item", message, hint, key=True)
-    if set(known) <= set(rule.not_applicable):
+        hint = f"its items are {listed(items, 'and')}" if len(items) <= MOST else "docs/standards.md lists its items"
+        yield from refer(draft, name_loc, items, "unknown-item", message, hint, key=True)
+    if set(items) <= set(rule.not_applicable):
         message = f"no item of {rule.profile} is left"
         hint = "remove the standard"
         yield draft.tree.problem("nothing-to-answer", message, *loc, "not_applicable", key=True, hint=hint)

@@ -19,7 +19,7 @@ BEFORE_SIGNATURES: tuple[SectionName, ...] = ("validation", "conformity")
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the sections that hold what is stated; what is said of data stands there."""
+    """Yield the sections with stated texts, but for those on data, which stand with the data."""
     stated = results.statement
     facts = entries(results, "use") + (() if stated.limits else (("Limits", missing(results, "limits")),))
     limits = (Heading("Limits"), Bullets(tuple(line(results, limit) for limit in stated.limits)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
-    """Return what is stated, word for word, with the number that each reference in it is to."""
+    """Return the stated texts word for word, with the numbers that they refer to, as field of the results."""
     stated = plan.part(statement_plan)
     numbers = [
         ReferredNumber(

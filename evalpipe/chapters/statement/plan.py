@@ -66,15 +66,15 @@ def statement_plan(spec: Spec, metrics: Sequence[MetricPlan], models: Mapping[st
 
 
 def _stated_values(spec: Spec) -> dict[str, Any]:
-    """Return what is stated by the keys of `results.statement`, with the texts of files."""
+    """Return the stated values by the keys of `results.statement`, with the texts of files."""
     texts = {loc[1:]: prose.text for loc, prose in spec.texts.items()}
     card = spec.card
     return {
         "id": card.id, "status": card.status,
         **{key: texts[key,] for key in FIELDS if (key,) in texts},
-        "limits": [texts["limits", place] for place in range(len(card.limits))],
-        "changes": [{"date": change.date, "text": texts["changes", place, "text"]}
-                    for place, change in enumerate(card.changes)],
+        "limits": [texts["limits", index] for index in range(len(card.limits))],
+        "changes": [{"date": change.date, "text": texts["changes", index, "text"]}
+                    for index, change in enumerate(card.changes)],
         "files": [{"path": prose.path, "sha256": prose.sha256}
                   for prose in {prose.path: prose for prose in spec.texts.values() if prose.path}.values()],
     }
@@ -82,7 +82,7 @@ def _stated_values(spec: Spec) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _ReferenceSearch:
-    """The search for the number that a reference in a text is to; its names are known to be right."""
+    """The search for the number that a reference in a text is to; the names in it have been checked."""
 
     spec: Spec
     metrics: Sequence[MetricPlan]
@@ -92,7 +92,7 @@ class _ReferenceSearch:
     reference: NumberReference
 
     def number(self) -> ReferredPlan:
-        """Return the number; raises SpecError where there is none, or several."""
+        """Return the number that the reference is to; raises SpecError where there is none, or several."""
         entry, class_ = self.entry(), None
         model, dataset = self.single("model", list(self.models)), self.single("dataset", self.evaluated)
         params = entry.shown
@@ -117,42 +117,42 @@ class _ReferenceSearch:
         return [name for name, dataset in self.spec.datasets.items() if dataset.role == "evaluate"]
 
     def error(self, code: str, message: str, hint: str) -> SpecError:
-        """Make the error of the reference."""
+        """Return the error of the reference."""
         start, written = self.reference.start, self.reference.written
         return SpecError(self.prose.problem(
             self.spec.origin, self.loc, code, message, hint, (start, start + len(written)), written))
 
-    def single(self, name: str, known: Sequence[str]) -> str:
-        """Return what the reference names of a kind, or the only one that there is."""
-        named = self.reference.options.get(name)
-        if named is None and len(known) == 1:
-            return known[0]
-        if named is None:
-            raise self.error("ambiguous-reference", f"which {name} is meant, {listed(known)}?", f'add {name}="…"')
-        label = level_text(named) if name == "class" else str(named)
-        if label in known:
+    def single(self, name: str, defined: Sequence[str]) -> str:
+        """Return the value of ``name`` in the reference or, where it names none, the only one there is."""
+        value = self.reference.options.get(name)
+        if value is None and len(defined) == 1:
+            return defined[0]
+        if value is None:
+            raise self.error("ambiguous-reference", f"which {name} is meant, {listed(defined)}?", f'add {name}="…"')
+        label = level_text(value) if name == "class" else str(value)
+        if label in defined:
             return label
-        guess = closest(label, known)
-        hint = f"did you mean '{guess}'?" if guess else f"choose one of {listed(known)}"
+        guess = closest(label, defined)
+        hint = f"did you mean '{guess}'?" if guess else f"choose one of {listed(defined)}"
         raise self.error("unknown-level", f"{quoted(label)} is not one of the levels", hint)
 
     def entry(self) -> MetricPlan:
-        """Return the measure, with its options, that the reference is to: one that the spec asks for."""
+        """Return the measure, with its options, that the reference is to: one of the metrics of the spec."""
         metric = self.spec.measures[self.reference.metric]
-        same = [entry for entry in self.metrics if entry.metric == metric]
-        fitting = [entry for entry in same if self.fits(entry)]
+        of_metric = [entry for entry in self.metrics if entry.metric == metric]
+        fitting = [entry for entry in of_metric if self.fits(entry)]
         averaged = [entry for entry in fitting if entry.average != "none"]
         of_classes = "class" in self.reference.options or self.reference.options.get("average") == "none"
         meant = [entry for entry in fitting if entry.average == "none"] if of_classes else averaged or fitting
         if self.spec.alone:
             raise self.error("not-asked-for", "without predictions no measure is computed that a text could refer to",
                              "write the number itself")
-        if not same:
+        if not of_metric:
             raise self.error("not-asked-for", f"{metric.name} is not in 'metrics'", "list it in 'metrics'")
-        asked = joined([entry.label for entry in same], "and")
+        labels = joined([entry.label for entry in of_metric], "and")
         if not meant:
-            verb = "is" if len(same) == 1 else "are"
-            message = f"{metric.name} is not in 'metrics' in this form: {asked} {verb}"
+            verb = "is" if len(of_metric) == 1 else "are"
+            message = f"{metric.name} is not in 'metrics' in this form: {labels} {verb}"
             raise self.error("not-asked-for", message, "add it to 'metrics', or refer to one that is")
         if len(meant) > 1:
             message = f"which number is meant, {joined([entry.label for entry in meant], 'or')}?"
@@ -161,20 +161,20 @@ class _ReferenceSearch:
 
     def fits(self, entry: MetricPlan) -> bool:
         """Tell whether a measure has the average and the options that the reference names."""
-        given = {name: value for name, value in self.reference.options.items() if name not in WHERE}
-        at = given.pop("prevalence", None) if "prevalence" not in entry.params else None
+        named_options = {name: value for name, value in self.reference.options.items() if name not in WHERE}
+        prevalence = named_options.pop("prevalence", None) if "prevalence" not in entry.params else None
         average = self.reference.options.get("average")
-        same = all(entry.params.get(name) == value for name, value in given.items())
-        return same and average in (None, entry.average) and (at is None or self.taken_at(entry, at))
+        same = all(entry.params.get(name) == value for name, value in named_options.items())
+        return same and average in (None, entry.average) and (prevalence is None or self.taken_at(entry, prevalence))
 
-    def taken_at(self, entry: MetricPlan, at: object) -> bool:
-        """Tell whether a measure is taken at a prevalence: "sample", "declared" or a number."""
-        if at == "sample":
+    def taken_at(self, entry: MetricPlan, prevalence: object) -> bool:
+        """Tell whether a measure is at a ``prevalence``: "sample", "declared" or a number."""
+        if prevalence == "sample":
             return entry.prior.asked is None
         declared = prevalence_plan(self.spec)
         shares = None if declared is None else declared.shares
         return entry.prior.asked is not None and (
-            entry.prior.asked == shares if at == "declared" else entry.prior.shown == at)
+            entry.prior.asked == shares if prevalence == "declared" else entry.prior.shown == prevalence)
 
 
 PARTS = (statement_plan,)

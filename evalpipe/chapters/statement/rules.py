@@ -28,14 +28,14 @@ PLACEHOLDERS = {"tbd", "tba", "tbc", "todo", "fixme", "xxx", "n/a"}
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of what is stated; keeps each text, read from its file where it has one, in the draft."""
-    for loc, written in draft.spec.card.prose if draft.readable("card") else ():
+    """Yield the problems of stated texts; each text, read from its file where it has one, is stored in the draft."""
+    for loc, declared in draft.spec.card.prose if draft.readable("card") else ():
         if not draft.readable(*loc):
             continue
-        if isinstance(written, TextFile) and not draft.readable(*loc, "file"):
+        if isinstance(declared, TextFile) and not draft.readable(*loc, "file"):
             continue
-        prose = ProseText(written) if isinstance(written, str) else read_prose(
-            draft.tree, (*loc, "file"), written.file)
+        prose = ProseText(declared) if isinstance(declared, str) else read_prose(
+            draft.tree, (*loc, "file"), declared.file)
         if isinstance(prose, Problem):
             yield prose
         else:
@@ -44,7 +44,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 
 def _check_text(draft: Draft, loc: Loc, prose: ProseText) -> Iterator[Problem]:
-    """Check one text: that it is neither empty nor too long, and its references."""
+    """Check one text: that it is neither empty nor too long, and the references to numbers in it."""
     if not any(character.isalnum() for character in prose.text):
         hint = "write it, or remove the key"
         yield prose.problem(draft.tree.origin, loc, "empty-value", "this text says nothing", hint, (0, 1))
@@ -65,7 +65,7 @@ def _check_text(draft: Draft, loc: Loc, prose: ProseText) -> Iterator[Problem]:
 
 @dataclass(frozen=True, slots=True)
 class _ReferenceCheck:
-    """The check of the names in one reference, of a text at ``loc``."""
+    """The check of the names in one reference to a number, in the text at ``loc``."""
 
     draft: Draft
     loc: Loc
@@ -86,23 +86,23 @@ class _ReferenceCheck:
         yield from self.check_slice()
 
     def problem(self, code: str, message: str, guess: str | None, hint: str) -> Problem:
-        """Make a problem of the reference, which is named in full where its text has no places of its own."""
+        """Return a problem of the reference, which is named in full where its text has no places of its own."""
         start, written = self.reference.start, self.reference.written
         hint = f"did you mean '{guess}'?" if guess else hint
         span = start, start + len(written)
         return self.prose.problem(self.draft.tree.origin, self.loc, code, message, hint, span, written)
 
     def check_options(self, metric: Metric) -> Iterator[Problem]:
-        """Check what is named beside the measure: places, and options of the metric."""
-        known = [name for name in metric.option_types if name not in metric.alone]
-        known += [name for name in common_keys(metric.name) if name == "prevalence"]
-        given = {name: value for name, value in self.reference.options.items() if name not in WHERE}
-        for name in (name for name in given if name not in known):
+        """Check the names beside the measure: those of places, and options of the metric."""
+        known_names = [name for name in metric.option_types if name not in metric.alone]
+        known_names += [name for name in common_keys(metric.name) if name == "prevalence"]
+        named_options = {name: value for name, value in self.reference.options.items() if name not in WHERE}
+        for name in (name for name in named_options if name not in known_names):
             message = f"unknown name {quoted(name)}"
-            hint = f"the names here are {listed([*WHERE, *known], 'and')}"
-            yield self.problem("unknown-key", message, closest(name, [*WHERE, *known]), hint)
+            hint = f"the names here are {listed([*WHERE, *known_names], 'and')}"
+            yield self.problem("unknown-key", message, closest(name, [*WHERE, *known_names]), hint)
         try:
-            options = {name: value for name, value in given.items() if name in metric.option_types}
+            options = {name: value for name, value in named_options.items() if name in metric.option_types}
             metric.options.model_validate(options)
         except ValidationError as error:
             for detail in error.errors(include_url=False, include_context=False, include_input=False):
@@ -113,7 +113,7 @@ class _ReferenceCheck:
                     yield self.problem("wrong-type", message, None, hint)
 
     def check_place(self) -> Iterator[Problem]:
-        """Check the model, the dataset and the variant."""
+        """Check the names of the model, the dataset and the variant."""
         draft, spec = self.draft, self.draft.spec
         methods = () if spec.recalibrate is None else spec.recalibrate.methods
         variants = ["original", *(choice.name for choice in methods)]
@@ -125,16 +125,16 @@ class _ReferenceCheck:
         if draft.readable("recalibrate") and all(variants):
             yield from self.check_name("variant", variants, "unknown-variant", "no variant is called {}")
 
-    def check_name(self, name: str, known: Sequence[str], code: str, message: str) -> Iterator[Problem]:
-        """Report a name that is none of those that are known."""
+    def check_name(self, name: str, defined: Sequence[str], code: str, message: str) -> Iterator[Problem]:
+        """Report a value of ``name`` in the reference that is not among the names defined."""
         value = self.reference.options.get(name)
-        if value is not None and value not in known:
-            guess = closest(str(value), known)
-            yield self.problem(code, message.format(quoted(value)), guess, f"choose one of {listed(known)}"
-                               if len(known) > 1 else f"write '{''.join(known)}'")
+        if value is not None and value not in defined:
+            guess = closest(str(value), defined)
+            yield self.problem(code, message.format(quoted(value)), guess, f"choose one of {listed(defined)}"
+                               if len(defined) > 1 else f"write '{''.join(defined)}'")
 
     def check_slice(self) -> Iterator[Problem]:
-        """Check that some entry of the spec's slices is by the columns of a slice."""
+        """Check that the columns of a slice are those of some entry of the spec's slices."""
         labels, spec = self.reference.options.get("slice"), self.draft.spec
         if labels is None or not self.draft.readable("slices"):
             return
@@ -142,9 +142,9 @@ class _ReferenceCheck:
             message = f"a slice is a mapping of column to label, not {quoted(labels)}"
             yield self.problem("wrong-type", message, None, 'write slice={"column": "label"}')
             return
-        ways = [tuple(slicing.columns or (slicing.title,)) for slicing in spec.slices or ()]
-        if set(labels) not in map(set, ways) and all(map(all, ways)):
-            columns, known = " × ".join(labels), [" × ".join(way) for way in ways]
-            hint = f"the slices are by {listed(known, 'and')}" if known else "add 'slices: […]' to the spec"
+        combinations = [tuple(slicing.columns or (slicing.title,)) for slicing in spec.slices or ()]
+        if set(labels) not in map(set, combinations) and all(map(all, combinations)):
+            columns, texts = " × ".join(labels), [" × ".join(combination) for combination in combinations]
+            hint = f"the slices are by {listed(texts, 'and')}" if texts else "add 'slices: […]' to the spec"
             message = f"no entry of 'slices' is by {quoted(columns)}"
-            yield self.problem("unknown-slice", message, closest(columns, known), hint)
+            yield self.problem("unknown-slice", message, closest(columns, texts), hint)
