@@ -19,58 +19,58 @@ if TYPE_CHECKING:
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of how the card is to look; keeps the templates, read from their folder, in the draft."""
+    """Yield the problems of how the card is to look; the templates, read from their folder, are stored in the draft."""
     yield from _faint_accent(draft)
-    here = ("report", "template")
-    if draft.spec.report.template is not None and draft.readable(*here):
-        yield from _read_templates(draft, here, draft.spec.report.template)
+    template_loc = ("report", "template")
+    if draft.spec.report.template is not None and draft.readable(*template_loc):
+        yield from _read_templates(draft, template_loc, draft.spec.report.template)
     if draft.spec.report.plugins:
         yield from _find_plugins(draft)
 
 
 def _find_plugins(draft: Draft) -> Iterator[Problem]:
-    """Look for the plugins among the installed packages; loads those that are named."""
+    """Report plugins that are not installed or are listed twice; those found are stored in the draft."""
     from evalpipe.base.plugins import installed, problem_of
 
-    plugins, named = installed(), list[Plugin]()
+    plugins, found_plugins = installed(), list[Plugin]()
     for loc, name in draft.entries(draft.spec.report.plugins, "report", "plugins"):
         problem = problem_of(name, plugins)
-        if any(plugin.name == name for plugin in named):
+        if any(plugin.name == name for plugin in found_plugins):
             message = f"{draft.tree.show(*loc)} is listed twice"
             yield draft.tree.problem("duplicate-plugin", message, *loc, hint="remove it")
         elif problem is not None:
             yield draft.tree.problem(problem.code, problem.message, *loc, hint=problem.hint, notes=problem.notes)
         else:
-            named += plugins[name]
-    draft.plugins = tuple(named)
+            found_plugins += plugins[name]
+    draft.plugins = tuple(found_plugins)
 
 
-def _read_templates(draft: Draft, here: Loc, written: str) -> Iterator[Problem]:
-    """Read and check the templates; what has no line of its own is told at the key that names the folder."""
+def _read_templates(draft: Draft, loc: Loc, folder: str) -> Iterator[Problem]:
+    """Read and check the templates in a folder; a problem without a line of its own is at the key of the folder."""
     from evalpipe.templating.files import read_templates
     from evalpipe.templating.sandbox import check_templates
 
-    shown = "the folder of templates" if draft.tree.secret(*here) else written
+    shown = "the folder of templates" if draft.tree.secret(*loc) else folder
     try:
-        draft.templates = read_templates(draft.tree.origin.folder_of(*here) / written, shown)
+        draft.templates = read_templates(draft.tree.origin.folder_of(*loc) / folder, shown)
         check_templates(draft.templates)
     except UsageError as error:
-        notes = draft.tree.noted("named at", *here)
+        notes = draft.tree.noted("named at", *loc)
         for problem in error.problems:
-            yield (draft.tree.problem(problem.code, problem.message, *here, hint=problem.hint)
+            yield (draft.tree.problem(problem.code, problem.message, *loc, hint=problem.hint)
                    if problem.place is None else replace(problem, notes=notes))
 
 
 def _faint_accent(draft: Draft) -> Iterator[Problem]:
-    """Report an accent that cannot be read."""
-    theme, here = draft.spec.report.theme, ("report", "theme", "accent")
-    if theme is None or not draft.readable(*here):
+    """Report an accent colour whose contrast is too low to be read."""
+    theme, loc = draft.spec.report.theme, ("report", "theme", "accent")
+    if theme is None or not draft.readable(*loc):
         return
     background = hardest(theme.accent, LIGHT)
     reached = contrast(theme.accent, background)
     if reached < READABLE:
-        shown = floor(100 * reached) / 100  # rounded down, so that what is too little never reads as enough
-        message = (f"the accent {draft.tree.show(*here)} has a contrast of {shown:.2f} to 1 on the boxes of the page "
+        rounded = floor(100 * reached) / 100  # rounded down, so that what is too little never reads as enough
+        message = (f"the accent {draft.tree.show(*loc)} has a contrast of {rounded:.2f} to 1 on the boxes of the page "
                    f"({background}), and text needs {READABLE} to 1")
         hint = f'write "{readable(theme.accent, LIGHT)}", the nearest shade that has it'
-        yield draft.tree.problem("low-contrast", message, *here, hint=hint)
+        yield draft.tree.problem("low-contrast", message, *loc, hint=hint)

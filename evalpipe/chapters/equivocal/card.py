@@ -28,46 +28,46 @@ READ = (
 
 
 def facts(_: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
-    """Say where a model's zone lies."""
+    """Yield where a model's zone lies; nothing of a model without one."""
     if model.equivocal is not None:
         what = "highest probability " if model.equivocal.min_probability is not None else ""
         yield "Equivocal zone", f"{what}{reach(model.equivocal)}"
 
 
 def reading(results: Results, dataset: str) -> Iterator[str]:
-    """Say what measures of predicted classes are of, where a model of a dataset has a zone."""
+    """Yield how to read measures of predicted classes, where a model of a dataset has a zone."""
     if any(confusion.zone for confusion in results.confusion if confusion.dataset == dataset):
         yield READ
 
 
 def matrix(results: Results, confusion: Confusion, ruled_by: str) -> Iterator[str]:
-    """Say which rows of a confusion matrix are in no cell, and how many; ``ruled_by`` is what the threshold is on."""
+    """Yield which rows of a confusion matrix are in no cell, and how many; ``ruled_by`` names the thresholded value."""
     if confusion.zone is None:
         return
     by_highest = confusion.zone.min_probability is not None
     ends = "" if by_highest or confusion.zone.low == confusion.zone.high else ", both ends included"
-    what = "highest probability" if by_highest else ruled_by
+    judged = "highest probability" if by_highest else ruled_by
     count, rate = numbers.count(confusion.equivocal), _reportable_rate(results, confusion)
     weighted = results.weight is not None
     rows = f"total weight {count}" if weighted else "1 row" if count == "1" else f"{count} rows"
     share = f" Reportable rate {rate}." if rate else ""
-    yield f"No level is predicted in the equivocal zone, {what} {reach(confusion.zone)}{ends}: {rows}.{share}"
+    yield f"No level is predicted in the equivocal zone, {judged} {reach(confusion.zone)}{ends}: {rows}.{share}"
 
 
 def markers(results: Results, dataset: str) -> Iterator[str]:
-    """Say, for the caption of a curve, that points of predicted classes are not of all rows."""
+    """Yield, for the caption of a curve, that points of predicted classes are not of all rows."""
     originals = [c for c in results.confusion if c.dataset == dataset and c.variant == "original"]
     if any(confusion.zone for confusion in originals):
         yield MARKED
 
 
 def rows_compared(results: Results) -> str:
-    """Say that differences of measures of predicted classes are of reportable rows; empty without a zone."""
+    """Return the sentence that differences of predicted classes are of reportable rows; empty without a zone."""
     return COMPARED if any(confusion.zone for confusion in results.confusion) else ""
 
 
 def reach(zone: Zone) -> str:
-    """Say where a zone lies, as in "from 0.45 to 0.55"."""
+    """Return where a zone lies, as in "from 0.45 to 0.55"."""
     if zone.min_probability is not None:
         return f"below {numbers.plain(zone.min_probability)}"
     if zone.low is None or zone.high is None:
@@ -79,7 +79,7 @@ def reach(zone: Zone) -> str:
 
 
 def _reportable_rate(results: Results, confusion: Confusion) -> str | None:
-    """Write the reportable rate that belongs to a confusion matrix of all rows, with its interval."""
+    """Return the reportable rate of the model of a confusion matrix, with its interval, as text; None without one."""
     for row in overall(results, confusion.dataset):
         if (row.metric, row.model) == ("reportable_rate", confusion.model) and "prevalence" not in row.params:
             return shown(row).text
@@ -100,14 +100,14 @@ def rows_without_class(results: Results) -> Iterator[Claim]:
 
 
 def most_without(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that most rows get no class."""
+    """Yield the finding that most rows get no class."""
     text = (f"{with_verb(results, rows, 'gives', 'give')} no class to most rows: they are in "
             f"the equivocal zone. Share with a class {values_of(results, rows)}.")
     yield finding("fails", weights.NO_CLASS, text, anchor(results, rows[0]), rows)
 
 
 def some_without(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say what share of the rows measures of classes are of."""
+    """Yield the finding on which share of the rows has a class."""
     text = (f"{with_verb(results, rows, 'gives', 'give')} no class to rows in the equivocal "
             f"zone. Share with a class {values_of(results, rows)}.")
     yield finding("note", weights.SOME_WITHOUT_CLASS, text, anchor(results, rows[0]), rows)

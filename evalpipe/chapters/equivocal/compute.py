@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 
 def reportable_rows(zone: ZonePlan, values: Floats, cuts: float | Floats | None = None) -> Flags:
-    """Tell which rows have a class: of scores [n] with their cut (or cuts [n]), or of probabilities [n, K]."""
+    """Tell which rows [n] have a class outside a zone: by scores [n] and their cut, or by probabilities [n, K].
+
+    ``cuts`` is one cut of the score for all rows, or one for each [n].
+    """
     if zone.min_probability is not None:
         return np.asarray(values.max(axis=1) >= zone.min_probability)
     cut_of_row = np.asarray(cuts, float)
-    distinct, place = np.unique(cut_of_row, return_inverse=True)
-    low, high = np.array([zone.ends(cut) for cut in distinct]).T[:, np.reshape(place, cut_of_row.shape)]
+    distinct, cut_index = np.unique(cut_of_row, return_inverse=True)
+    low, high = np.array([zone.ends(cut) for cut in distinct]).T[:, np.reshape(cut_index, cut_of_row.shape)]
     return np.asarray((values < low) | (values > high))
 
 

@@ -33,7 +33,7 @@ class ZonePlan:
         return f"rows from {self.below:g} below to {self.above:g} above the threshold have no class"
 
     def ends(self, cut: float) -> tuple[float, float]:
-        """Return where the zone begins and ends, in the decimals as written: 0.4 - 0.1 is 0.3, and 0.3 is inside."""
+        """Return the ends of the zone about a cut, in decimals as in the spec: 0.4 - 0.1 is 0.3, and 0.3 is inside."""
         threshold, below, above = (Decimal(repr(float(number))) for number in (cut, self.below, self.above))
         return float(threshold - below), float(threshold + above)
 
@@ -52,12 +52,13 @@ def probability_zone_plan(spec: Spec, model: Model) -> ZonePlan | None:
 
     The spec's zone is one of probabilities; that of a score which is a rank alone is one of the score.
     """
-    rank = model.score is not None and model.scale is None
-    declared = spec.equivocal if model.equivocal is None or rank else model.equivocal
+    is_rank = model.score is not None and model.scale is None
+    declared = spec.equivocal if model.equivocal is None or is_rank else model.equivocal
     return None if declared is None else _zone_plan(declared)
 
 
-def _zone_plan(written: float | Equivocal) -> ZonePlan:
-    if not isinstance(written, Equivocal):
-        return ZonePlan(written, written)
-    return ZonePlan(written.below or 0.0, written.above or 0.0, written.min_probability)
+def _zone_plan(declared: float | Equivocal) -> ZonePlan:
+    """Return the zone of a number, which reaches to both sides, or of a mapping."""
+    if not isinstance(declared, Equivocal):
+        return ZonePlan(declared, declared)
+    return ZonePlan(declared.below or 0.0, declared.above or 0.0, declared.min_probability)

@@ -28,7 +28,7 @@ COLUMNS = (Column("Measure", style="what"), Column("Model", style="model"), Colu
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section, with a table for each dataset."""
+    """Yield the section, with a table for each dataset."""
     names, rates = names_of(results), results.reference_rates
     tables = [Table(f"Differences from reference rates on {rows[0].dataset}", COLUMNS, tuple(
         Row((names.measure_of(r), names.model_of(r), shown(estimate_of(results, r)), r.baseline,
@@ -59,30 +59,30 @@ RATES = "reference-rates"
 @rule
 def reference_rates_reached(results: Results) -> Iterator[Claim]:
     """Whether models reach the reference rates, by the intervals of the differences."""
-    says = {"better": reached, "worse": missed, "undecided": undecided}
-    yield from (Claim(row, says[row.verdict]) for row in results.reference_rates
-                if row.verdict in says and row.variant == "original" and row.class_ is None and row.slice is None)
+    findings = {"better": reached, "worse": missed, "undecided": undecided}
+    yield from (Claim(row, findings[row.verdict]) for row in results.reference_rates
+                if row.verdict in findings and row.variant == "original" and row.class_ is None and row.slice is None)
 
 
 def reached(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
-    """Say which models are better than a reference rate."""
-    for same in _by_rate(rows):
-        verb = verb_form(same, "is better than", "are better than")
-        yield finding("passes", weights.RATE_REACHED, _difference_sentence(results, same, verb), RATES, same)
+    """Yield findings on models that are better than a reference rate."""
+    for group in _by_rate(rows):
+        verb = verb_form(group, "is better than", "are better than")
+        yield finding("passes", weights.RATE_REACHED, _difference_sentence(results, group, verb), RATES, group)
 
 
 def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
-    """Say which models do not reach a reference rate."""
-    for same in _by_rate(rows):
-        verb = verb_form(same, "does not reach", "do not reach")
-        yield finding("fails", weights.RATE_MISSED, _difference_sentence(results, same, verb), RATES, same)
+    """Yield findings on models that do not reach a reference rate."""
+    for group in _by_rate(rows):
+        verb = verb_form(group, "does not reach", "do not reach")
+        yield finding("fails", weights.RATE_MISSED, _difference_sentence(results, group, verb), RATES, group)
 
 
 def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
-    """Say of which models these data do not decide whether they reach a reference rate."""
-    for same in _by_rate(rows):
-        verb = verb_form(same, "is shown neither better nor worse than", "are shown neither better nor worse than")
-        yield finding("undecided", weights.RATE_OPEN, _difference_sentence(results, same, verb), RATES, same)
+    """Yield findings on models of which these data do not decide whether they reach a reference rate."""
+    for group in _by_rate(rows):
+        verb = verb_form(group, "is shown neither better nor worse than", "are shown neither better nor worse than")
+        yield finding("undecided", weights.RATE_OPEN, _difference_sentence(results, group, verb), RATES, group)
 
 
 def _by_rate(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
@@ -90,7 +90,7 @@ def _by_rate(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
 
 
 def _difference_sentence(results: Results, rows: Sequence[RateDifference], verb: str) -> str:
-    """Write "Forest does not reach last year's model (Brier score 0.12): difference +0.02 (0.01 to 0.03)."."""
+    """Return "Forest does not reach last year's model (Brier score 0.12): difference +0.02 (0.01 to 0.03)."."""
     first = rows[0]
     measure = names_of(results).measure(first.metric, first.params, first.average)
     differences = ", ".join(difference_text(row) for row in rows)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return the difference of every model and variant from every rate."""
+    """Return the difference of every model and variant from every rate, as field of the results."""
     return {"reference_rates": [
         _rate_difference(less_known(dataset.estimate(model, rate.entry), rate), rate)
         for dataset in evaluated for model in dataset.sample.models for rate in plan.part(rates_plan)]}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RatePlan:
-    """What a rival reached by a measure; without limits it is taken as known without error."""
+    """A value that a rival reached by a measure; without limits it counts as known without error."""
 
     rival: str
     entry: MetricPlan
@@ -25,7 +25,7 @@ class RatePlan:
 
 
 def rates_plan(spec: Spec) -> tuple[RatePlan, ...]:
-    """Return what rivals reached, in order; none where the spec gives none."""
+    """Return the rates of rivals, in order; none where the spec has none."""
     rates = []
     for rate in spec.reference_rates or ():
         limits = None if rate.lower is None or rate.upper is None else (rate.lower, rate.upper)
@@ -34,7 +34,7 @@ def rates_plan(spec: Spec) -> tuple[RatePlan, ...]:
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """Say which rates models are compared with."""
+    """Yield lines on the rates that models are compared with."""
     for rate in plan.part(rates_plan):
         yield f"every model minus {rate.rival}: {rate.entry.label} {rate.value:g}"
 

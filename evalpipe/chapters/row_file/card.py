@@ -17,7 +17,7 @@ PRIVACY = ("It holds the rows themselves, not sums of them: personal data where 
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Write the section; none where no such file was written."""
+    """Yield the section on the row-level file; none where the run wrote none."""
     row_file = results.row_file
     if row_file is None:
         return

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def frames(plan: Plan, samples: Sequence[Sample]) -> Iterator[pl.DataFrame]:
-    """Yield the lines of each model and variant on each evaluated sample; rows in the sample's canonical order.
+    """Yield a table of the rows of each model and variant on each evaluated sample, in the canonical order of rows.
 
-    Each table is made when it is asked for, so that one is in memory at a time.
+    One table is in memory at a time.
     """
     for sample in samples:
         for name in sample.models:
@@ -32,12 +32,12 @@ def frames(plan: Plan, samples: Sequence[Sample]) -> Iterator[pl.DataFrame]:
 
 
 def columns_of(plan: Plan) -> tuple[RowColumn, ...]:
-    """Return the columns of a plan's file, in order."""
+    """Return the columns of the row-level file of a plan, in order."""
     return columns(plan.task, plan.outcome.levels, plan.id)
 
 
 def schema(plan: Plan) -> pl.Schema:
-    """Return the types of the columns."""
+    """Return the types of the columns of the row-level file, by name."""
     import polars as pl
 
     types = {"text": pl.String(), "number": pl.Float64(), "whole number": pl.Int64(), "true or false": pl.Boolean()}
@@ -45,7 +45,7 @@ def schema(plan: Plan) -> pl.Schema:
 
 
 def _rows_of_model(plan: Plan, sample: Sample, name: str) -> pl.DataFrame:
-    """Return the rows of one model; what it does not give is null."""
+    """Return the rows of one model as a table; columns that it does not give are null."""
     import polars as pl
 
     of_task = _number_values if sample.task in NUMBERS else _event_values if sample.task == "binary" else _level_values
@@ -71,21 +71,22 @@ def _typed_column(
 def _event_values(
     plan: Plan, sample: Sample, model: Predictions
 ) -> dict[str, Values | pl.Series | float | None]:
-    chance, score = model.probability, model.score
+    """Return the columns of a model of a binary outcome, each [n] or None, by name."""
+    probability, score = model.probability, model.score
     truth = np.asarray(sample.truth, bool)
     ranking = score if model.ranks is None else model.ranks
-    first, last = (None, None) if ranking is None else groups_of(
+    first_group, last_group = (None, None) if ranking is None else groups_of(
         ranking, sample.weights, plan.gain_groups, counted=sample.weight_kind != "importance")
     return {
         "truth": _level_names(sample, np.where(truth, 0, 1)),
-        "probability": chance,
-        "score": model.made_of if chance is not None else score,
+        "probability": probability,
+        "score": model.made_of if probability is not None else score,
         "predicted": None if model.predicted is None else _level_names(
             sample, np.where(np.asarray(model.predicted, bool), 0, 1), model),
         "threshold": model.threshold if model.cuts is None else np.asarray(model.threshold_at(model.cuts)),
-        "residual": None if chance is None else truth - chance,
-        "confidence": None if chance is None else np.maximum(chance, 1 - chance),
-        "gain_group": first, "gain_group_last": last,
+        "residual": None if probability is None else truth - probability,
+        "confidence": None if probability is None else np.maximum(probability, 1 - probability),
+        "gain_group": first_group, "gain_group_last": last_group,
         "equivocal": _in_equivocal_zone(model),
     }
 
@@ -93,14 +94,15 @@ def _event_values(
 def _level_values(
     _: Plan, sample: Sample, model: Predictions
 ) -> dict[str, Values | pl.Series | float | None]:
-    chances = model.probability
-    places = np.arange(len(sample.levels))
+    """Return the columns of a model of several levels, each [n] or None, by name."""
+    probabilities = model.probability
+    level_codes = np.arange(len(sample.levels))
     return {
         "truth": _level_names(sample, sample.truth),
-        **{chance_of(sample.levels[k]): None if chances is None else chances[:, k] for k in places},
+        **{chance_of(sample.levels[k]): None if probabilities is None else probabilities[:, k] for k in level_codes},
         "predicted": None if model.predicted is None else _level_names(sample, model.predicted, model),
-        "residual": None if chances is None else 1 - chances[np.arange(sample.n), sample.truth],
-        "confidence": None if chances is None else chances.max(axis=1),
+        "residual": None if probabilities is None else 1 - probabilities[np.arange(sample.n), sample.truth],
+        "confidence": None if probabilities is None else probabilities.max(axis=1),
         "equivocal": _in_equivocal_zone(model),
     }
 
@@ -108,24 +110,25 @@ def _level_values(
 def _number_values(
     plan: Plan, sample: Sample, model: Predictions
 ) -> dict[str, Values | pl.Series | float | None]:
+    """Return the columns of a model of numbers, each [n], by name."""
     predicted = np.asarray(model.predicted, float)
     values = {"truth": sample.truth, "prediction": predicted, "residual": sample.truth - predicted}
     return values | ({"exposure": sample.exposure} if plan.task == "count" else {})
 
 
 def _level_names(sample: Sample, codes: Values, model: Predictions | None = None) -> pl.Series:
-    """Return the names of levels by their codes [n]; null in the equivocal zone of the ``model``."""
+    """Return the names of levels by their codes [n]; null for rows in the equivocal zone of the ``model``."""
     import polars as pl
 
-    unreported = None if model is None else _in_equivocal_zone(model)
-    places = pl.Series(codes, dtype=pl.Int64)
-    if unreported is not None:
-        places = places.set(pl.Series(unreported), None)
-    return pl.Series(sample.levels, dtype=pl.String).gather(places)
+    is_equivocal = None if model is None else _in_equivocal_zone(model)
+    level_codes = pl.Series(codes, dtype=pl.Int64)
+    if is_equivocal is not None:
+        level_codes = level_codes.set(pl.Series(is_equivocal), None)
+    return pl.Series(sample.levels, dtype=pl.String).gather(level_codes)
 
 
 def _in_equivocal_zone(model: Predictions) -> Values | None:
-    """Return whether rows are in the equivocal zone, [n]; None where there is none."""
+    """Return whether each row is in the equivocal zone, [n]; None of a model without a zone."""
     return None if model.reportable is None else ~model.reportable
 
 
@@ -141,13 +144,13 @@ def chance_of(level: str) -> str:
 
 def columns(task: Task, levels: Sequence[str], identity: str | None) -> tuple[RowColumn, ...]:
     """Return the columns of the file, in order; ``identity`` is the column that names a row, None without."""
-    named = NUMBERED if identity is None else f"The row's value in column '{identity}'."
+    id_meaning = NUMBERED if identity is None else f"The row's value in column '{identity}'."
     if task in NUMBERS:
         of_task = _number_columns(task)
     else:
         of_task = _event_columns() if task == "binary" else _level_columns(levels)
     return tuple(RowColumn.model_validate({"name": name, "type": kind, "meaning": meaning}) for name, kind, meaning in (
-        ("id", "text", named),
+        ("id", "text", id_meaning),
         ("dataset", "text", "The name of the dataset."),
         ("model", "text", "The name of the model."),
         ("variant", "text", "original, or the name of the recalibrated variant."),
@@ -157,6 +160,7 @@ def columns(task: Task, levels: Sequence[str], identity: str | None) -> tuple[Ro
 
 
 def _event_columns() -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and meaning of the columns of a binary outcome."""
     yield "truth", "text", "The true level."
     yield "probability", "number", "The probability of the event; empty where the model gives none."
     yield "score", "number", "The score, where the model gives one: a rank, or what the probability was made of."
@@ -172,6 +176,7 @@ def _event_columns() -> Iterator[tuple[str, str, str]]:
 
 
 def _level_columns(levels: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and meaning of the columns of an outcome of several levels."""
     yield "truth", "text", "The true level."
     for level in levels:
         yield chance_of(level), "number", "The probability of this level; empty where the model gives none."
@@ -182,6 +187,7 @@ def _level_columns(levels: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _number_columns(task: Task) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and meaning of the columns of an outcome of numbers."""
     yield "truth", "number", TRUTH[task]
     yield "prediction", "number", "The predicted number; of a count with an exposure, the expected count in it."
     yield "residual", "number", "truth − prediction."

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def row_file_plan(spec: Spec) -> RowFormat | None:
-    """Return the format of the row-level file; None where the spec asks for none."""
+    """Return the format of the row-level file; None where the spec requests none."""
     return spec.report.rows
 
 

@@ -26,13 +26,13 @@ COST = ("cost", "Cost")
 
 
 def beneath(results: Results) -> Iterator[Explorer]:
-    """Write the explorer that stands beneath the first screen; nothing where there are no counts by threshold."""
+    """Yield the explorer that stands beneath the first screen; nothing where there are no counts by threshold."""
     if not results.what_if:
         return
-    names, places = names_of(results), [model.name for model in results.models]
+    names, model_order = names_of(results), [model.name for model in results.models]
     pairs = dict.fromkeys((row.model, row.variant) for table in results.what_if for row in table.groups)
-    keys = {pair: str(place) for place, pair in enumerate(pairs)}
-    models = tuple(Explored(key, names.model(model, variant), look_of(places.index(model)))
+    keys = {pair: str(number) for number, pair in enumerate(pairs)}
+    models = tuple(Explored(key, names.model(model, variant), look_of(model_order.index(model)))
                    for (model, variant), key in keys.items())
     columns = (*MEASURES, COST) if results.costs else MEASURES
     groups, titles = [], []
@@ -60,13 +60,13 @@ def _sliders_json(results: Results, groups: list[dict[str, object]]) -> str:
         used = [row.threshold for row in results.confusion
                 if row.dataset == table.dataset and row.threshold is not None and row.slice is None]
         starts[table.dataset] = table.thresholds.index(next((cut for cut in used if cut in table.thresholds), 0.5))
-    named = {(cost.truth, cost.predicted): cost.cost for cost in results.costs}
-    costs = [[named.get((truth, predicted), 0.0) for predicted in results.levels] for truth in results.levels]
+    cost_of_pair = {(cost.truth, cost.predicted): cost.cost for cost in results.costs}
+    costs = [[cost_of_pair.get((truth, predicted), 0.0) for predicted in results.levels] for truth in results.levels]
     level, prior = results.intervals.level, results.prevalence
     document = {
         "level": level, "z": NormalDist().inv_cdf((1 + level) / 2),
         "limited": all(table.limited for table in results.what_if),
-        "declared": None if prior is None else prior.value, "costs": costs if named else None,
+        "declared": None if prior is None else prior.value, "costs": costs if cost_of_pair else None,
         "datasets": {table.dataset: {"thresholds": table.thresholds, "start": starts[table.dataset]}
                      for table in results.what_if},
         "groups": groups,

@@ -20,7 +20,7 @@ STEPS = 100
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return the counts of each dataset; nothing of outcomes that are not binary, or where the spec wants none."""
+    """Return the counts of each dataset as field of the results; none where the page has no sliders."""
     if not plan.part(what_if_plan):
         return {"what_if": []}
     tables = (_counts_of_dataset(plan, dataset) for dataset in evaluated)
@@ -28,6 +28,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _counts_of_dataset(plan: Plan, dataset: Evaluated) -> WhatIf:
+    """Return the counts of events and others at or above each threshold, by model and slice of a dataset."""
     models = {name: model for name, model in dataset.sample.models.items()
               if model.probability is not None and model.zone is None}
     scopes = [scope for name in models for scope in dataset.scopes(name)]
@@ -35,8 +36,8 @@ def _counts_of_dataset(plan: Plan, dataset: Evaluated) -> WhatIf:
     thresholds = np.unique([*np.arange(STEPS + 1) / STEPS, *(cut for cut in cuts if cut is not None)])
     groups = []
     for scope in scopes:
-        places = np.searchsorted(scope.summary.rows.chance_at, thresholds, side="left")
-        hits, alarms = (np.r_[scope.summary(name), 0.0][places] for name in ("events_from", "others_from"))
+        indices = np.searchsorted(scope.summary.rows.chance_at, thresholds, side="left")
+        hits, alarms = (np.r_[scope.summary(name), 0.0][indices] for name in ("events_from", "others_from"))
         groups.append(GroupCounts(
             **scope.sample.named(scope.model), hits=hits.tolist(), alarms=alarms.tolist(),
             slice=None if scope.subset.slice is None else dict(scope.subset.slice)))
