@@ -272,6 +272,7 @@ def _value_and_desirability(goal: CandidateGoal, candidate: RankedCandidate) -> 
 
 
 def _goals_table(results: Results) -> Table:
+    """Return the table of the goals: what is desirable, the weight, the column, and what a missing value counts."""
     goals, titles = results.candidates.goals, goal_titles(results)
     missing = any(goal.missing is not None for goal in goals)
     columns = (Column("Goal"), Column("Desirability"), Column("Weight", "num"), Column("Column"),
@@ -282,6 +283,7 @@ def _goals_table(results: Results) -> Table:
 
 
 def _standard_error_sentence(results: Results) -> str:
+    """Return the sentence on candidates within one standard error, or that the table has no standard errors."""
     candidates, titles = results.candidates, goal_titles(results)
     if candidates.within is None:
         return UNKNOWN

@@ -322,7 +322,7 @@ class PairFinding:
     doubt: str = ""
 
     def __call__(self, results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-        """Write "Forest is better than Tree: difference in Brier score −0.012 (−0.020 to −0.004)." of each pair."""
+        """Yield for each pair "Forest is better than Tree: difference in Brier score −0.012 (−0.020 to −0.004)."."""
         names = names_of(results)
         for pair in _rows_by_pair(rows):
             first = pair[0]

@@ -109,6 +109,7 @@ def _finding(groups: Groups, models: Sequence[Series]) -> str:
 
 
 def _difference_and_verdict(comparison: Comparison) -> str:
+    """Return a difference with its interval and its verdict as text."""
     difference, verdict = comparison.difference or 0.0, comparison.verdict.replace("_", " ")
     verdict += ", perhaps within the margin" if comparison.margin_verdict == "undecided" else ""
     value, interval = numbers.signed_interval(difference, comparison.lower, comparison.upper)

@@ -24,16 +24,16 @@ def rules(draft: Draft) -> Iterator[Problem]:
         message = "'compare' names nothing to compare with"
         yield draft.tree.problem("nothing-to-compare", message, "compare", key=True, hint=hint)
     if list(draft.spec.models) == [compare.baseline]:
-        here = ("compare", "baseline")
-        message = f"{draft.tree.show(*here)} is the only model, so there is nothing to compare with it"
-        yield draft.tree.idle("nothing-to-compare", message, *here, hint="add another model, or remove 'baseline'")
+        loc = ("compare", "baseline")
+        message = f"{draft.tree.show(*loc)} is the only model, so there is nothing to compare with it"
+        yield draft.tree.idle("nothing-to-compare", message, *loc, hint="add another model, or remove 'baseline'")
     if draft.role("evaluate") == [compare.baseline_dataset]:
-        here = ("compare", "baseline_dataset")
-        message = f"{draft.tree.show(*here)} is the only evaluated dataset, so there is nothing to compare with it"
-        yield draft.tree.idle("nothing-to-compare", message, *here, hint="add another dataset, or remove the key")
-    asked = [measures[choice.metric] for choice in draft.spec.choices if choice.metric in measures]
+        loc = ("compare", "baseline_dataset")
+        message = f"{draft.tree.show(*loc)} is the only evaluated dataset, so there is nothing to compare with it"
+        yield draft.tree.idle("nothing-to-compare", message, *loc, hint="add another dataset, or remove the key")
+    listed_metrics = [measures[choice.metric] for choice in draft.spec.choices if choice.metric in measures]
     for name in compare.margins if draft.spec.metrics else ():
-        if name in measures and measures[name] not in asked:
+        if name in measures and measures[name] not in listed_metrics:
             message = f"the margin of '{name}' has no effect: the measure is not in 'metrics'"
             yield draft.tree.idle("unused-margin", message, "compare", "margins", name, key=True,
                                   hint="add it to 'metrics'")

@@ -283,7 +283,7 @@ def _as_additional_cost(row: Estimate) -> Estimate:
 
 
 def _one_level_for_all(results: Results, rows: Sequence[Estimate]) -> str:
-    """Write "always predicting 'no' (0.62 a row)"."""
+    """Return the cheapest way without a model, such as "always predicting 'no' (0.62 a row)"."""
     dataset = rows[0].dataset
     cheapest = (row for row in results.cost_references if row.cheapest and row.dataset == dataset)
     return joined([f"always predicting '{row.level}' ({numbers.number(row.cost) if row.cost else 0} a row)"

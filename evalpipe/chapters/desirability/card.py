@@ -407,7 +407,7 @@ def _with_metric(rows: Sequence[Individual]) -> list[Individual]:
 
 
 def _missed_sentence(results: Results, rows: Sequence[Individual], verb: str, verb_of_many: str) -> str:
-    """Write "Forest misses the goal 'maximize sensitivity': 0.41. Its overall desirability is 0."."""
+    """Return "Forest misses the goal 'maximize sensitivity': 0.41. Its overall desirability is 0."."""
     values = joined([numbers.number(row.value) if isinstance(row.value, float) else str(row.value) for row in rows])
     whose = ("Its", "Their")[len(rows) > 1]
     return (f"{of_models(results, rows)} {verb if len(rows) == 1 else verb_of_many} the goal '{rows[0].goal}': "

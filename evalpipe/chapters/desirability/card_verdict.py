@@ -32,7 +32,7 @@ def ranked(results: Results, dataset: str) -> list[Overall]:
 
 
 def share(value: float | None) -> str:
-    """Write a share in per cent; a dash where there is none."""
+    """Return a share in per cent as text; a dash for None."""
     return "–" if value is None else numbers.percent(value, 1)
 
 

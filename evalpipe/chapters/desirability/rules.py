@@ -154,7 +154,7 @@ def _reach(draft: Draft, loc: Loc, goal: GoalRule, entry: Entry) -> Iterator[Pro
 
 
 def _span(low: float, high: float) -> str:
-    """Write the range of a measure, which has at least one end."""
+    """Return the range of a measure, which has at least one end, as text."""
     if math.isinf(low):
         return f"{high:g} or less"
     return f"{low:g} or more" if math.isinf(high) else f"from {low:g} to {high:g}"

@@ -171,7 +171,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def headline(gates: Sequence[Gate]) -> str:
-    """Say in a sentence what became of the gates: "2 of 9 gate checks failed, 1 is inconclusive"."""
+    """Return the sentence on all gates, such as "2 of 9 gate checks failed, 1 is inconclusive"."""
     if len(gates) == 1:
         return f"The gate {KINDS[gates[0].kind].singular}"
     counts = Counter(gate.kind for gate in gates)
@@ -193,7 +193,7 @@ def _title(names: Names, gate: Gate, *, without_class: bool = False) -> str:
 
 
 def _limit_text(names: Names, gate: Gate) -> str:
-    """Write the limits of a gate: "at least 0.75", "rises by at most 0.01 against Logistic regression"."""
+    """Return the limits of a gate as text: "at least 0.75", "rises by at most 0.01 against Logistic regression"."""
     limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in gate.limit.items())
     if gate.against is None:
         return limits
@@ -202,7 +202,7 @@ def _limit_text(names: Names, gate: Gate) -> str:
 
 
 def _class_suffix(gate: Gate) -> str:
-    """Name the class of a verdict where the name of the gate does not tell it."""
+    """Return the class of a verdict, after a comma; empty where the name of the gate tells it."""
     return "" if gate.name is None or gate.class_ is None else f", {gate.class_}"
 
 
@@ -225,18 +225,18 @@ def checks(results: Results) -> Iterator[Check]:
 
 
 def called(names: Names, gate: Gate) -> str:
-    """Name in the terminal what a verdict is of, with the gate's own name where it has one."""
+    """Return the name of the number of a verdict for the terminal, after the name of the gate, if any."""
     return f"{'' if gate.name is None else f'{gate.name}, '}{names.scope(gate)}"
 
 
 def word_and_reason(names: Names, gate: Gate) -> tuple[str, str]:
-    """Say in the terminal what became of a gate, and of what and why."""
+    """Return the word for a verdict, and which number it is of and why, for the terminal."""
     word = "failed (severity warn)" if gate.kind == "warn" else KINDS[gate.kind].word
     return word, f"{called(names, gate)}: {gate_sentence(names, gate)}"
 
 
 def nights(sequence: GateSequence) -> str:
-    """Count the nights that a verdict rests on: "12 nights since 2026-11-10"."""
+    """Return the number of nights that a verdict rests on as text, such as "12 nights since 2026-11-10"."""
     counted = "1 night" if sequence.nights == 1 else f"{numbers.count(sequence.nights)} nights"
     return counted if sequence.since is None else f"{counted} since {sequence.since}"
 
@@ -345,7 +345,7 @@ def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
 
 
 def _observed_and_required(results: Results, rows: Sequence[Gate]) -> str:
-    """Write "Sensitivity: 0.56 (0.50–0.62) for Logistic regression; required at least 0.6."."""
+    """Return "Sensitivity: 0.56 (0.50–0.62) for Logistic regression; required at least 0.6."."""
     names, first = names_of(results), rows[0]
     observed = []
     for row in rows[:3]:

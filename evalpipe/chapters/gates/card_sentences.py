@@ -21,7 +21,7 @@ COUNTED = {
 
 
 def gate_sentence(names: Names, gate: Gate) -> str:
-    """Say why a verdict is what it is, in one sentence or two that begin with what was judged."""
+    """Return the reason for a verdict in one or two sentences, which begin with what was judged."""
     if gate.reason.text is not None:
         return gate.reason.text
     name = capital(names.subject(gate))
@@ -33,7 +33,7 @@ def gate_sentence(names: Names, gate: Gate) -> str:
 
 
 def _minus_reference(names: Names, gate: Gate) -> str:
-    """Say what a difference is from: " minus that of …"; nothing of a value."""
+    """Return what a difference is from, as " minus that of …"; empty where a value is judged."""
     if gate.against is None:
         return ""
     if gate.against != "last" and gate.against_sha256 is None:
@@ -132,12 +132,12 @@ def _sequence_predicate(gate: Gate, *, is_count: bool) -> str:
 
 
 def _limit(gate: Gate, limit: float) -> str:
-    """Write a limit, of a change with its sign."""
+    """Return a limit as text, with its sign if it is of a change."""
     return f"{'+' if gate.against is not None and limit > 0 else ''}{numbers.plain(limit)}"
 
 
 def _number(gate: Gate, *judged: float, is_count: bool) -> str:
-    """Write a number with its interval as the card does, with as many decimals as tell what is judged from a limit.
+    """Return the observed number with its interval as text, with enough decimals to tell ``judged`` ends from limits.
 
     Of a measure with ``is_count``, decimals are left out where all of them are zero.
     """

@@ -118,7 +118,7 @@ def judged(
 def _same_data_warnings(
     plan: Plan, results: Results, earlier: Mapping[int, EarlierRun | NoEarlier]
 ) -> Iterator[Warned]:
-    """Warn of each dataset that has the same rows as in the reference of gates `against: last`."""
+    """Yield a warning for each dataset with the same rows as in the reference of gates `against: last`."""
     run = next((run for index, run in earlier.items() if plan.part(gates_plan)[index].against == "last"), None)
     if not isinstance(run, EarlierRun) or run.results.as_of is None or plan.as_of is None:
         return
@@ -247,7 +247,7 @@ class Sequences:
         return nights, repeated_days
 
     def warnings(self) -> Iterator[Warned]:
-        """Warn of each dataset of this night that has the same rows as on an earlier night."""
+        """Yield a warning for each dataset of this night with the same rows as on an earlier night."""
         for dataset in dict.fromkeys(row.dataset for row in self.evidence):
             if any(str(self.plan.as_of) in self._nights(row)[1] for row in self.evidence if row.dataset == dataset):
                 yield Warned.of("same-data", case="night", dataset=dataset, as_of=self.plan.as_of)

@@ -33,7 +33,7 @@ class Numbers:
     """
 
     def __init__(self, results: Results) -> None:
-        """Put the tables of results in order."""
+        """Collect the estimates, differences and desirabilities of results by what each is of."""
         self._results = results
         self._expressions = {metric.name: (metric.expression, metric.measures) for metric in results.metrics}
         pairs = [*((subject_of(row), self._estimated(row)) for row in results.rows), *self._desired()]
@@ -239,7 +239,7 @@ def verdict(limits: GateLimits, on: On, observed: Observed, undefined: Word = "f
 def _one_number(
     limits: GateLimits, observed: Observed, judged: Judged, number: float, because: Sentence | None = None
 ) -> tuple[Word, GateReason]:
-    """Judge one number alone; ``because`` says why it is the value, where the gate is on the interval."""
+    """Return the verdict on one number alone; ``because`` says why the value is judged instead of the interval."""
     return _at_position(judged, limits.side(number, observed.scale), because)
 
 

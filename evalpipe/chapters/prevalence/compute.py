@@ -106,7 +106,7 @@ def _with_known_shares(part: Any, shares: tuple[float, ...]) -> Any:
 
 
 def warnings(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
-    """Warn of a dataset that is evaluated at the prevalence of its own rows."""
+    """Yield a warning for a dataset that is evaluated at the prevalence of its own rows."""
     declared = plan.prevalence
     if declared is not None and any(dataset.sample.dataset == declared.dataset for dataset in evaluated):
         yield Warned.of("prevalence-of-itself", dataset=declared.dataset)

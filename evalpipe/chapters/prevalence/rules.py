@@ -123,20 +123,20 @@ def _expected_forms(task: str) -> str:
     return f"'sample', 'declared' or {form}"
 
 
-def _check_asked(draft: Draft, entry: Entry, loc: Loc, asked: object) -> Iterator[Problem]:
-    """Check one prevalence at which a measure is asked for."""
-    many, problem = draft.spec.task in MANY, draft.tree.problem
+def _check_asked(draft: Draft, entry: Entry, loc: Loc, prevalence: object) -> Iterator[Problem]:
+    """Check one prevalence at which an entry requests its measure."""
+    has_many_levels, problem = draft.spec.task in MANY, draft.tree.problem
     expected = f"expected {_expected_forms(draft.spec.task)}, got {draft.tree.spell(*loc)}"
-    match asked:
+    match prevalence:
         case _ if draft.tree.hidden(loc):
             return
         case "declared" if draft.spec.prevalence is None:
-            form = "{levels: {…}}" if many else "…"
+            form = "{levels: {…}}" if has_many_levels else "…"
             message = f"{entry.metric.name} at the declared prevalence needs one"
             yield problem("missing-option", message, *loc, hint=f"add 'prevalence: {form}' to the spec")
         case str():
             yield from refer(draft, loc, WORDS, "unknown-choice", expected, None)
-        case dict(shares) if many:
+        case dict(shares) if has_many_levels:
             for level, share in shares.items():
                 if not _is_probability(share):
                     yield _no_probability(draft, (*loc, level))
@@ -144,9 +144,9 @@ def _check_asked(draft: Draft, entry: Entry, loc: Loc, asked: object) -> Iterato
             yield from _check_sum_of_levels(draft, loc, shares)
         case dict():
             yield problem("wrong-type", expected, *loc, hint="give that of the event")
-        case _ if many or not is_number(asked):
+        case _ if has_many_levels or not is_number(prevalence):
             yield problem("wrong-type", expected, *loc)
-        case _ if not _is_probability(asked):
+        case _ if not _is_probability(prevalence):
             yield _no_probability(draft, loc)
 
 
@@ -158,24 +158,25 @@ def _is_probability(value: object) -> TypeGuard[float]:
     return is_number(value) and 0 <= value <= 1
 
 
-def _repeated(draft: Draft, asked: list[tuple[Loc, object]]) -> Iterator[Problem]:
+def _repeated(draft: Draft, located: list[tuple[Loc, object]]) -> Iterator[Problem]:
     """Report prevalences of one entry that are equal."""
-    seen: dict[str, tuple[Loc, object]] = {}
-    for loc, prevalence in asked:
-        first, same = seen.setdefault(_comparable_text(draft, prevalence), (loc, prevalence))
+    first_uses: dict[str, tuple[Loc, object]] = {}
+    for loc, prevalence in located:
+        first, first_prevalence = first_uses.setdefault(_comparable_text(draft, prevalence), (loc, prevalence))
         if first != loc:
             shown = draft.tree.show(*loc)
-            message = (f"the prevalence {shown} is listed twice" if same == prevalence
+            message = (f"the prevalence {shown} is listed twice" if first_prevalence == prevalence
                        else f"{draft.tree.show(*first)} and {shown} are the same")
             yield draft.tree.problem("duplicate-prevalence", message, *loc, hint="remove one of them")
 
 
 def prevalences(draft: Draft, entry: Entry) -> list[str]:
-    """Return the prevalences that an entry asks for as texts, which are equal where the prevalences are."""
-    return [_comparable_text(draft, asked) for asked in entry.choice.prevalences] if entry.metric.reweighed else [""]
+    """Return the prevalences of an entry as texts, which are equal where the prevalences are; "" if none matters."""
+    return [_comparable_text(draft, share) for share in entry.choice.prevalences] if entry.metric.reweighed else [""]
 
 
-def _comparable_text(draft: Draft, asked: object) -> str:
+def _comparable_text(draft: Draft, prevalence: object) -> str:
+    """Return a prevalence as a text that equal prevalences share, be they declared or numbers."""
     declared = draft.spec.prevalence
-    share: object = declared.mean if asked == "declared" and declared is not None else asked
+    share: object = declared.mean if prevalence == "declared" and declared is not None else prevalence
     return json.dumps(float(share) if _is_probability(share) else share, sort_keys=True, default=repr)

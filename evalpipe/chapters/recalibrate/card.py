@@ -251,7 +251,7 @@ def _method_text(record: Recalibration) -> str:
 
 
 def fitted_words(record: Recalibration) -> str:
-    """Say in few words what was fitted: numbers where they are few, else how many steps or how smooth a curve."""
+    """Return in few words what was fitted: its numbers if they are few, else how many steps or how smooth a curve."""
     parameters = record.parameters
     plain = {name: value for name, value in parameters.items() if isinstance(value, int | float)}
     if record.method == "one_vs_rest":
@@ -271,7 +271,7 @@ def fitted_words(record: Recalibration) -> str:
 
 
 def _size_of_map(record: Recalibration) -> str | None:
-    """Say how many steps, corners, bins or coefficients there are; None of other parameters."""
+    """Return how many steps, corners, bins or coefficients a fit has, as text; None of other parameters."""
     parameters = record.parameters
     if "coefficients" in parameters:
         return f"{len(parameters['coefficients'])} × {len(parameters['coefficients'][0])} coefficients"

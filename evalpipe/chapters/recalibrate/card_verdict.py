@@ -254,7 +254,7 @@ def _by_model(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
 
 
 def _change_sentence(results: Results, rows: Sequence[Comparison], verb: str) -> str:
-    """Write "Recalibration by beta or isotonic makes Forest better: Brier score up to −0.074 (−0.090 to −0.058)."."""
+    """Return "Recalibration by beta makes Forest better: Brier score −0.074 (−0.090 to −0.058)."."""
     most = max(rows, key=lambda row: abs(row.difference or 0.0))
     measure = names_of(results).measure(most.metric, most.params, most.average)
     by_most = f"by {most.variant}, " if len(rows) > 1 else ""

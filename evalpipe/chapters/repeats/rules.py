@@ -18,9 +18,10 @@ MAGIC = frozenset("*?[")
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of models that have both several fits and steps."""
     for name, model in draft.models.items():
-        here: Loc = ("models", name, "predictions")
-        given = model.predictions
-        paths = {here: given} if isinstance(given, str) else {(*here, key): path for key, path in (given or {}).items()}
+        predictions_loc: Loc = ("models", name, "predictions")
+        predictions = model.predictions
+        paths = {predictions_loc: predictions} if isinstance(predictions, str) else {
+            (*predictions_loc, key): path for key, path in (predictions or {}).items()}
         patterns = [loc for loc, path in paths.items() if MAGIC & set(path)]
         if model.step is not None and patterns:
             message = (f"the model '{name}' has steps, and a pattern under 'predictions', which names several fits; "

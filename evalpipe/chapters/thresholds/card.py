@@ -223,7 +223,7 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
 
 
 def _bound_sentence(results: Results, bounded: Bounded) -> str:
-    """Write "Forest: required Specificity at least 0.9; on new data 0.868 (0.835–0.897)"."""
+    """Return "Forest: required Specificity at least 0.9; on new data 0.868 (0.835–0.897)"."""
     row, bound, side = bounded
     measure = names_of(results).measure(row.metric, row.params)
     return (f"{of_model(results, row)}: required {measure} {side} {numbers.plain(bound)}; on new data "

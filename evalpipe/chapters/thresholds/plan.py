@@ -92,48 +92,48 @@ class ThresholdPlan:
 
 
 def threshold_plan(spec: Spec, name: str) -> ThresholdPlan:
-    """Return the threshold of a model and of its variants."""
+    """Return the thresholds, or the rules that choose them, of a model and of its variants."""
     model = spec.models[name]
-    written = spec.threshold if model.threshold is None else model.threshold
+    declared = spec.threshold if model.threshold is None else model.threshold
     has_classes = model.prediction is not None
-    by_costs = isinstance(written, ThresholdRule) and written.bayes is not None
-    rank = model.score is not None and model.scale is None
+    by_costs = isinstance(declared, ThresholdRule) and declared.bayes is not None
+    is_rank = model.score is not None and model.scale is None
     # Variants have probabilities: a number that is a score is no threshold of theirs.
-    of_variant = spec.threshold if rank and not isinstance(written, ThresholdRule) else written
+    of_variant = spec.threshold if is_rank and not isinstance(declared, ThresholdRule) else declared
     variant_rule = _rule_plan(spec, name, of_variant)
     variant_number = _known_number(spec, of_variant) if spec.task == "binary" else None
-    no_number = has_classes or (rank and model.threshold is None) or spec.task != "binary"
-    number = None if no_number else _known_number(spec, written)
-    rule = None if has_classes else _rule_plan(spec, name, written)
+    no_number = has_classes or (is_rank and model.threshold is None) or spec.task != "binary"
+    number = None if no_number else _known_number(spec, declared)
+    rule = None if has_classes else _rule_plan(spec, name, declared)
     words = rule.words if rule is not None else "bayes, from the costs" if by_costs and number is not None else None
     return ThresholdPlan(number, rule, variant_number, variant_rule, by_costs, words)
 
 
-def _known_number(spec: Spec, written: float | ThresholdRule) -> float | None:
+def _known_number(spec: Spec, declared: float | ThresholdRule) -> float | None:
     """Return the threshold that is known before any row is seen; None where rows choose it."""
-    if not isinstance(written, ThresholdRule):
-        return float(written)
-    costs = None if written.bayes is None else costs_plan(spec)
+    if not isinstance(declared, ThresholdRule):
+        return float(declared)
+    costs = None if declared.bayes is None else costs_plan(spec)
     return None if costs is None else bayes_threshold(costs.matrix)
 
 
-def _rule_plan(spec: Spec, name: str, written: float | ThresholdRule) -> RulePlan | None:
+def _rule_plan(spec: Spec, name: str, declared: float | ThresholdRule) -> RulePlan | None:
     """Return the rule by which rows choose the threshold of a model that gives scores; None without one."""
     from evalpipe.spec.core_keys import gives
 
-    scored = "scores" in gives(spec.models[name])
-    if spec.task != "binary" or not scored or not isinstance(written, ThresholdRule) or written.bayes is not None:
+    has_scores = "scores" in gives(spec.models[name])
+    if spec.task != "binary" or not has_scores or not isinstance(declared, ThresholdRule) or declared.bayes is not None:
         return None
-    goal = written.maximize or written.minimize
+    goal = declared.maximize or declared.minimize
     assert goal is not None  # noqa: S101 - checked with the spec
     bounds: list[tuple[MetricPlan, float, float]] = []
-    for measure, bound in (written.subject_to or {}).items():
+    for measure, bound in (declared.subject_to or {}).items():
         low = NO_BOUND[0] if bound.min is None else float(bound.min)
         high = NO_BOUND[1] if bound.max is None else float(bound.max)
         bounds.append((next(entries(spec, MetricChoice(measure))), low, high))
     return RulePlan(
-        goal=next(entries(spec, goal)), aim="minimize" if written.maximize is None else "maximize",
+        goal=next(entries(spec, goal)), aim="minimize" if declared.maximize is None else "maximize",
         bounds=tuple(bounds),
-        dataset=written.on if isinstance(written.on, str) else None,
-        folds=written.on.folds if isinstance(written.on, CutFolds) else None,
-        place=("threshold",) if written is spec.threshold else ("models", name, "threshold"))
+        dataset=declared.on if isinstance(declared.on, str) else None,
+        folds=declared.on.folds if isinstance(declared.on, CutFolds) else None,
+        place=("threshold",) if declared is spec.threshold else ("models", name, "threshold"))
