@@ -58,24 +58,24 @@ CHAPTERS = (
 
 @cache
 def functions(role: Role, name: Function, *chapters: str) -> tuple[Callable[..., Any], ...]:
-    """Return the functions of a name that chapters have in their files of a role: of all, in order, or of some."""
+    """Return the functions of a name, such as `sections`, in files of a role: of all chapters, in order, or of some."""
     modules = [module for _, module in _modules(role, chapters or CHAPTERS)]
     return tuple(getattr(module, name) for module in modules if hasattr(module, name))
 
 
 def composed(role: Role, name: Fields) -> type:
-    """Return a class that has the fields of all classes of a name that chapters have in their files of a role.
+    """Return a class with the fields of each chapter's class of this name, such as `CompareFields`, in files of a role.
 
-    Types are not told from a tuple: beside each call stands a class with the same bases, for them alone.
+    Type checkers cannot read bases from a tuple: beside each call stands a class with the same bases, for them alone.
     """
-    named = [(f"{chapter.title().replace('_', '')}{name}", module) for chapter, module in _modules(role, CHAPTERS)]
-    bases = [getattr(module, class_name) for class_name, module in named if hasattr(module, class_name)]
+    classes = [(f"{chapter.title().replace('_', '')}{name}", module) for chapter, module in _modules(role, CHAPTERS)]
+    bases = [getattr(module, class_name) for class_name, module in classes if hasattr(module, class_name)]
     # Pydantic takes the fields of the last base first.
     return type(f"{name}OfChapters", tuple(reversed(bases)), {"__module__": __name__})
 
 
 def _modules(role: Role, chapters: Iterable[str]) -> Iterator[tuple[str, ModuleType]]:
-    """Yield the files of a role, each with its chapter."""
+    """Yield the chapters that have a file of a role, each with the module of that file."""
     for chapter in chapters:
         path = f"{__name__}.{chapter}.{role}"
         if find_spec(path) is not None:
