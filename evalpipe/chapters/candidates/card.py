@@ -64,7 +64,7 @@ def id_texts(candidates: Candidates) -> dict[str, dict[Scalar | None, str]]:
 
 
 def candidate_name(texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> str:
-    """Return the name of a candidate, made of its ids: "mtry = 7 and min_n = 5"; ``texts`` is of `id_texts`."""
+    """Return the name of a candidate by its ids, such as "mtry = 7 and min_n = 5"; ``texts`` come from `id_texts`."""
     return joined([f"{column} = {texts[column][value]}" for column, value in candidate.id.items()])
 
 
@@ -327,9 +327,9 @@ def candidate_figures(results: Results) -> tuple[Drawing, ...]:
     plot.marks([x for x, _ in front], [y for _, y in front], "m0", "o", name="Not dominated in the two", size=3.4)
     plot.marks([point[0] for _, point in best], [point[1] for _, point in best], "m1", "D", name="Most desirable",
                 size=6)
-    named = f": {candidate_name(id_texts(candidates), best[0][0])}" if len(best) == 1 else ""
+    name = f": {candidate_name(id_texts(candidates), best[0][0])}" if len(best) == 1 else ""
     sheet.key((
-        KeyEntry(f"most desirable{named}", "m1", "mark", "D"), KeyEntry("not dominated in the two", "m0", "thin", "o"),
+        KeyEntry(f"most desirable{name}", "m1", "mark", "D"), KeyEntry("not dominated in the two", "m0", "thin", "o"),
         *([KeyEntry("other candidates", "pale", "mark", "o")] if rest else [])))
     axes_text = " and ".join(f"{titles[goal.goal]} {sides.get(goal.kind, 'by its desirability')}" for goal in goals)
     caption = (f"Every candidate by two goals: {axes_text}. The line is the best that any of them reaches in one goal "

@@ -71,7 +71,7 @@ def _meant_goal(name: str, subjects: list[str]) -> str:
 
 
 def _no_goal(draft: Draft, loc: Loc, name: str, subjects: list[str], *, key: bool = False) -> Problem:
-    """Return the problem that a name is of no goal, with the likeliest one as hint."""
+    """Return the problem that no goal judges what a name means, with the likeliest goal as hint."""
     guess = closest(name, subjects)
     hint = f"did you mean '{guess}'?" if guess else choose(subjects, "add a goal of it")
     return draft.tree.problem("no-such-goal", f"no goal is of '{name}'", *loc, key=key, hint=hint)

@@ -195,7 +195,7 @@ def _title(names: Names, comparisons: Sequence[Comparison], baseline: str) -> st
 
 
 def _only_model(names: Names, comparisons: Iterable[Comparison]) -> str | None:
-    """Return the name of the model that all differences are of; None where there are several."""
+    """Return the name of the model where all differences are of one model; else None."""
     models = {names.model_of(c) for c in comparisons}
     return models.pop() if len(models) == 1 else None
 
@@ -398,7 +398,7 @@ def _rows_by_pair(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
 
 
 def _section_anchor(results: Results, pair: Sequence[Comparison]) -> str:
-    """Return the anchor of the section that has a pair: comparisons of datasets come after those of models."""
+    """Return the anchor of the section that has a pair of models or of datasets, whose section is the second."""
     is_second = pair[0].baseline_dataset is not None and any(
         row.baseline_dataset is None and row.variant == "original" for row in results.comparisons)
     return "comparison-2" if is_second else "comparison-1"

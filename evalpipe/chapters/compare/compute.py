@@ -93,7 +93,7 @@ class _Compared:
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return every difference that the spec asks for, with a verdict that allows for all that stand in its table.
+    """Return every difference that the spec declares, with a verdict that allows for all differences in its table.
 
     p-values are adjusted in families, one for each table of the card: on one dataset, on all rows or in slices, all
     models against the baseline, or all variants of a model against their original, or the dataset against the earlier

@@ -66,9 +66,9 @@ def _cost_blocks(results: Results) -> Iterator[Block]:
     yield Text("Cost of a row by its true and its predicted level. Pairs that are not named cost 0.", "lead")
     if len(results.levels) > MOST_LEVELS:
         columns = [Column("True level"), Column("Predicted level"), Column("Cost", "num")]
-        rows = [Row((named.truth, named.predicted, numbers.plain(named.cost))) for named in results.costs]
+        rows = [Row((cost_row.truth, cost_row.predicted, numbers.plain(cost_row.cost))) for cost_row in results.costs]
     else:
-        costs = {(named.truth, named.predicted): named.cost for named in results.costs}
+        costs = {(cost_row.truth, cost_row.predicted): cost_row.cost for cost_row in results.costs}
         columns = [Column("True level"), *(Column(level, "num", over="Predicted level") for level in results.levels)]
         rows = [Row((truth, *(numbers.plain(costs.get((truth, predicted), 0)) for predicted in results.levels)))
                 for truth in results.levels]

@@ -33,9 +33,9 @@ def costs_plan(spec: Spec) -> CostsPlan | None:
     if spec.costs is None:
         return None
     order = levels(spec)
-    named = {(level_text(cost.truth), level_text(cost.predicted)): float(cost.cost) for cost in spec.costs}
-    matrix = tuple(tuple(named.get((truth, predicted), 0.0) for predicted in order) for truth in order)
-    return CostsPlan(MappingProxyType(named), matrix)
+    cost_of_pair = {(level_text(cost.truth), level_text(cost.predicted)): float(cost.cost) for cost in spec.costs}
+    matrix = tuple(tuple(cost_of_pair.get((truth, predicted), 0.0) for predicted in order) for truth in order)
+    return CostsPlan(MappingProxyType(cost_of_pair), matrix)
 
 
 def profit_plan(spec: Spec) -> ProfitRule | None:

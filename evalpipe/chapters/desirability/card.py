@@ -402,7 +402,7 @@ def _by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:
 
 
 def _with_metric(rows: Sequence[Individual]) -> list[Individual]:
-    """Return the rows that are of a measure, and not of a characteristic."""
+    """Return the rows whose goal judges a measure, not a characteristic."""
     return [row for row in rows if row.metric is not None]
 
 

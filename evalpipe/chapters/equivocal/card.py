@@ -62,7 +62,7 @@ def markers(results: Results, dataset: str) -> Iterator[str]:
 
 
 def rows_compared(results: Results) -> str:
-    """Return the sentence that differences of predicted classes are of reportable rows; empty without a zone."""
+    """Return the sentence that measures of predicted classes compare reportable rows; empty without a zone."""
     return COMPARED if any(confusion.zone for confusion in results.confusion) else ""
 
 

@@ -214,7 +214,7 @@ class Sequences:
         return threshold(self.plan.part(sequence_plan).level, self.alarms)
 
     def state(self, number: int, subject: Subject) -> GateSequence:
-        """Return the evidence of all nights together on a gate's number; ``number`` is that of the gate from 1."""
+        """Return the evidence of all nights together on one number, for a gate by its number from 1."""
         rows = [row for row in self.evidence if row.gate == number and row.key == subject.key]
         limits = [_LimitEvidence.of(self.plan, row, *self._nights(row)) for row in rows]
         days = sorted({day for limit in limits for day in limit.days if day is not None})
@@ -313,7 +313,7 @@ def _by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> d
 
 
 def _nights_sha256(rows: Iterable[GateEvidence], earlier: Mapping[str, Sequence[Night]]) -> str:
-    """Return the hash of the earlier nights of the sequences that records of evidence are of."""
+    """Return the hash of the earlier nights in the sequences of some records of evidence."""
     return json_sha256([earlier.get(row.sequence, ()) for row in rows])
 
 

@@ -45,7 +45,7 @@ class Numbers:
         return self.less_baseline(subject) if gate.against == "baseline" else self.observed[subject.key]
 
     def less_baseline(self, subject: Subject) -> Observed:
-        """Return the number of a subject of this run less that of the baseline's model, on the same rows."""
+        """Return a model's number less the baseline's on the same rows, as the results compare them."""
         row = self._differences.get(subject.key)
         if row is None:
             current = self.observed[subject.key]
@@ -125,7 +125,7 @@ class NoEarlier:
 
 
 def subject_of(row: Measured) -> Subject:
-    """Return what a row of the tables of measures is of."""
+    """Return what a row of measures is about: measure, class, dataset, model, variant and slice."""
     return Subject(
         metric=row.metric, params=row.params, average=row.average, class_=row.class_, dataset=row.dataset,
         model=row.model, variant=row.variant, slice=row.slice,
@@ -167,7 +167,7 @@ def is_on(plan: Plan, gate: GatePlan, subject: Subject) -> bool:
 
 
 def _in_slice(gate: GatePlan, subject: Subject) -> bool:
-    """Tell whether a gate is on all rows, or on the slice, that a number is of."""
+    """Tell whether the slices that a gate judges, or all rows, include the slice of a number."""
     if gate.slice is not None:
         return subject.slice == gate.slice
     if gate.slices is None or subject.slice is None:
@@ -176,7 +176,7 @@ def _in_slice(gate: GatePlan, subject: Subject) -> bool:
 
 
 def _is_measure(plan: Plan, entry: MetricPlan, subject: Subject) -> bool:
-    """Tell whether a number is of a measure with these options and this average."""
+    """Tell whether a number measures what an entry of a gate does: same metric, options and average."""
     class_ = subject.class_
     if (subject.metric, subject.average) != (entry.metric.name, entry.average):
         return False

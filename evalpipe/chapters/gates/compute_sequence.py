@@ -227,8 +227,8 @@ def agreement(nights: Nights) -> Agreement | None:
 
     1 is the spread, and 0 the autocorrelation, of nights that differ by their rows alone.
     """
-    known = ~np.isnan(nights.values) & (nights.errors > 0)
-    values, errors = nights.values[known], nights.errors[known]
+    has_error = ~np.isnan(nights.values) & (nights.errors > 0)
+    values, errors = nights.values[has_error], nights.errors[has_error]
     if len(values) <= LEARNT:
         return None
     spread = float(np.mean(np.diff(values) ** 2 / (errors[1:] ** 2 + errors[:-1] ** 2)))

@@ -52,7 +52,7 @@ class Tonight:
         return has_all_hashes and self == Tonight.of(results)
 
     def is_after(self, results: Results) -> bool:
-        """Tell whether results are of a night before this one; without days that is any other night."""
+        """Tell whether results are of an earlier night than this one; without days, of any other night."""
         return not self.is_of(results) and (
             self.as_of is None or results.as_of is None or results.as_of < self.as_of)
 
@@ -109,7 +109,7 @@ def look_back(
             problems.append(replace(run, place=plan.places.place("gates", index, "against", "results")))
         else:
             runs[index] = run if isinstance(run, NoEarlier) else replace(
-                run, names=nights.names.get(run.sha256) or {was: name for name, was in plan.renamed.items()})
+                run, names=nights.names.get(run.sha256) or {former: name for name, former in plan.renamed.items()})
     if problems:
         raise DataError(*problems)
     return runs

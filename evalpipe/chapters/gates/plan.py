@@ -137,14 +137,14 @@ def _gate_plan(spec: Spec, index: int, gate: GateRule) -> GatePlan:
     )
 
 
-def _earlier_run(spec: Spec, index: int, written: str) -> EarlierPlan:
+def _earlier_run(spec: Spec, index: int, declared_path: str) -> EarlierPlan:
     """Return the plan of the earlier run whose results a gate names, by their path as in the spec."""
     loc = ("gates", index, "against", "results")
     place = spec.origin.place(*loc)
     file = place.file if place is not None and place.file in spec.origin.folders else spec.origin.path
-    relative = "" if Path(written).is_absolute() else (
+    relative = "" if Path(declared_path).is_absolute() else (
         " (relative to the working folder)" if file is None else f" (relative to {Path(file).name})")
-    return EarlierPlan(spec.origin.folder_of(*loc) / written, written, relative)
+    return EarlierPlan(spec.origin.folder_of(*loc) / declared_path, declared_path, relative)
 
 
 PARTS = (gates_plan, sequence_plan)

@@ -164,8 +164,8 @@ class _ReferenceSearch:
         named_options = {name: value for name, value in self.reference.options.items() if name not in WHERE}
         prevalence = named_options.pop("prevalence", None) if "prevalence" not in entry.params else None
         average = self.reference.options.get("average")
-        same = all(entry.params.get(name) == value for name, value in named_options.items())
-        return same and average in (None, entry.average) and (prevalence is None or self.taken_at(entry, prevalence))
+        fits = all(entry.params.get(name) == value for name, value in named_options.items())
+        return fits and average in (None, entry.average) and (prevalence is None or self.taken_at(entry, prevalence))
 
     def taken_at(self, entry: MetricPlan, prevalence: object) -> bool:
         """Tell whether a measure is at a ``prevalence``: "sample", "declared" or a number."""

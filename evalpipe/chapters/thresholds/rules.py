@@ -69,24 +69,24 @@ def _check_goal(draft: Draft, loc: Loc, choice: MetricChoice) -> Iterator[Proble
     yield from faults
     if entry is None:
         return
-    metric, named = entry.metric, entry.named
+    metric, metric_loc = entry.metric, entry.named
     if not metric.of_reportable:
         message = f"{metric.name} is no measure of predicted classes, so no threshold changes it"
-        yield draft.tree.problem("not-of-classes", message, *named, hint=EXAMPLES)
+        yield draft.tree.problem("not-of-classes", message, *metric_loc, hint=EXAMPLES)
         return
     yield from single_prevalence(draft, entry, "a rule aims at one value")
     if metric.direction in GOALS and metric.direction != loc[-1]:
         side = "low" if metric.direction == "minimize" else "high"
-        message = f"{draft.tree.show(*named)} is better when it is {side}, so this chooses the worst"
+        message = f"{draft.tree.show(*metric_loc)} is better when it is {side}, so this chooses the worst"
         hint = f"write '{metric.direction}' for '{loc[-1]}'"
-        yield draft.tree.problem("wrong-direction", message, *named, hint=hint)
+        yield draft.tree.problem("wrong-direction", message, *metric_loc, hint=hint)
 
 
-def _check_constraints(draft: Draft, here: Loc, bounded: dict[str, MeasureBounds]) -> Iterator[Problem]:
+def _check_constraints(draft: Draft, constraints_loc: Loc, bounded: dict[str, MeasureBounds]) -> Iterator[Problem]:
     """Check the measures that must keep to bounds, and their bounds."""
     first: dict[str, str] = {}
     for name, bounds in bounded.items():
-        loc = (*here, name)
+        loc = (*constraints_loc, name)
         if name not in draft.measures:
             continue
         metric = draft.measures[name]
@@ -98,7 +98,7 @@ def _check_constraints(draft: Draft, here: Loc, bounded: dict[str, MeasureBounds
 
 
 def _check_bounded_measure(draft: Draft, loc: Loc, metric: Metric) -> Iterator[Problem]:
-    """Check that a measure named as a key is of predicted classes, with no option that only an entry could give."""
+    """Check that a bounded measure is of predicted classes, and needs no option that a bound cannot name."""
     if "binary" not in metric.tasks or not metric.of_reportable:
         message = f"{metric.name} is no measure of predicted classes of a binary outcome, so no threshold changes it"
         yield draft.tree.problem("not-of-classes", message, *loc, key=True, hint=EXAMPLES)

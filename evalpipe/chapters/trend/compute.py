@@ -184,7 +184,7 @@ def _key_of_line(line: TrendLine) -> Key:
 def _estimate_key(
     dataset: str, model: str, variant: str, metric: str, params: Mapping[str, object], average: str | None
 ) -> Key:
-    """Return what an estimate is of, as a key to find it by on other nights."""
+    """Return the key of a measure of a model and dataset, by which it is found on other nights."""
     return (dataset, model, variant, metric, json.dumps(params, sort_keys=True), average)
 
 

@@ -47,12 +47,12 @@ def _check_day_and_ledger(draft: Draft) -> Iterator[Problem]:
 
 def _check_baseline(draft: Draft, period: Period) -> Iterator[Problem]:
     """Report a baseline that ends before it begins, or begins on the day of the card or later."""
-    here = ("trend", "control", "baseline")
-    if not (draft.readable(*here, "first") and draft.readable(*here, "last")):
+    loc = ("trend", "control", "baseline")
+    if not (draft.readable(*loc, "first") and draft.readable(*loc, "last")):
         return
     if period.last < period.first:
         message = f"the baseline ends on {period.last}, before its first day {period.first}"
-        yield draft.tree.problem("wrong-period", message, *here, "last", hint="change one of the two days")
+        yield draft.tree.problem("wrong-period", message, *loc, "last", hint="change one of the two days")
     elif draft.spec.as_of is not None and draft.readable("as_of") and period.first >= draft.spec.as_of:
         message = f"the baseline begins on {period.first}, and only nights before {draft.spec.as_of} can be in it"
-        yield draft.tree.problem("wrong-period", message, *here, "first", hint="name days before that of the card")
+        yield draft.tree.problem("wrong-period", message, *loc, "first", hint="name days before that of the card")

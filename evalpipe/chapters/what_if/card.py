@@ -95,7 +95,7 @@ def _as_int_if_whole(value: float) -> float:
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how the page computes what its reader asks for."""
+    """Yield how the page computes measures at the settings of its sliders."""
     if results.what_if:
         yield Procedure("What if", (
             "The page counts events and non-events at or above each threshold of its slider, from a table that is in "
