@@ -37,13 +37,13 @@ def list_cache(folder: str, form: str) -> None:
 
 def collect_cache(folder: str) -> None:
     """Remove the entries of an output folder's cache that its last complete run did not use, with the folder locked."""
-    from evalpipe.runs.record import held
+    from evalpipe.runs.record import locked_output
 
     path = cache_folder(Path(folder))
     if not path.is_dir():
         click.echo(f"{path}: there is no cache")
         return
-    with held(folder):
+    with locked_output(folder):
         cache = Cache(path)
         removed = cache.collect()
     if cache.used() is None:

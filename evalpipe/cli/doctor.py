@@ -69,7 +69,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
 
 def _quota(folder: Path) -> float | None:
     """Return how many processors a control group may use, its quota by its period; None without a quota."""
-    words = _text(folder / "cpu.max").split()  # quota and period, as in the two files of version 1
+    words = _text(folder / "cpu.max").split()  # quota and period, which version 1 has in two files
     words = words or [_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
     if len(words) == 2 and words[0].isdecimal() and words[1].isdecimal() and int(words[1]):
         return int(words[0]) / int(words[1])
@@ -214,6 +214,7 @@ def _fonts() -> Iterator[Probe]:
 
 
 def _cores() -> Iterator[Probe]:
+    """Check that polars has no more threads than this process may use cores."""
     import polars as pl
 
     usable, threads = cores(), pl.thread_pool_size()
@@ -226,6 +227,7 @@ def _cores() -> Iterator[Probe]:
 
 
 def _memory() -> Iterator[Probe]:
+    """Check that free memory and the limit for this process are at least `LEAST_MEMORY`."""
     limit, free = memory_limit(), memory_free()
     texts = [*([] if free is None else [f"{bytes_text(free)} free"]),
             *([] if limit is None else [f"a limit of {bytes_text(limit)} for this process"])]
@@ -238,6 +240,7 @@ def _memory() -> Iterator[Probe]:
 
 
 def _temporary() -> Iterator[Probe]:
+    """Check that a temporary file can be written, and that its disk has space."""
     try:
         folder = tempfile.gettempdir()
         with tempfile.TemporaryFile() as file:

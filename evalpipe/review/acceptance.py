@@ -1,4 +1,4 @@
-"""`evalpipe accept`: a run becomes what later ones are held to, whether its gates held or not."""
+"""`evalpipe accept`: a run becomes the reference of later ones, whether its gates held or not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evalpipe.ledger.place import LedgerPlace
 from evalpipe.results import UNREADABLE_RESULTS
 from evalpipe.run import templates_from
 from evalpipe.runs.folder import RunFolder
-from evalpipe.runs.record import held, put_files
+from evalpipe.runs.record import locked_output, put_files
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def accept(
     former, signing_key = kept_in(run_folder.path, str(folder)), signer(key)
     place = LedgerPlace.default_for(run_folder.path) if ledger is None else LedgerPlace.of(ledger)
     run_folder.content(RESULTS, UNREADABLE_RESULTS)  # before the folder is locked, which a missing one cannot be
-    with held(folder) as target:
+    with locked_output(folder) as target:
         run_folder = RunFolder(folder)
         results, _ = verified(run_folder, templates_from(template))
         refuse_other_record(run_folder, ledger)

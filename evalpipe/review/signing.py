@@ -72,13 +72,13 @@ def _sign_folder(
     from evalpipe.card.sign_off import status
     from evalpipe.review.checking.origins import refuse_other_record
     from evalpipe.runs.folder import RunFolder
-    from evalpipe.runs.record import held, put_files
+    from evalpipe.runs.record import locked_output, put_files
     from evalpipe.runs.verification import PDF, not_compared, verified
 
     run = RunFolder(folder)
     if not run.path.is_dir():
         raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
-    with held(folder) as target:
+    with locked_output(folder) as target:
         results, earlier = verified(run, templates)
         ledger_check = refuse_other_record(run, ledger)
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})

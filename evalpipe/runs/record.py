@@ -200,12 +200,12 @@ def refused(where: str, hint: str) -> Iterator[None]:
 
 def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes], by: Signer | None = None) -> None:
     """Lock an output folder and put files into it as `put_files` does; raises UsageError where it cannot be written."""
-    with held(folder) as target:
+    with locked_output(folder) as target:
         put_files(target, files, by)
 
 
 @contextmanager
-def held(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def locked_output(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Lock an output folder, and yield its real path; raises UsageError where it cannot be written."""
     target = Path(folder).resolve()
     with refused(f"to '{folder}'", "take a copy of the folder that can be written"), locked_folder(target):

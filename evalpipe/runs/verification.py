@@ -1,8 +1,8 @@
 """Whether an output folder is what its run wrote: every file in it that holds numbers, against its `results.json`.
 
-`results.json` itself is held to the sha256 that `run.json` has of it. Files that evalpipe of this version wrote are
-held to what it writes now, byte for byte; of a card that another version wrote the numbers count. Of a PDF that
-another version drew the files count that are attached to it; its pages are not compared.
+`results.json` itself is compared with the sha256 that `run.json` has of it. Files that evalpipe of this version wrote
+are compared with what it writes now, byte for byte; of a card that another version wrote the numbers count. Of a PDF
+that another version drew the files count that are attached to it; its pages are not compared.
 """
 
 from __future__ import annotations

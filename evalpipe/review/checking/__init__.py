@@ -1,6 +1,7 @@
 """`evalpipe verify`: each file of an output folder, and each that it was made from, against what is recorded of it.
 
-It is a conductor beside `evalpipe.run`. The bytes of a file are held to the manifest, its numbers to `results.json`.
+It is a conductor beside `evalpipe.run`. The bytes of a file are compared with the manifest, its numbers with
+`results.json`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an output folder is held to that lies outside it: its spec and data, its ledger, and who signed it.
+"""Checks of an output folder against what lies outside it: its spec and data, its ledger, and who signed it.
 
 A file that is not here is no difference. Where a folder and the ledger that its run is recorded in disagree, one of
 the two was changed.

@@ -1,4 +1,4 @@
-"""The files of an output folder, held to the manifest and `results.json`; with --recompute, to the spec run again.
+"""The files of an output folder, against the manifest and `results.json`; with --recompute, the spec run again.
 
 The run again is in a temporary folder, and bytes or numbers are compared.
 """

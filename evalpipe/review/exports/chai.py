@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.errors import Problem, SpecError
-from evalpipe.review.exports.declare import Export, Files, options, place_of
+from evalpipe.review.exports.declare import Export, Files, options, rows_name
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -134,7 +134,7 @@ def _group_results(exported: ExportedRun, predictor: Predictor) -> dict[str, lis
 def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
     """Return an estimate as a pair of label and value in JSON."""
     measure = exported.names.measure(row.metric, row.params, row.average, row.class_)
-    return ", ".join(filter(None, (measure, place_of(exported, row)))), _value_json(
+    return ", ".join(filter(None, (measure, rows_name(exported, row)))), _value_json(
         row.value, row.lower, row.upper, row.level, row.reason or row.status)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from evalpipe.base.formats import FORMATS
-from evalpipe.review.exports.declare import Export, Files, interval_text, json_text, place_of
+from evalpipe.review.exports.declare import Export, Files, interval_text, json_text, rows_name
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, InputFile
@@ -95,7 +95,7 @@ def _metric(exported: ExportedRun, row: Estimate) -> Document:
     """Return the performance metric of an estimate; without a value where that is undefined."""
     limits = {} if row.lower is None or row.upper is None else {"confidenceInterval": {
         "lowerBound": json.dumps(row.lower), "upperBound": json.dumps(row.upper)}}
-    subset = place_of(exported, row)
+    subset = rows_name(exported, row)
     return {
         "type": exported.names.measure(row.metric, row.params, row.average, row.class_),
         **({} if row.value is None else {"value": json.dumps(row.value)}), **({"slice": subset} if subset else {}),

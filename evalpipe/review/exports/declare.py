@@ -221,7 +221,7 @@ class ExportedRun:
         return len({row.dataset for row in self.results.rows}) > 1
 
 
-def place_of(exported: ExportedRun, row: Estimate) -> str:
+def rows_name(exported: ExportedRun, row: Estimate) -> str:
     """Return the name of the rows of an estimate: its slice, after the dataset where there are several."""
     slice_text = "" if row.slice is None else exported.names.slice(row.slice)
     return ", ".join(filter(None, (row.dataset if exported.several_datasets else "", slice_text)))
