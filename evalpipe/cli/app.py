@@ -19,13 +19,13 @@ from evalpipe.cli.exit import (
     Guard,
     asked_format,
     collect_rarely,
-    fault,
+    internal_problem,
     interrupted,
     leave,
     leave_at_once,
     long_path,
+    print_problems,
     seconds_of,
-    tell,
 )
 from evalpipe.cli.export import export
 from evalpipe.cli.forecast import margin_and_drop
@@ -396,12 +396,13 @@ def _run_command(arguments: list[str]) -> int:
         message = error.format_message().replace("\n", " ").rstrip(".")
         context = error.ctx if isinstance(error, click.UsageError) else None
         hint = f"see: {context.command_path} --help" if context else None
-        return tell(Problem("usage", message, hint=hint), code=2, form=asked_format(arguments))
+        return print_problems(Problem("usage", message, hint=hint), code=2, form=asked_format(arguments))
     except (click.exceptions.Abort, KeyboardInterrupt) as error:
         return interrupted(error)
     except EvalpipeError as error:
         unheard = any(problem.code == UNHEARD for problem in error.problems)
-        return tell(*error.problems, code=error.exit_code, form="text" if unheard else asked_format(arguments))
+        form = "text" if unheard else asked_format(arguments)
+        return print_problems(*error.problems, code=error.exit_code, form=form)
     except Exception as error:  # The last boundary: a fault of ours is told without a traceback.
         if isinstance(error, OSError) and is_lost_stream(error):
             raise
@@ -409,4 +410,4 @@ def _run_command(arguments: list[str]) -> int:
         if long is None and os.environ.get("EVALPIPE_DEBUG"):
             raise
         code = InternalError.exit_code if long is None else UsageError.exit_code
-        return tell(long or fault(error), code=code, form=asked_format(arguments))
+        return print_problems(long or internal_problem(error), code=code, form=asked_format(arguments))

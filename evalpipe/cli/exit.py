@@ -85,14 +85,14 @@ def _remember(number: int, _: FrameType | None) -> None:
         raise KeyboardInterrupt
 
 
-def ending() -> tuple[str, int]:
+def ending_word_and_code() -> tuple[str, int]:
     """Return the word for how the last signal ends the command, and the exit code; without a signal, for Ctrl-C."""
     return ENDINGS[signal.Signals(_received_signals[-1]).name if _received_signals else "SIGINT"]
 
 
 def interrupted(error: BaseException) -> int:
     """Print how a signal ended the command, and what became of its output; return the exit code."""
-    word, code = ending()
+    word, code = ending_word_and_code()
     cause = error.__cause__ or error  # click puts an error of its own in the place of an interrupt
     tell_person(f"{word}; {cause.args[0] if cause.args else UNCHANGED}")
     return code
@@ -255,7 +255,7 @@ def asked_format(arguments: Sequence[str]) -> str:
     return "text"
 
 
-def tell(*problems: Problem, code: int, form: str) -> int:
+def print_problems(*problems: Problem, code: int, form: str) -> int:
     """Print problems in a format: text on stderr, JSON or GitHub annotations on stdout; return the exit ``code``."""
     if form == "json":
         document = {"ok": False, "exit_code": code, "problems": [problem.as_dict() for problem in problems]}
@@ -278,7 +278,7 @@ def long_path(error: Exception) -> Problem | None:
                    hint="give a shorter one")
 
 
-def fault(error: Exception) -> Problem:
+def internal_problem(error: Exception) -> Problem:
     """Return the problem that reports an unexpected error as a fault of evalpipe, with the line that raised it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -295,7 +295,7 @@ def code_of(error: BaseException | None) -> int:
     if error is None:
         return 0
     if isinstance(error, KeyboardInterrupt):
-        return ending()[1]
+        return ending_word_and_code()[1]
     return error.exit_code if isinstance(error, EvalpipeError) else InternalError.exit_code
 
 
@@ -303,7 +303,7 @@ def problems_of(error: BaseException) -> tuple[Problem, ...]:
     """Return the problems that an error reports; none of an interrupt."""
     if isinstance(error, EvalpipeError):
         return error.problems
-    return (fault(error),) if isinstance(error, Exception) else ()
+    return (internal_problem(error),) if isinstance(error, Exception) else ()
 
 
 YOUNG = 100_000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
-from evalpipe.cli.exit import UNCHANGED, Guard, Interruptible, duration_text, interrupted, leave_at_once, tell
+from evalpipe.cli.exit import UNCHANGED, Guard, Interruptible, duration_text, interrupted, leave_at_once, print_problems
 from evalpipe.cli.log_file import Log
 from evalpipe.cli.output import output_folder, printing
 from evalpipe.cli.progress import Bar, Lines, Quiet
@@ -115,7 +115,7 @@ class Attempt:
         abandon(self._folder if self._watched.holds_lock else None)
         self._log.end(error)
         if isinstance(error, DataError):
-            leave_at_once(tell(*error.problems, code=error.exit_code, form=self._options.form))
+            leave_at_once(print_problems(*error.problems, code=error.exit_code, form=self._options.form))
         leave_at_once(interrupted(error))
 
 

@@ -197,7 +197,7 @@ def check_ledger(results: Results | None, origins: Origins, address: str | None)
             place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
             from evalpipe.ledger.store import Ledger
 
-            file = _against_run(Ledger.read(place), results, origins.folder.path)
+            file = _compare_with_run(Ledger.read(place), results, origins.folder.path)
         except EvalpipeError as error:
             remedy = f"; name another with {OPTION}, as after a run with --set ledger=…" if address is None else ""
             reason = uncertainty or f"{error.problems[0].message}{remedy}"
@@ -243,7 +243,7 @@ def _ledger_place(origins: Origins, address: str | None) -> tuple[LedgerPlace | 
     return (default if default.file is not None and default.file.exists() else None), uncertainty, None
 
 
-def _against_run(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
+def _compare_with_run(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
     """Compare results with the newest run of their folder in a ledger; without any, with a run of their hash or day."""
     from evalpipe.ledger.tables import RUNS
 

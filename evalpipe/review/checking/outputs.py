@@ -66,11 +66,11 @@ class Outputs:
         try:
             self.manifest = folder.manifest
         except DataError as error:
-            self.broken[MANIFEST] = _of_it(error, folder.file(MANIFEST))
+            self.broken[MANIFEST] = _message_about_it(error, folder.file(MANIFEST))
         try:
             self.results = folder.results if folder.has(RESULTS) else None
         except DataError as error:
-            self.broken[RESULTS] = _of_it(error, folder.file(RESULTS))
+            self.broken[RESULTS] = _message_about_it(error, folder.file(RESULTS))
 
     @property
     def listed(self) -> dict[str, str]:
@@ -144,15 +144,15 @@ class Outputs:
         changed = list(check.results_file(self.folder.recorded_evidence(self.manifest)[-1:]))
         if changed:
             return {RESULTS: changed[0]}
-        return {deviation.file: deviation for deviation in self._beside_results(check)}
+        return {deviation.file: deviation for deviation in self._other_deviations(check)}
 
-    def _beside_results(self, check: FolderCheck) -> Iterator[Deviation]:
+    def _other_deviations(self, check: FolderCheck) -> Iterator[Deviation]:
         """Yield the files that deviate from results.json; cards only where the signatures in them were not changed."""
         yield from check.tables()
         try:
             signatures = self.folder.signatures
         except DataError as error:
-            how = _of_it(error, self.folder.file(SIGNATURES)).removeprefix("it ")
+            how = _message_about_it(error, self.folder.file(SIGNATURES)).removeprefix("it ")
             yield Deviation(SIGNATURES, how, "")
             return
         changed = list(check.signatures_file(signatures))
@@ -183,7 +183,7 @@ class Outputs:
         return CheckedFile("output", name, "not checked", reason)
 
 
-def _of_it(error: DataError, path: Path) -> str:
+def _message_about_it(error: DataError, path: Path) -> str:
     """Return the message of an error about the file at ``path``, with "it" for the path at its beginning."""
     message = error.problems[0].message
     return f"it {message.removeprefix(f'{path} ')}" if message.startswith(f"{path} ") else message
