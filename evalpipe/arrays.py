@@ -91,14 +91,14 @@ def _refuse_unused_arguments(models: Mapping[str, Keys], keys: Keys, columns: Ke
     """Raise UsageError where an argument among ``keys`` has no effect with these models and columns."""
     kinds = {kind for model in models.values() for kind in model}
     all_give_classes = str(keys["task"]) == "binary" and all("prediction" in model for model in models.values())
-    without = {
+    no_effect = {
         "scale": ("there is no 'score'", "give the scores as score=…, or remove it", "score" not in kinds),
         "weight_kind": ("there is no 'weight'", "give weight=…, or remove it", "weight" not in columns),
         "threshold": ("'prediction' gives the predicted classes", "remove one of the two",
                       all_give_classes and not isinstance(keys["threshold"], Mapping)),  # a rule gets its own error
     }
     idle = [Problem(f"unused-{key.replace('_', '-')}", f"'{key}' has no effect: {why}", hint=hint)
-            for key, (why, hint, unused) in without.items() if unused and keys[key] is not None]
+            for key, (why, hint, unused) in no_effect.items() if unused and keys[key] is not None]
     if idle:
         raise UsageError(*idle)
 
@@ -405,9 +405,10 @@ def _note(text: str, arguments: Mapping[str, str]) -> str:
 
 
 def _argument(path: str, arguments: Mapping[str, str]) -> str:
-    """Return the argument of `evaluate` for a path in the spec such as 'models.a.score'.
+    """Return the argument of `evaluate` that an error at a path in the spec, such as 'models.a.score', shall name.
 
-    Empty where no single argument stands for it: 'outcome', 'models', or one model. ``arguments`` as from `_arguments`.
+    Empty where no single argument stands for it: 'outcome', 'models', or one model. ``arguments`` are the arguments by
+    model and kind of column, such as "a.score".
     """
     key = next((start for start in _KEYS if path.startswith(start)), None)
     if key is not None:

@@ -184,7 +184,11 @@ class Interruptible(Progress):
     """
 
     def __init__(self, *listeners: Progress) -> None:
-        """Report progress to ``listeners``, and keep for the end of the command how far the run came."""
+        """Report progress to ``listeners``, and keep for the end of the command how far the run came.
+
+        That is its step, whether it holds the lock of the folder, whether all was as before and nothing was run, and
+        the file that signatures of other results were moved to.
+        """
         self._listeners = listeners
         self.current_step = "its beginning"
         self.holds_lock = self.unchanged = False

@@ -20,9 +20,10 @@ ledger_option = click.option(
 
 
 def ledger_and_name(folder: str, name: str | None, address: str | None) -> tuple[Ledger, str | None]:
-    """Return the ledger opened for reading, and the evaluation name to choose runs by; None to choose by output folder.
+    """Return the ledger opened for reading, and the evaluation name to choose runs by.
 
-    ``folder`` is an output folder, or the folder that holds the ledger: then the only name in it is chosen.
+    The name is None to choose runs by output folder. ``folder`` is an output folder, or the folder that holds the
+    ledger: without ``name`` and ``address`` the only name in that ledger is chosen.
     ``address`` is a file or a URL. Raises UsageError without a ledger, or for several names and no ``name``.
     """
     from evalpipe.ledger.place import FILE, LedgerPlace

@@ -211,10 +211,12 @@ def _sample_of_cells(sample: Sample, cell_of_row: Wholes, score_cells: list[Whol
 def _predictions_of_cells(
     sample: Sample, model: Predictions, cell_of_row: Wholes, first: Wholes, score_cells: Wholes | None
 ) -> Predictions:
-    """Return a model's predictions for each cell: the class of its first row, and the mean of its probabilities.
+    """Return a model's predictions for each cell: the class of its first row, and means of its score and probability.
 
-    ``first`` [cells] are the positions of the first rows. The score is the mean of all rows in the same one of
-    ``score_cells`` [n], the cells of this model's score alone. Fields that hold of single rows only are cleared.
+    ``first`` [cells] are the positions of the first rows. Cells are joint ones of all models, so rows of one score of
+    this model are in several: the score, and with it ``stated``, the probability at the score, are means over all rows
+    in the same one of ``score_cells`` [n], the cells of this model alone; ``probability`` is the mean in the joint
+    cell, whose total is exact. Cuts, fit groups, remainders and ends are of single rows, so cells have none.
     """
     score = chance = stated = ranks = None
     if model.score is not None and score_cells is not None:

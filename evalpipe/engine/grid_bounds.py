@@ -73,9 +73,10 @@ def bin_ranges(
 
 
 def _bins_of_equal_weight(rows: Rows, weights: Floats, all_tied: Flags, bins: int) -> _BinnedCells:
-    """Return the first and the last bin of equal weight that the rows of each cell [n] may lie in.
+    """Return the first and the last bin of equal weight that the rows of each cell [n] may lie in, with the borders.
 
-    They are the same bin where ``all_tied`` [n] says that all rows with a cell's score are tied.
+    A cell counts rows whose exact scores are not known, so its rows may be in several bins. They are in one bin where
+    ``all_tied`` [n] says that all rows with a cell's score are tied.
     """
     weight_of_rank = totals_of_runs(weights[rows.order], rows.starts)
     weight_up_to, rank = np.cumsum(weight_of_rank), np.searchsorted(rows.distinct, rows.scored)

@@ -213,7 +213,7 @@ def locked_output(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None) -> None:
-    """Put files, by name, into a locked folder, each replaced at once; others stay, and the manifest is updated.
+    """Put files, by name, into a locked folder, each replaced atomically; others stay, and the manifest is updated.
 
     The manifest is signed by the key ``by``. Without one, a signature of the manifest as it was is removed. Raises
     DataError, and writes nothing, where the manifest was changed.

@@ -87,7 +87,7 @@ class MetricChoice:
         return cls("")
 
     def written(self) -> str | dict[str, object]:
-        """Return the choice in the form of a spec."""
+        """Return the measure as a spec has it: its name, or a mapping of the name and the options."""
         common = {"average": self.average, "prevalence": self.prevalence}
         options = {**self.options, **{key: value for key, value in common.items() if value is not None}}
         return {"metric": self.metric, **options} if options else self.metric

@@ -266,7 +266,7 @@ class Rows(RowsOfLevels):
 
 
 def _level_codes(values: Values) -> Wholes:
-    """Return the indices of levels [n]: of flags of an event 0 where set and 1 elsewhere, as int8; else the values."""
+    """Return level indices [n]: of event flags 0 where True, as the event is level 0, and 1 where False; else as is."""
     return np.asarray(~values).view(np.int8) if values.dtype.kind == "b" else values
 
 
@@ -340,7 +340,7 @@ class ClassRows(RowsOfLevels):
 
     @property
     def all_chances(self) -> Floats:
-        """The probabilities of all levels, [n, levels]."""
+        """The probabilities of all levels, [n, levels], under the name that rows of an event have them under."""
         return self.chances
 
     @cached_property

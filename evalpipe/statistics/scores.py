@@ -199,5 +199,5 @@ def spiegelhalter_excess(rows: Rows) -> Floats:
 
 @column
 def spiegelhalter_variance(rows: Rows) -> Floats:
-    """Variance of that excess if all probabilities are right: (1 - 2p)^2 p (1 - p)."""
+    """Variance of a row's term of Spiegelhalter's z, (y - p)(1 - 2p), if all p are right: (1 - 2p)^2 p (1 - p)."""
     return (1 - 2 * rows.chances) ** 2 * rows.chances * (1 - rows.chances)

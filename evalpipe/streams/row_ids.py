@@ -149,7 +149,7 @@ class Identities:
                 for problem in leakage.shared_rows(columns, others)]
 
     def _read_part(self, part: Part) -> None:
-        """Read the ids of a part: write their hashes to the files, and count its rows and its reference outcomes."""
+        """Read the ids of a part: write their sorted hashes, to find repeated ids, and count rows and outcomes."""
         for columns in self._batches(part):
             hashes = np.sort(hashes_of(columns.names[str(self.plan.id)]).to_numpy())
             rows, truth = columns.rows, columns.truth

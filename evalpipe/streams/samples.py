@@ -184,7 +184,10 @@ class Samples:
         return np.unique(np.concatenate(counted) % GROUPS)
 
     def _slicings(self, slicing: int | None, rows: _CellRows) -> tuple[SlicedRows, ...]:
-        """Return the slice of each row in every slicing: -1, no slice, in all but the one of number ``slicing``."""
+        """Return the slice of each row in each slicing of the plan; -1, no slice, in all but the one at ``slicing``.
+
+        Rows are cells that were counted for one slicing alone, or with None for all rows: the others are not known.
+        """
         nowhere = np.full(len(rows.event), -1, np.intp)
         return tuple(
             SlicedRows(planned.title, tuple(dict(names) for names in self.labels[number]),

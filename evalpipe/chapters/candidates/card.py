@@ -191,7 +191,7 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def glance(results: Results) -> Iterator[Table]:
-    """Yield the table of the best-ranked candidates for the first screen, in a report without predictions."""
+    """Yield the table of the best-ranked candidates for the top of a card without predictions."""
     candidates, texts = results.candidates, id_texts(results.candidates)
     if candidates.ranking and not results.datasets:
         columns = (Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"))

@@ -66,7 +66,7 @@ def _deviances(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[D
 def _degrees_of_freedom(
     fitted: FittedOn | None, sample: Sample, name: str, probabilities: Floats
 ) -> tuple[int | None, Sentence | None]:
-    """Return the degrees of freedom of the likelihood-ratio test against no model, or None and why it does not hold.
+    """Return the degrees of freedom of the test against intercepts alone; None, and why, where it does not hold.
 
     ``fitted`` says how the model was fitted, ``probabilities`` [n, K] are those of all levels.
     """

@@ -165,22 +165,24 @@ def evidence_row(
 ) -> GateEvidence:
     """Return the record of one run's log e-values about a gate's limit, one for each bet size.
 
-    Its ``sequence`` is the hash that ties nights together, its ``former`` that under the models' former names, which
-    ``renamed`` gives by their names. Without ``logs`` exact evidence is 0 (an e-value of 1); asymptotic evidence is
-    empty, for it is computed later from all nights.
+    ``against`` are those that the limit is missed, ``kept`` those that it is kept. ``family`` is the hash of what is
+    judged and of the limit, ``sequence`` that with the dataset, model, variant, class and slice, which is the same in
+    every nightly run, ``former`` the sequence under the former names of models, by ``renamed``. Without ``logs`` exact
+    evidence is 0 (an e-value of 1); asymptotic evidence is empty, for it is computed later from all nights.
     """
     no_bets = np.zeros(len(SHARES) if basis == "exact" else 0)
     against, kept = (no_bets, no_bets) if logs is None else logs
     limit = dict(sides(gate))[side]
-    judged = {"measure": subject.metric, "options": subject.params, "average": subject.average, "side": side,
-              "limit": limit, "against": gate.reference, "basis": basis, "bets": BETS[basis]}
+    hypothesis = {"measure": subject.metric, "options": subject.params, "average": subject.average, "side": side,
+                  "limit": limit, "against": gate.reference, "basis": basis, "bets": BETS[basis]}
     scope = {"class": subject.class_, "dataset": subject.dataset, "model": subject.model, "variant": subject.variant,
              "slice": subject.slice}
-    sequence = json_sha256(judged | scope)
-    judged_before = judged if gate.baseline is None else judged | {"against": renamed.get(gate.baseline, gate.baseline)}
-    former = json_sha256(judged_before | scope | {"model": renamed.get(subject.model, subject.model)})
+    sequence = json_sha256(hypothesis | scope)
+    former_hypothesis = hypothesis if gate.baseline is None else hypothesis | {
+        "against": renamed.get(gate.baseline, gate.baseline)}
+    former = json_sha256(former_hypothesis | scope | {"model": renamed.get(subject.model, subject.model)})
     return GateEvidence(
-        **dict(subject), gate=number, side=side, sequence=sequence, family=json_sha256(judged),
+        **dict(subject), gate=number, side=side, sequence=sequence, family=json_sha256(hypothesis),
         former=None if former == sequence else former,
         basis=basis, data_sha256=data_hash, against=[float(log) + 0.0 for log in against],
         kept=[float(log) + 0.0 for log in kept])

@@ -244,7 +244,7 @@ def _range_and_ratio(measures: Sequence[Sequence[Drawn]], undefined: Sentence) -
 
 
 def _range_by_chance(largest_range: Limited) -> float | None:
-    """Return the mean of the bootstrap ranges less the observed range: how much of a range chance alone makes.
+    """Return the bootstrap's bias of the largest range between slices: the mean of the replicates less the range.
 
     None where the range is undefined or has no replicates.
     """

@@ -47,7 +47,7 @@ def _check_slicings(draft: Draft) -> Iterator[Problem]:
 
 
 def _parts_by_loc(loc: Loc, slicing: SlicingRule) -> Parts:
-    """Return the columns, cuts and periods of a slicing by their place in the spec; none of a condition."""
+    """Return the columns, cuts and periods of a slicing by their location in the spec; none of a condition."""
     if isinstance(slicing.root, tuple):
         return {(*loc, index): part for index, part in enumerate(slicing.root)}
     return {loc: slicing.parts[0]} if slicing.parts else {}

@@ -103,9 +103,9 @@ def _estimates_of_tonight(plan: TrendPlan, results: Results) -> Iterator[Estimat
 def _trend_line(
     plan: TrendPlan, row: Estimate, earlier: Sequence[EarlierNight], value_range: tuple[float | None, float | None]
 ) -> TrendLine:
-    """Return the values of a measure of a model in the ``earlier`` nights and tonight, with control limits.
+    """Return the values of a measure of a model in the ``earlier`` nightly runs and this one, with control limits.
 
-    ``row`` is tonight's estimate, and ``value_range`` the lowest and highest possible value of its measure.
+    ``row`` is this run's estimate, and ``value_range`` the lowest and highest possible value of its measure.
     """
     key = _estimate_key(row.dataset, row.model, row.variant, row.metric, row.params, row.average)
     points = [night.points.get(key, ABSENT) for night in earlier]
@@ -231,7 +231,8 @@ class BaselineFit:
     def of(cls, nights: Sequence[CountedNight]) -> BaselineFit:
         """Fit a random-effects mean to the nights of a baseline, the oldest first, two or more.
 
-        The variance between nights is that of Paule & Mandel (1982), with squares cut at `FURTHEST` squared.
+        The variance between nights is that of Paule & Mandel (1982), squared standardised residuals capped at
+        `FURTHEST` squared; the autocorrelation is that of the residuals at lag 1.
         """
         unit_variance = math.fsum(night.n * night.error**2 for night in nights) / len(nights)
         between = _variance_between_nights(nights, unit_variance)

@@ -323,6 +323,7 @@ def _restated(count: int) -> Iterator[Block]:
 
 
 def _value(value: Any) -> Cell:
+    """Write the value of a key of the spec as code, shortened."""
     return "not set" if value is None else _safe_code(clipped(text_of(without_null(value))))
 
 

@@ -288,7 +288,7 @@ def _set_keys(part: dict[str, Any]) -> dict[str, Any]:
 def _model_columns(model: str, run: Results, columns: set[str]) -> dict[str, Any]:
     """Return the spec's entry of ``model`` ("first" or "second"): its columns of the joined rows, by kind."""
     keys = {key: f"{model}.{key}" for key in ("probability", "score", "prediction") if f"{model}.{key}" in columns}
-    if f"{model}.{PROBABILITY}{run.levels[0]}" in columns if run.levels else False:
+    if run.levels and f"{model}.{PROBABILITY}{run.levels[0]}" in columns:
         keys["probabilities"] = {level: f"{model}.{PROBABILITY}{level}" for level in run.levels}  # type: ignore[assignment]
     return keys
 
@@ -319,6 +319,7 @@ def _measure_key(row: Any) -> str:
 
 
 def _same_value(a: float | None, b: float | None) -> bool:
+    """Tell whether two values are both defined, and equal but for rounding."""
     return a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
 
 
