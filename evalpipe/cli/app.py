@@ -37,6 +37,7 @@ from evalpipe.cli.verify import verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.tasks import TASKS, known_task
 from evalpipe.version import VERSION
+from evalpipe.words.reasons import FORMER_VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,13 +77,13 @@ def doctor(out: str, form: str) -> int:
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 class FailOnChoice(click.Choice[str]):
-    """The choices of `--fail-on`, and a word of before with a warning."""
+    """The choices of `--fail-on`, and a former word with a warning."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return what was chosen."""
-        if value == "indeterminate":
-            click.echo("warning: '--fail-on indeterminate' is called 'inconclusive' now", err=True)
-            value = "inconclusive"
+        if value in FORMER_VERDICTS:
+            click.echo(f"warning: '--fail-on {value}' is called '{FORMER_VERDICTS[value]}' now", err=True)
+            value = FORMER_VERDICTS[value]
         return super().convert(value, param, ctx)
 
 

@@ -312,15 +312,14 @@ class Unique:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """Marks a key of which the value ``was`` is called ``now``: it is read as that, with a warning."""
+    """Marks a key some of whose values have new names, ``now`` by the former one: each is read, with a warning."""
 
-    was: str
-    now: str
+    now: Mapping[str, str]
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Read the word of before, too."""
+        """Read the former words, too."""
         return core_schema.no_info_before_validator_function(
-            lambda value: self.now if value == self.was else value, handler(source))
+            lambda value: self.now.get(value, value) if isinstance(value, str) else value, handler(source))
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,10 @@ def _check_value(draft: Draft, here: Loc, value: Any, mark: object) -> Iterator[
             yield from _wrong_role(draft, here, value, mark)
         case EachLevel() if draft.spec.task in CLASSES and isinstance(value, dict | tuple) and draft.readable(*here):
             yield from each_level(draft, here, value, mark)
-        case Renamed() if draft.tree.get(*here) == mark.was:
+        case Renamed() if (former := str(draft.tree.get(*here))) in mark.now:
+            now = mark.now[former]
             problem = draft.tree.problem(
-                "renamed-value", f"'{mark.was}' is called '{mark.now}' now", *here, hint=f"write '{mark.now}'")
+                "renamed-value", f"'{former}' is called '{now}' now", *here, hint=f"write '{now}'")
             yield replace(problem, severity="warning")
         case Unique():
             texts = [level_text(item) for item in value]

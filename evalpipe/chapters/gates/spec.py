@@ -1,4 +1,4 @@
-"""Gates: limits that results must keep, each of which is held, missed, or left open by the interval."""
+"""Gates: limits that results must keep; each passes, fails, or is inconclusive by the interval."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from evalpipe.spec.field_types import (
     SpecPart,
 )
 from evalpipe.spec.measures import MeasureOfSpec
+from evalpipe.words.reasons import FORMER_VERDICTS
 from evalpipe.words.spelling import choose
 
 CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")
@@ -173,7 +174,7 @@ class GateRule(SpecPart):
     enough, passes when their evidence that it is kept is, and is inconclusive between. It needs `as_of` and the
     ledger."""
     undefined: Annotated[
-        Literal["fail", "inconclusive", "pass"], Renamed("indeterminate", "inconclusive"),
+        Literal["fail", "inconclusive", "pass"], Renamed(FORMER_VERDICTS),
         Excludes(("on",), "unused-key", "'undefined' has no effect: a night without a number adds no evidence",
                  equal="sequence"),
     ] = "fail"
