@@ -193,7 +193,7 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
     from evalpipe.review.exports.declare import judged
 
     kinds: dict[str, str] = {}
-    for test in judged(exported.results, exported.chosen):
+    for test in judged(exported, exported.chosen):
         name = "/".join(map(_fit, test.name.split(": ", 1)))  # of the dataset and the model, and of the gate
         key = f"evalpipe.gate.{name}"[:LONGEST_KEY].rstrip()
         kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)

@@ -265,19 +265,16 @@ class Judged(NamedTuple):
     gate: Gate | None = None
 
 
-def judged(results: Results, predictor: Predictor | None = None) -> list[Judged]:
+def judged(exported: ExportedRun, predictor: Predictor | None = None) -> list[Judged]:
     """Return every verdict of a gate, and of a standard of which a share is required; names are those of junit.xml.
 
     With a ``predictor``, only gates on that model and variant are among them.
     """
-    from evalpipe.card.wording import names_of
     from evalpipe.chapters.gates.card import checks
-    from evalpipe.chapters.gates.card_sentences import gate_sentence
     from evalpipe.chapters.standards.card import checks as checks_of_standards
 
-    names = names_of(results)
-    of_gates = [Judged(f"{check.group}: {check.name}", gate.kind, gate.severity, gate_sentence(names, gate),
-                       gate)
+    results = exported.results
+    of_gates = [Judged(f"{check.group}: {check.name}", gate.kind, gate.severity, exported.gate_sentence(gate), gate)
                 for check, gate in zip(checks(results), results.gates, strict=True)
                 if predictor is None or (gate.model, gate.variant) == predictor]
     return of_gates + [

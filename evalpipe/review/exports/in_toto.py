@@ -27,7 +27,7 @@ def write(exported: ExportedRun) -> Files:
         raise exported.lacking("the format tells what tests came to, and these results have no gate to judge",
                                "declare 'gates' in the spec, and run again")
     lists: dict[str, list[str]] = {name: [] for name in dict.fromkeys(LISTS.values())}
-    for test in judged(results):
+    for test in judged(exported):
         if test.kind in LISTS:
             lists[LISTS[test.kind]].append(test.name)
     predicate = {"result": RESULTS[results.verdict], "configuration": _configuration(exported), **lists}

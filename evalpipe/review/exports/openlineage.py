@@ -28,7 +28,7 @@ def write(exported: ExportedRun) -> Files:
     """Return the event of the end of the run; raises SpecError where the results state no day."""
     results = exported.results
     engine = _facet("1-1-1/ProcessingEngineRunFacet", name="evalpipe", version=results.evalpipe_version)
-    tests = [_test(test) for test in judged(results)]
+    tests = [_test(test) for test in judged(exported)]
     outputs = [{"namespace": "file", "name": f"{results.name}/{name}", "facets": {
         "version": _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{sha256}")}}
         for name, sha256 in exported.files.items()]

@@ -59,7 +59,7 @@ def _family(name: str, text: str, samples: Samples) -> list[str]:
 
 def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
     """Yield pairs of labels and gate, for each gate on the chosen model, or on any; the labels identify the gate."""
-    for test in judged(exported.results, exported.chosen):
+    for test in judged(exported, exported.chosen):
         gate = test.gate
         if gate is not None:
             yield {"run": exported.results.name, "gate": str(gate.gate), "name": test.name, "dataset": gate.dataset,
