@@ -108,8 +108,9 @@ WAITING_READ = """
 import signal, threading, time
 from pathlib import Path
 import evalpipe.data.read as read
-from evalpipe.cli import main
+from evalpipe.cli import exit, main
 from evalpipe.data.formats import quiet
+exit.GRACE = 1.0
 
 def waits(*_):
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
