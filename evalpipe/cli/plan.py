@@ -10,20 +10,14 @@ import click
 
 from evalpipe.card.wording import level
 from evalpipe.chapters import functions
-from evalpipe.chapters.candidates.plan import candidates_plan
 from evalpipe.chapters.curves.plan import GROUPS
-from evalpipe.chapters.deviance.plan import deviance_plan
-from evalpipe.chapters.gates.plan import gates_plan
-from evalpipe.chapters.row_file.plan import row_file_plan
-from evalpipe.chapters.standards.plan import standards_plan
-from evalpipe.chapters.steps.plan import steps_plan
-from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.cli.exit import annotation
 from evalpipe.cli.forecast import DROP, MARGIN, expected_lines
 from evalpipe.cli.output import output_folder
 from evalpipe.cli.plan_document import plan_document
 from evalpipe.plan.drawing import drawing
 from evalpipe.spec.text import STDIN
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,10 +38,10 @@ def validate_spec(path: str, overrides: Sequence[str], as_of: str | None, form: 
         click.echo(annotation(problem))
     print_warnings(planned)
     dataset_count = sum(dataset.role == "evaluate" for dataset in planned.datasets)
-    counts = [count(len(planned.models), "model"), count(len(planned.metrics), "measure"),
-             f"{count(dataset_count, 'dataset')} to evaluate"] if planned.datasets else []
-    if planned.part(candidates_plan) is not None:
-        counts.append(f"candidates ranked by {count(len(planned.goals), 'goal')}")
+    counts = [counted(len(planned.models), "model"), counted(len(planned.metrics), "measure"),
+             f"{counted(dataset_count, 'dataset')} to evaluate"] if planned.datasets else []
+    if plan_document(planned)["candidates"] is not None:
+        counts.append(f"candidates ranked by {counted(len(planned.goals), 'goal')}")
     click.echo(f"ok: {STDIN if path == '-' else path}: {', '.join(counts)}")
 
 
@@ -55,11 +49,6 @@ def print_warnings(plan: Plan) -> None:
     """Print the warnings of the spec on stderr."""
     for problem in plan.warnings:
         click.echo(f"{problem}\n", err=True)
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is 1."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def print_plan(
@@ -76,7 +65,8 @@ def print_plan(
     print_warnings(planned)
     folder = output_folder(out, planned.name, planned.as_of)
     parts = _parts(planned, folder) if planned.streaming.streamed else {}
-    document = {**plan_document(planned), "parts": parts, "expected": _expected_of_gates(planned, folder, *expected)}
+    document = plan_document(planned)
+    document |= {"parts": parts, "expected": _expected_of_gates(planned, document, folder, *expected)}
     if form == "json":
         # A share that a dataset has yet to give is a text.
         click.echo(json.dumps(document, indent=1, ensure_ascii=False, default=str))
@@ -84,9 +74,11 @@ def print_plan(
         click.echo(_plan_text(planned, document))
 
 
-def _expected_of_gates(plan: Plan, folder: Path, margin: float, drop: float) -> dict[str, Any]:
+def _expected_of_gates(
+    plan: Plan, document: dict[str, Any], folder: Path, margin: float, drop: float,
+) -> dict[str, Any]:
     """Return the forecast of false alarms and delay of each gate, with its assumptions, as JSON values."""
-    if not plan.part(gates_plan):
+    if not document["gates"]:
         return {"margin": margin, "drop": drop, "gates": []}
     from evalpipe.ledger.forecasts import forecasts
 
@@ -124,10 +116,10 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
     lines += [line for dataset in document["datasets"] for line in _input_lines(plan, dataset)]
     lines += [_memory_line(document["rows"])] if plan.datasets else []
     evaluated_names = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
-    lines += [*_part_lines(document["parts"]), *_candidate_lines(document["candidates"])]
+    lines += _part_lines(document["parts"])
     if not plan.datasets:
-        return "\n".join([*lines, *_chapter_lines(plan), *_verdict_lines(plan), *expected_lines(document["expected"])])
-    measures = count(len(plan.metrics), "measure")
+        return "\n".join([*lines, *_goal_lines(plan), *_chapter_lines(plan), *expected_lines(document["expected"])])
+    measures = counted(len(plan.metrics), "measure")
     lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated_names)}:"]
     labels = [entry.label for entry in plan.metrics]
     width = max(map(len, labels))
@@ -156,7 +148,7 @@ def _memory_line(rows: dict[str, Any]) -> str:
 
 def _input_lines(plan: Plan, dataset: dict[str, Any]) -> list[str]:
     """Return the lines on what is read of a dataset and of its files of predictions; ``dataset`` is in JSON values."""
-    rows = "rows unknown" if dataset["rows"] is None else count(dataset["rows"], "row")
+    rows = "rows unknown" if dataset["rows"] is None else counted(dataset["rows"], "row")
     training_note = ", which the models were fitted to" if dataset["trained_on"] else ""
     lines = [f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}{training_note}"]
     lines += [f"  where {dataset['where']}"] if dataset["where"] else []
@@ -166,7 +158,7 @@ def _input_lines(plan: Plan, dataset: dict[str, Any]) -> list[str]:
         f"matched {_matching_text(plan.id, source['compared'])}{_step_text(source['step'], source['at'])}"
         for model, source in dataset["predictions"].items()
     ] + [
-        f"  reads {count(len(source['files']), 'bootstrap fit')} of {model}, {source['files'][0]} to "
+        f"  reads {counted(len(source['files']), 'bootstrap fit')} of {model}, {source['files'][0]} to "
         f"{source['files'][-1]}, rows drawn as often as {source['drawn']} says, for its optimism"
         for model, source in dataset["bootstrap"].items()
     ]
@@ -181,19 +173,6 @@ def _step_text(column: str | None, at: int | None) -> str:
     """Return the words for a file with a row for each step in ``column``, of which step ``at`` is shown; or ""."""
     shown = "the last" if at is None else f"step {at}"
     return "" if column is None else f" at each step of {column}; shown is {shown}"
-
-
-def _candidate_lines(candidates: dict[str, Any] | None) -> list[str]:
-    """Return the lines on the table of candidates to be ranked, and on the columns of the goals; empty without any."""
-    if candidates is None:
-        return []
-    rows = "rows unknown" if candidates["rows"] is None else count(candidates["rows"], "row")
-    lines = [f"candidates: {', '.join(candidates['files'])}, {rows}, told apart by {', '.join(candidates['id'])}"]
-    lines += [f"  where {candidates['where']}"] if candidates["where"] else []
-    for goal in candidates["columns"]:
-        error = f", with the standard errors in {goal['std_err']}" if goal["std_err"] else ""
-        lines.append(f"  {goal['goal']}: {goal['column'] or 'rows of ' + ' or '.join(goal['measure'])}{error}")
-    return [*lines, f"  Pareto figure of {' and '.join(candidates['pareto'])}"] if candidates["pareto"] else lines
 
 
 def _unserved_lines(rows: Sequence[dict[str, str]]) -> list[str]:
@@ -219,7 +198,7 @@ def _matching_text(identity: str | None, compared: Sequence[str]) -> str:
 
 
 def _further_results(plan: Plan) -> list[str]:
-    """Return the lines on further results: slices, folds, variants, thresholds, comparisons, gates, row-level file."""
+    """Return the lines on further results: slices, folds, variants, thresholds, comparisons, goals, chapters."""
     lines = [""]
     if plan.slices.slicings:
         lines.append(f"in slices by {', '.join(slicing.title for slicing in plan.slices.slicings)}")
@@ -230,8 +209,6 @@ def _further_results(plan: Plan) -> list[str]:
     if plan.slices.folds is not None:
         lines.append(f"mean, standard deviation and standard error over the folds in '{plan.slices.folds.column}'")
     lines += _calibration_lines(plan)
-    step_measures = ", ".join(entry.label for entry in plan.part(steps_plan))
-    lines += [f"at every step: {step_measures}"] if step_measures else []
     recalibrate = plan.recalibrate
     if recalibrate.methods:
         fitting = (f"fitted on {recalibrate.dataset}" if recalibrate.folds is None else
@@ -245,9 +222,18 @@ def _further_results(plan: Plan) -> list[str]:
               for name, model in plan.models.items() if model.threshold.words is not None]
     lines += [f"equivocal zone of {name}: {model.zone.words}"
               for name, model in plan.models.items() if model.zone is not None]
-    lines += [*_curve_lines(plan), *_deviance_lines(plan), *_comparison_lines(plan), *_chapter_lines(plan)]
-    lines += [*_verdict_lines(plan), *_row_file_lines(plan)]
+    lines += [*_curve_lines(plan), *_comparison_lines(plan), *_goal_lines(plan), *_chapter_lines(plan)]
     return lines if len(lines) > 1 else []
+
+
+def _exposure_lines(plan: Plan) -> list[str]:
+    """Return the line on the exposure of counts, and on models whose rates are multiplied by it; or nothing."""
+    if plan.exposure is None:
+        return []
+    unit = f" ({plan.exposure.unit})" if plan.exposure.unit else ""
+    rates = [name for name, model in plan.models.items() if model.rate is not None]
+    expected = f"; the expected counts of {', '.join(rates)} are rates times it" if rates else ""
+    return [f"counts are of the exposure {plan.exposure.column}{unit}{expected}"]
 
 
 def _curve_lines(plan: Plan) -> list[str]:
@@ -268,26 +254,6 @@ def _curve_lines(plan: Plan) -> list[str]:
     return lines
 
 
-def _deviance_lines(plan: Plan) -> list[str]:
-    """Return the lines on deviances compared with the null model, and on the datasets of their tests; or nothing."""
-    by_model = plan.part(deviance_plan)
-    if by_model is None:
-        return []
-    return ["deviance of each model beside that of no model", *(
-        f"  {name}: chi-squared test on {fitted.on}, which it was fitted on, with {fitted.parameters} parameters"
-        for name, fitted in by_model.items())]
-
-
-def _row_file_lines(plan: Plan) -> list[str]:
-    """Return the line on the row-level file; empty where none is written."""
-    form = plan.part(row_file_plan)
-    if form is None:
-        return []
-    row_name = "its number in the file" if plan.id is None else f"its {plan.id}"
-    description = f"a line for each row, model and variant, with {row_name}; personal data where rows are of persons"
-    return [f"rows.{form}: {description}"]
-
-
 def _calibration_lines(plan: Plan) -> list[str]:
     """Return the line on bins, windows and curves of calibration figures; empty where the spec sets none."""
     if not plan.calibration.declared:
@@ -305,16 +271,6 @@ def _calibration_lines(plan: Plan) -> list[str]:
     return [f"figures of calibration: {bins} (limits: {plan.calibration.interval}){position}, {windows}, {smooth}{rug}"]
 
 
-def _exposure_lines(plan: Plan) -> list[str]:
-    """Return the line on the exposure of counts, and on models whose rates are multiplied by it; or nothing."""
-    if plan.exposure is None:
-        return []
-    unit = f" ({plan.exposure.unit})" if plan.exposure.unit else ""
-    rates = [name for name, model in plan.models.items() if model.rate is not None]
-    expected = f"; the expected counts of {', '.join(rates)} are rates times it" if rates else ""
-    return [f"counts are of the exposure {plan.exposure.column}{unit}{expected}"]
-
-
 def _comparison_lines(plan: Plan) -> list[str]:
     """Return the lines on the baseline model and the baseline dataset of comparisons; empty without any."""
     lines = []
@@ -330,15 +286,7 @@ def _chapter_lines(plan: Plan) -> list[str]:
     return [line for lines in functions("plan", "lines") for line in lines(plan)]
 
 
-def _verdict_lines(plan: Plan) -> list[str]:
-    """Return the lines on goals of desirability, gates, trend and standards."""
-    lines = []
-    if plan.goals:
-        names = ", ".join(goal.name for goal in plan.goals)
-        lines.append(f"desirability by {count(len(plan.goals), 'goal')}: {names}")
-    gates, trend = plan.part(gates_plan), plan.part(trend_plan)
-    lines += [f"judged by {count(len(gates), 'gate')}"] if gates else []
-    lines += [f"  gate {number}: {gate.words}" for number, gate in enumerate(gates, 1)]
-    lines += [] if trend is None else [f"trend of {trend.words}"]
-    lines += [f"evidence for {standard.words}" for standard in plan.part(standards_plan)]
-    return lines
+def _goal_lines(plan: Plan) -> list[str]:
+    """Return the line on the goals of desirability; or nothing."""
+    names = ", ".join(goal.name for goal in plan.goals)
+    return [f"desirability by {counted(len(plan.goals), 'goal')}: {names}"] if plan.goals else []

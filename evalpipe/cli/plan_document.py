@@ -5,13 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters import functions
-from evalpipe.chapters.candidates.plan import candidates_plan
-from evalpipe.chapters.deviance.plan import deviance_plan
-from evalpipe.chapters.gates.plan import gates_plan
-from evalpipe.chapters.row_file.plan import row_file_plan
-from evalpipe.chapters.standards.plan import standards_plan
-from evalpipe.chapters.steps.plan import steps_plan
-from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.plan.drawing import drawing
 
 if TYPE_CHECKING:
@@ -26,7 +19,6 @@ Document = dict[str, Any]
 
 def plan_document(plan: Plan) -> Document:
     """Return a plan as plain JSON values."""
-    form = plan.part(row_file_plan)
     return {
         "name": plan.name, "as_of": plan.as_of, "task": plan.task, "spec_sha256": plan.spec_sha256, "seed": plan.seed,
         "datasets": [_dataset(plan, dataset) for dataset in plan.datasets],
@@ -38,46 +30,14 @@ def plan_document(plan: Plan) -> Document:
         "thresholds": [_threshold(model) for model in plan.models.values()],
         "zones": [zone for model in plan.models.values() for zone in _zones(model)],
         "marks": list(plan.marks), "gain_groups": plan.gain_groups if plan.task == "binary" else None,
-        "residuals": _residuals(plan), "relations": _relations(plan), "steps": _steps(plan),
+        "residuals": _residuals(plan), "relations": _relations(plan),
         "calibration": _calibration(plan),
         "slices": [slicing.title for slicing in plan.slices.slicings],
         "worst_slices": _worst(plan), "folds": None if plan.slices.folds is None else plan.slices.folds.column,
         "recalibration": _recalibration(plan), "compare": _compare(plan),
-        **{key: value for document in functions("plan", "document") for key, value in document(plan).items()},
         "goals": [goal.document for goal in plan.goals],
-        "candidates": _candidates(plan),
-        "fitted": _fitted(plan),
-        "row_file": None if form is None else {"file": f"rows.{form}", "id": plan.id},
-        "gates": [{"gate": number, **gate.document} for number, gate in enumerate(plan.part(gates_plan), 1)],
-        "trend": _trend(plan),
-        "standards": [
-            {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],
-             "require": standard.rule.require, "not_applicable": dict(standard.rule.not_applicable)}
-            for standard in plan.part(standards_plan)],
+        **{key: value for document in functions("plan", "document") for key, value in document(plan).items()},
     }
-
-
-def _prevalence(plan: Plan) -> Document | None:
-    """Return the declared prevalence; its shares are None where they come from a dataset, which is not read yet."""
-    declared = plan.prevalence
-    if declared is None:
-        return None
-    shares = list(declared.shares) if declared.dataset is None else None
-    return {"shares": shares, "parameters": declared.parameters, "dataset": declared.dataset,
-            "source": declared.source}
-
-
-def _trend(plan: Plan) -> Document | None:
-    """Return the measures of the trend, the most earlier nights read, and the settings of control limits; or None."""
-    trend = plan.part(trend_plan)
-    if trend is None:
-        return None
-    entries = [{"metric": entry.metric.name, "params": entry.shown, "average": entry.average}
-               for entry in trend.entries]
-    control = trend.control and {
-        "sigma": trend.control.sigma, "min_nights": trend.control.min_nights, "period": trend.control.period,
-        "run": trend.control.run}
-    return {"metrics": entries, "nights": trend.nights, "control": control}
 
 
 def _drawing(plan: Plan) -> Document:
@@ -91,30 +51,15 @@ def _rows(plan: Plan) -> Document:
     return {"held": not plan.streaming.streamed, "batch": plan.streaming.batch, "reason": plan.streaming.reason}
 
 
-def _fitted(plan: Plan) -> Document:
-    """Return the dataset that each model was fitted on and its number of coefficients, by model."""
-    by_model = plan.part(deviance_plan) or {}
-    return {name: {"on": fitted.on, "parameters": fitted.parameters} for name, fitted in by_model.items()}
-
-
-def _calibration(plan: Plan) -> Document:
-    """Return the settings of calibration figures: bins, windows, smoother, interval, rug."""
-    settings, variant_window = plan.calibration.settings, plan.calibration.settings.window.of_variants
-    recalibrated = None if variant_window is None else {"width": variant_window[0], "step": variant_window[1]}
-    window = {"width": settings.window.width, "step": settings.window.moved_by, "recalibrated": recalibrated}
-    return {"bins": settings.bins, "strategy": settings.strategy, "position": settings.position, "window": window,
-            "smoother": settings.smoother, "interval": plan.calibration.interval, "rug": plan.calibration.rug}
-
-
 def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
     """Return the files and columns of a dataset, of its predictions and of bootstrap fits, by model."""
     columns = dict.fromkeys((*dataset.columns, *dataset.table.where_columns, *dataset.compared))
     return {
-        "name": dataset.name, "role": dataset.role, "files": _files(dataset), "rows": dataset.table.rows,
+        "name": dataset.name, "role": dataset.role, "files": dataset.table.shown_files, "rows": dataset.table.rows,
         "where": dataset.where, "columns": list(columns),
         "predictions": {
             model: {
-                "files": [shown for fit in (part, *dataset.refits.get(model, ())) for shown in _files(fit)],
+                "files": [shown for fit in (part, *dataset.refits.get(model, ())) for shown in fit.table.shown_files],
                 "fits": 1 + len(dataset.refits.get(model, ())), "columns": list(part.columns),
                 "step": plan.models[model].step, "at": plan.models[model].shown_step,
                 "matched": "position" if plan.id is None else "id", "compared": list(part.compared),
@@ -123,17 +68,11 @@ def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
         },
         "trained_on": dataset.trained_on,
         "bootstrap": {
-            model: {"files": [shown for part in parts for shown in _files(part)],
+            model: {"files": [shown for part in parts for shown in part.table.shown_files],
                     "drawn": plan.models[model].draw_count_column}
             for model, parts in dataset.bootstrap.items()
         },
     }
-
-
-def _files(dataset: DatasetPlan) -> list[str]:
-    """Return the paths of a dataset's files as messages show them; of a query the database."""
-    table = dataset.table
-    return [table.named.path] if table.format == "query" else [shown for _, shown in table.files]
 
 
 def _estimates(plan: Plan) -> Iterator[Document]:
@@ -167,6 +106,16 @@ def _exposure(plan: Plan) -> Document | None:
     return {"column": plan.exposure.column, "unit": plan.exposure.unit, "rates_of": rates}
 
 
+def _prevalence(plan: Plan) -> Document | None:
+    """Return the declared prevalence; its shares are None where they come from a dataset, which is not read yet."""
+    declared = plan.prevalence
+    if declared is None:
+        return None
+    shares = list(declared.shares) if declared.dataset is None else None
+    return {"shares": shares, "parameters": declared.parameters, "dataset": declared.dataset,
+            "source": declared.source}
+
+
 def _threshold(model: ModelPlan) -> Document:
     """Return the threshold of a model: a number, or a rule with the dataset or the folds that it is chosen on."""
     rule, threshold = model.threshold.rule, model.threshold
@@ -182,6 +131,15 @@ def _zones(model: ModelPlan) -> Iterator[Document]:
                "min_probability": model.zone.min_probability}
 
 
+def _calibration(plan: Plan) -> Document:
+    """Return the settings of calibration figures: bins, windows, smoother, interval, rug."""
+    settings, variant_window = plan.calibration.settings, plan.calibration.settings.window.of_variants
+    recalibrated = None if variant_window is None else {"width": variant_window[0], "step": variant_window[1]}
+    window = {"width": settings.window.width, "step": settings.window.moved_by, "recalibrated": recalibrated}
+    return {"bins": settings.bins, "strategy": settings.strategy, "position": settings.position, "window": window,
+            "smoother": settings.smoother, "interval": plan.calibration.interval, "rug": plan.calibration.rug}
+
+
 def _relations(plan: Plan) -> Document | None:
     related = plan.relations
     return None if related is None else {
@@ -194,12 +152,6 @@ def _residuals(plan: Plan) -> Document | None:
     return None if residuals is None else {
         "kinds": list(residuals.kinds), "figures": dict.fromkeys(residuals.figures, residuals.kind),
         "against": list(residuals.against), "order": residuals.order}
-
-
-def _steps(plan: Plan) -> Document | None:
-    """Return the models with steps, and the measures at every step; None without such models."""
-    models = [name for name, model in plan.models.items() if model.step is not None]
-    return {"models": models, "measures": [entry.label for entry in plan.part(steps_plan)]} if models else None
 
 
 def _worst(plan: Plan) -> Document | None:
@@ -222,17 +174,3 @@ def _compare(plan: Plan) -> Document | None:
     compare = plan.compare
     return None if compare is None else {
         "baseline": compare.baseline, "baseline_dataset": compare.baseline_dataset, "margins": dict(compare.margins)}
-
-
-def _candidates(plan: Plan) -> Document | None:
-    """Return the files of a table of candidates, and the columns of its ids and goals; None without candidates."""
-    candidates = plan.part(candidates_plan)
-    return None if candidates is None else {
-        "files": _files(candidates.rows), "rows": candidates.rows.table.rows, "where": candidates.rows.where,
-        "id": list(candidates.ids),
-        "columns": [
-            {"goal": goal.goal.name, "column": goal.column, "measure": None if goal.column else list(goal.names),
-             "std_err": goal.std_err or (candidates.long.std_err if candidates.long and not goal.column else None)}
-            for goal in candidates.goals],
-        "pareto": [candidates.goals[index].goal.name for index in candidates.axes or ()],
-    }

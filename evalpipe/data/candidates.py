@@ -12,12 +12,12 @@ from evalpipe.chapters.candidates.compute import CandidateRows
 from evalpipe.chapters.candidates.plan import candidates_plan
 from evalpipe.data.columns import Columns, missing_hint, number_hint, refuse, wrong_type
 from evalpipe.data.outcome_checks import check_bounded
-from evalpipe.data.problems import Unreadable, counted, noun, rows_have
+from evalpipe.data.problems import Unreadable, noun, rows_have
 from evalpipe.data.rows import load_candidates
 from evalpipe.data.summary import files_of
 from evalpipe.data.values import MISSING_WORDS, blank, infer_type, numbers, texts, typed
 from evalpipe.errors import DataError
-from evalpipe.words.spelling import closest, listed
+from evalpipe.words.spelling import closest, counted, listed
 
 if TYPE_CHECKING:
     from evalpipe.base.origin import Loc

@@ -28,11 +28,12 @@ from evalpipe.data.columns import (
     wrong_type,
 )
 from evalpipe.data.outcome_checks import check_bounded
-from evalpipe.data.problems import Unreadable, counted, noun, rows_have
+from evalpipe.data.problems import Unreadable, noun, rows_have
 from evalpipe.data.sample import ColumnValues
 from evalpipe.data.slices import MISSING, labels_of, ordered
 from evalpipe.data.values import numbers, probabilities, texts
 from evalpipe.tasks import NUMBERS
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.data.problems import Unreadable, counted
-from evalpipe.words.spelling import first_repeated
+from evalpipe.data.problems import Unreadable
+from evalpipe.words.spelling import counted, first_repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

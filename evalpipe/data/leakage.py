@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION
-from evalpipe.data.problems import SHOWN, are, counted, more
+from evalpipe.data.problems import SHOWN, are, more
 from evalpipe.data.values import shown
 from evalpipe.errors import Problem
 from evalpipe.results import Warned
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

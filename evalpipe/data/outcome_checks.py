@@ -12,10 +12,11 @@ from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import find_level, level_value, meant_level, other_level
 from evalpipe.data.columns import POSITION, read_once, refuse
-from evalpipe.data.problems import SHOWN, are, cells, counted, more, noun, sql_name
+from evalpipe.data.problems import SHOWN, are, cells, more, noun, sql_name
 from evalpipe.data.values import shown
 from evalpipe.errors import Problem
 from evalpipe.results import DatasetSummary, Warned
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from evalpipe.base.origin import Loc

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import fill_hint, wrong_type
-from evalpipe.data.problems import Unreadable, are, cells, counted, noun, rows_have
+from evalpipe.data.problems import Unreadable, are, cells, noun, rows_have
 from evalpipe.data.values import blank, cells_differ, numbers, shown, texts
 from evalpipe.errors import Problem
 from evalpipe.plan.sources import Fit
 from evalpipe.results import Warned
 from evalpipe.tasks import NUMBERS
-from evalpipe.words.spelling import listed
+from evalpipe.words.spelling import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The exception that readers of files raise, `Unreadable`, and words of counts and nouns for messages.
+"""The exception that readers of files raise, `Unreadable`, and words of counts of cells for messages.
 
 The catalog and the readers of datasets turn it into a `Problem` with a place.
 """
@@ -8,16 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Place, Problem
+from evalpipe.words.spelling import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
-
-
-def counted(number: int, word: str) -> str:
-    """Write a number with its noun: "1 row", "2,000 rows"."""
-    return f"{number:,} {word if number == 1 else _plural(word)}"
 
 
 def cells(mask: pl.Series) -> str:
@@ -38,7 +34,7 @@ def are(number: int | pl.Series) -> str:
 
 def noun(mask: pl.Series, word: str) -> str:
     """Write a noun for the cells where ``mask`` is true: "a number" for a single cell, else "numbers"."""
-    return f"a {word}" if int(mask.sum()) == 1 else _plural(word)
+    return f"a {word}" if int(mask.sum()) == 1 else plural(word)
 
 
 def with_article(word: str) -> str:
@@ -49,10 +45,6 @@ def with_article(word: str) -> str:
 def sql_name(column: str) -> str:
     """Write the name of a column as SQL does, in double quotes where they are needed."""
     return column if column.isidentifier() else f'"{column}"'
-
-
-def _plural(word: str) -> str:
-    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
 
 
 SHOWN = 5

@@ -37,6 +37,11 @@ class DataTable:
     contents: tuple[str, ...] = ()
     unreadable: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
+    @property
+    def shown_files(self) -> list[str]:
+        """The paths of its files as messages show them; of a query the name of the database."""
+        return [self.named.path] if self.format == "query" else [shown for _, shown in self.files]
+
 
 @dataclass(frozen=True, slots=True)
 class Catalog:

@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 from evalpipe.base.levels import find_level, meant_level
-from evalpipe.data.problems import counted
 from evalpipe.errors import UsageError
 from evalpipe.proposal.models import Family, families, predicted_levels
 from evalpipe.proposal.names import (
@@ -27,7 +26,7 @@ from evalpipe.proposal.names import (
 )
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.tasks import CLASSES, MEANT, Task
-from evalpipe.words.spelling import closest, listed, quoted
+from evalpipe.words.spelling import closest, counted, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.problems import counted
 from evalpipe.errors import UsageError
 from evalpipe.proposal.columns import number_look
 from evalpipe.proposal.models import (
@@ -26,7 +25,7 @@ from evalpipe.proposal.models import (
 from evalpipe.proposal.names import LEFT_OUT, PERCENTS, SCORES, has_word, like_id, like_prediction, mentions, normalised
 from evalpipe.proposal.outcome import column_of, in_order
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.words.spelling import listed, quoted
+from evalpipe.words.spelling import counted, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

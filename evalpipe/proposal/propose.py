@@ -6,7 +6,6 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evalpipe.data.problems import counted
 from evalpipe.data.slices import periods
 from evalpipe.data.values import days
 from evalpipe.errors import Problem, UsageError
@@ -49,7 +48,7 @@ from evalpipe.proposal.questions import SHOWN, Answers, Question
 from evalpipe.proposal.yaml_text import inline, scalar
 from evalpipe.spec.messages import bad_key, is_key
 from evalpipe.tasks import CLASSES, NUMBERS
-from evalpipe.words.spelling import clipped, joined, listed, quoted
+from evalpipe.words.spelling import clipped, counted, joined, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 from evalpipe.base.origin import Origin
 from evalpipe.data.files import SUFFIXES
 from evalpipe.data.formats import SEPARATORS
-from evalpipe.data.problems import counted
 from evalpipe.errors import InternalError, SpecError, UsageError
 from evalpipe.proposal.models import range_text
 from evalpipe.proposal.yaml_text import SpecLine, inline, key, level, lines_as_text, scalar
@@ -21,7 +20,7 @@ from evalpipe.spec.text import SpecText
 from evalpipe.spec.tree import Node
 from evalpipe.spec.yaml import parse
 from evalpipe.tasks import CLASSES
-from evalpipe.words.spelling import clipped, quoted
+from evalpipe.words.spelling import clipped, counted, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

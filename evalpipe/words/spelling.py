@@ -65,6 +65,16 @@ def choose(known: Sequence[str], none: str | None) -> str | None:
     return f"choose one of {listed(known)}" if len(known) > 1 else f"write '{known[0]}'" if known else none
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 row", "2,000 rows"."""
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular noun: "rows", "probabilities"."""
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
 def joined(texts: Sequence[str], last: str) -> str:
     """Join texts as a list, without quotes: ``a, b or c``."""
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)

@@ -11,7 +11,7 @@ from evalpipe.errors import Problem
 from evalpipe.metrics import registry
 from evalpipe.plan.datasets import DatasetPlan
 from evalpipe.plan.sources import candidates_source
-from evalpipe.words.spelling import closest, listed
+from evalpipe.words.spelling import closest, counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.candidates.spec import CandidateTable, LongTable
     from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.plan.plan import Plan
     from evalpipe.plan.table import Catalog, DataTable
     from evalpipe.spec.spec import Spec
 
@@ -53,6 +54,10 @@ class CandidatesPlan:
     goals: tuple[GoalColumn, ...]
     long: LongTable | None
     axes: tuple[int, int] | None
+
+    def std_err_column(self, goal: GoalColumn) -> str | None:
+        """Return the column of standard errors of a goal's values; None without one."""
+        return goal.std_err or (self.long.std_err if self.long and not goal.column else None)
 
 
 def candidates_plan(spec: Spec, catalog: Catalog) -> CandidatesPlan | None:
@@ -160,6 +165,38 @@ def _axes(spec: Spec, goals: tuple[GoalColumn, ...]) -> tuple[int, int] | None:
         return by_subject[names[0]], by_subject[names[1]]
     by_weight = sorted(by_subject.values(), key=lambda index: (-goals[index].goal.rule.weight, index))
     return None if len(by_weight) < 2 else (by_weight[0], by_weight[1])
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """Yield lines on the table of candidates to be ranked, and on the columns of the goals."""
+    candidates = plan.part(candidates_plan)
+    if candidates is None:
+        return
+    table = candidates.rows.table
+    rows = "rows unknown" if table.rows is None else counted(table.rows, "row")
+    yield f"candidates: {', '.join(table.shown_files)}, {rows}, told apart by {', '.join(candidates.ids)}"
+    if candidates.rows.where:
+        yield f"  where {candidates.rows.where}"
+    for goal in candidates.goals:
+        std_err = candidates.std_err_column(goal)
+        error = f", with the standard errors in {std_err}" if std_err else ""
+        yield f"  {goal.goal.name}: {goal.column or 'rows of ' + ' or '.join(goal.names)}{error}"
+    if candidates.axes:
+        yield f"  Pareto figure of {' and '.join(candidates.goals[index].goal.name for index in candidates.axes)}"
+
+
+def document(plan: Plan) -> dict[str, object]:
+    """Return the files of the table of candidates, and the columns of its ids and goals, as JSON values."""
+    candidates = plan.part(candidates_plan)
+    return {"candidates": None if candidates is None else {
+        "files": candidates.rows.table.shown_files, "rows": candidates.rows.table.rows, "where": candidates.rows.where,
+        "id": list(candidates.ids),
+        "columns": [
+            {"goal": goal.goal.name, "column": goal.column, "measure": None if goal.column else list(goal.names),
+             "std_err": candidates.std_err_column(goal)}
+            for goal in candidates.goals],
+        "pareto": [candidates.goals[index].goal.name for index in candidates.axes or ()],
+    }}
 
 
 PARTS = (candidates_plan,)

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Literal
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS, AgainstEarlier, SequenceRule
 from evalpipe.plan.measures import entries
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
     from evalpipe.spec.spec import Spec
 
 
@@ -145,6 +147,19 @@ def _earlier_run(spec: Spec, index: int, declared_path: str) -> EarlierPlan:
     relative = "" if Path(declared_path).is_absolute() else (
         " (relative to the working folder)" if file is None else f" (relative to {Path(file).name})")
     return EarlierPlan(spec.origin.folder_of(*loc) / declared_path, declared_path, relative)
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """Yield the number of gates, and a line for each."""
+    gates = plan.part(gates_plan)
+    if gates:
+        yield f"judged by {counted(len(gates), 'gate')}"
+        yield from (f"  gate {number}: {gate.words}" for number, gate in enumerate(gates, 1))
+
+
+def document(plan: Plan) -> dict[str, object]:
+    """Return the gates, as JSON values."""
+    return {"gates": [{"gate": number, **gate.document} for number, gate in enumerate(plan.part(gates_plan), 1)]}
 
 
 PARTS = (gates_plan, sequence_plan)

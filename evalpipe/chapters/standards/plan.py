@@ -9,7 +9,10 @@ from evalpipe.chapters.standards.spec import profile
 from evalpipe.words.numbers import given_percent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evalpipe.chapters.standards.spec import Profile, StandardRule
+    from evalpipe.plan.plan import Plan
     from evalpipe.spec.spec import Spec
 
 
@@ -32,6 +35,19 @@ class StandardPlan:
 def standards_plan(spec: Spec) -> tuple[StandardPlan, ...]:
     """Return the standards of a spec, in order."""
     return tuple(StandardPlan(profile(rule.profile), rule) for rule in spec.standards or ())
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """Yield a line for each standard."""
+    yield from (f"evidence for {standard.words}" for standard in plan.part(standards_plan))
+
+
+def document(plan: Plan) -> dict[str, object]:
+    """Return the standards, their items and what the spec asks of them, as JSON values."""
+    return {"standards": [
+        {"profile": standard.profile.name, "items": [item.id for item in standard.profile.items],
+         "require": standard.rule.require, "not_applicable": dict(standard.rule.not_applicable)}
+        for standard in plan.part(standards_plan)]}
 
 
 PARTS = (standards_plan,)

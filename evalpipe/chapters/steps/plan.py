@@ -9,6 +9,7 @@ from evalpipe.plan.measures import MetricPlan, entries
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from evalpipe.plan.plan import Plan
     from evalpipe.spec.measures import MetricChoice
     from evalpipe.spec.spec import Spec
 
@@ -53,6 +54,19 @@ def _usual_choices(spec: Spec, outputs: Collection[str]) -> Iterator[MetricChoic
     from evalpipe.spec.measures import MetricChoice
 
     yield from map(MetricChoice, [name for name in USUAL[spec.task] if registry[name].needs in outputs] or [RANKING])
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """Yield the line on the measures at every step."""
+    if plan.part(steps_plan):
+        yield f"at every step: {', '.join(entry.label for entry in plan.part(steps_plan))}"
+
+
+def document(plan: Plan) -> dict[str, object]:
+    """Return the models with steps, and the measures at every step, as JSON values."""
+    models = [name for name, model in plan.models.items() if model.step is not None]
+    measures = [entry.label for entry in plan.part(steps_plan)]
+    return {"steps": {"models": models, "measures": measures} if models else None}
 
 
 PARTS = (steps_plan,)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from evalpipe.plan.measures import MetricPlan, entries
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.chapters.trend.spec import Control, TrendRule
+    from evalpipe.plan.plan import Plan
     from evalpipe.spec.spec import Spec
 
 MOST_USUAL = 4
@@ -57,6 +58,26 @@ def _measures_of_trend(spec: Spec, trend: TrendRule, metrics: Sequence[MetricPla
             if entry.average != "none" and entry not in distinct:
                 distinct.append(entry)
     return distinct or [entry for entry in metrics if entry.average != "none"][:MOST_USUAL]
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """Yield the line on the trend."""
+    trend = plan.part(trend_plan)
+    if trend is not None:
+        yield f"trend of {trend.words}"
+
+
+def document(plan: Plan) -> dict[str, object]:
+    """Return the measures of the trend, the most earlier nights read, and its control limits, as JSON values."""
+    trend = plan.part(trend_plan)
+    if trend is None:
+        return {"trend": None}
+    entries = [{"metric": entry.metric.name, "params": entry.shown, "average": entry.average}
+               for entry in trend.entries]
+    control = trend.control and {
+        "sigma": trend.control.sigma, "min_nights": trend.control.min_nights, "period": trend.control.period,
+        "run": trend.control.run}
+    return {"trend": {"metrics": entries, "nights": trend.nights, "control": control}}
 
 
 PARTS = (trend_plan,)

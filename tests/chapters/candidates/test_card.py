@@ -194,12 +194,12 @@ def test_the_plan_the_check_and_the_summary_name_the_candidates(
 
     assert told("plan", "spec.yaml") == (
         "plan of grid (binary), seed 0\n\n"
+        "desirability by 2 goals: minimize brier, minimize features\n"
         "candidates: grid.csv, 4 rows, told apart by mtry\n"
         "  where mtry > 1\n"
         "  minimize brier: brier, with the standard errors in brier_se\n"
         "  minimize features: features\n"
-        "  Pareto figure of minimize brier and minimize features\n"
-        "desirability by 2 goals: minimize brier, minimize features\n")
+        "  Pareto figure of minimize brier and minimize features\n")
     assert json.loads(told("plan", "spec.yaml", "--format", "json"))["candidates"] == {
         "files": ["grid.csv"], "rows": 4, "where": "mtry > 1", "id": ["mtry"],
         "columns": [
