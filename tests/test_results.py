@@ -102,3 +102,13 @@ def test_a_table_that_is_not_there_is_named_with_those_that_are(results: Results
         "optimism, reference_rates, slices, slice_differences, disparities, worst_slices, steps, what_if, gates, "
         "evidence, desirability.goals, "
         "desirability.individual, desirability.overall, desirability.sensitivity, candidates.goals, candidates.ranking")
+
+
+def test_what_json_does_not_have_is_null_and_nothing_else_changes(results: Results) -> None:
+    first, *others = results.rows
+    broken = results.model_copy(update={"rows": [first.model_copy(update={"value": float("nan")}), *others]})
+    infinite = results.model_copy(update={"spec": results.spec | {"level": [float("inf"), 0.5]}})
+    assert json.loads(broken.to_json())["estimates"][0]["value"] is None
+    assert json.loads(broken.to_json())["estimates"][1:] == json.loads(results.to_json())["estimates"][1:]
+    assert json.loads(infinite.to_json())["spec"]["level"] == [None, 0.5]
+    assert len({each.evidence_sha256 for each in (results, broken, infinite)}) == 3

@@ -162,15 +162,15 @@ def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warn
     The run before is the latest night before that of ``results`` or, without a day, the last run of the output folder
     that was of another spec or other data.
     """
-    from evalpipe.ledger.entries import run_row
+    from evalpipe.ledger.entries import inputs_sha256
     from evalpipe.ledger.nights import nights, runs_in
     from evalpipe.ledger.warnings import gone, unknown_names
 
     if results.as_of is not None:
         run_before = nights(ledger, results.name, results.as_of, last=1)
     else:
-        identity = ("spec_sha256", "inputs_sha256")
-        own_row = run_row(results)
-        run_before = [run for run in runs_in(ledger, out) if any(run[key] != own_row[key] for key in identity)][-1:]
+        identity = results.spec_sha256, inputs_sha256(results)
+        runs = runs_in(ledger, out)
+        run_before = [run for run in runs if (run["spec_sha256"], run["inputs_sha256"]) != identity][-1:]
     return [*(warning for run in ledger.with_numbers(run_before) for warning in gone(run, results)),
             *unknown_names(ledger, results)]

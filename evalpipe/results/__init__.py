@@ -109,17 +109,21 @@ class Results(Document):
 
         Each row of a table is one line, so that two files can be compared line by line.
         """
+        return self._json_text
+
+    @cached_property
+    def _json_text(self) -> str:
+        """The text of `to_json`, which a run hashes, writes, and attaches to its PDF."""
         document = self.model_dump(by_alias=True)
         for name, field in type(self).model_fields.items():
             if UNWRITTEN in field.metadata and getattr(self, name) == field.get_default(call_default_factory=True):
                 del document[field.alias or name]
         lines: list[str] = []
         for key, entry in document.items():
-            value = _null_for_nan(entry)
-            if isinstance(value, list) and value and isinstance(value[0], dict):
-                text = "[\n  " + ",\n  ".join(map(_dump, value)) + "\n]"
+            if isinstance(entry, list) and entry and isinstance(entry[0], dict):
+                text = "[\n  " + ",\n  ".join(map(_dump, entry)) + "\n]"
             else:
-                text = _dump(value)
+                text = _dump(entry)
             lines.append(f"{_dump(key)}: {text}")
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -147,9 +151,9 @@ class Results(Document):
         return text_sha256(self.to_json())
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with ``update``, whose evidence hash and findings are computed anew."""
+        """Return a copy with ``update``, whose text, evidence hash and findings are computed anew."""
         copy = super().model_copy(update=update, deep=deep)
-        for name in ("evidence_sha256", "findings"):
+        for name in ("_json_text", "evidence_sha256", "findings"):
             copy.__dict__.pop(name, None)
         return copy
 
@@ -255,9 +259,15 @@ class Results(Document):
         return self.frame("estimates")
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
 def _dump(value: object) -> str:
-    """Return a value as JSON on one line; raises ValueError for a NaN, which JSON does not have."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    """Return a value as JSON on one line, null for a NaN or an infinite number, which JSON does not have."""
+    try:
+        return _encode(value)
+    except ValueError:
+        return _encode(_null_for_nan(value))
 
 
 def _not_results(source: str, path: str, reason: str) -> DataError:
