@@ -130,7 +130,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
 
 
 IMPORTED = {
-    "trend": 6, "recalibrate": 8, "equivocal": 9, "slices": 11, "thresholds": 11, "desirability": 13, "gates": 16,
+    "trend": 4, "standards": 5, "recalibrate": 8, "candidates": 9, "equivocal": 9, "slices": 11, "thresholds": 11,
+    "desirability": 12, "gates": 14,
 }
 """How many files outside its folder import from a chapter, at most: its numbers may only fall.
 
