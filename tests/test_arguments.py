@@ -228,3 +228,11 @@ def test_missing_values_of_pandas_are_missing() -> None:
             evalpipe.evaluate(values, [0.5] * 12, event=1)
     with pytest.raises(UsageError, match="'truth' is not an array of values"):
         evalpipe.evaluate({"a": 1}, [0.5], event=1)
+
+
+def test_the_reason_of_a_library_is_its_first_line() -> None:
+    with pytest.raises(UsageError) as caught:
+        evalpipe.evaluate(np.array(["2026", "2027"], "datetime64[Y]"), P[:2], event="2026")
+    first, second = str(caught.value).splitlines()  # the library's message, of any version, has several lines
+    assert first.startswith("error[not-a-column]: 'truth' is not an array of values: ")
+    assert second == "  = help: give one value a row, in an array of shape [n]"

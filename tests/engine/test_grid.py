@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import evalpipe.engine.replicates as engine
-from engine.runs import BOTH, intervals, numbers, people, run
+from engine.runs import BOTH, intervals, numbers, people, read_sample, run
+from evalpipe.engine.coarsening import cells_of
 from evalpipe.intervals import resampling
 from evalpipe.results import Results
 from few_by_day import few_by_day
@@ -174,3 +175,14 @@ def test_threads_batches_and_the_order_of_rows_change_no_byte_on_a_grid(
     monkeypatch.setattr(resampling, "LOOKUP", 0)
     monkeypatch.setattr(engine, "_in_threads", backwards)
     assert numbers(run(frame, **keys, engine={"mode": "grid", "workers": 1})) == numbers(expected)
+
+
+def test_rare_events_have_half_of_the_cells() -> None:
+    scores, generator = np.linspace(0, 1, 20_000), np.random.default_rng(0)
+    events = np.zeros(20_000, int)
+    events[generator.choice(np.arange(19_000, 20_000), 200, replace=False)] = 1  # one in a hundred, all of high scores
+    sample = read_sample(pl.DataFrame({"y": events, "s": scores}), models={"m": {"score": "s"}})
+    cells = cells_of(sample, sliced=64)
+    assert cells is not None
+    # Cells of equal rows would hold all events in the 3 of 64 at the upper end; each cell has rows of one outcome.
+    assert len(set(cells.cell_of_row[sample.truth == 1])) >= 31
