@@ -244,7 +244,7 @@ class Results(Document):
 
         ``fail_on`` is the least verdict that counts as missed, or never. ``"fail"``: failed gates. ``"warn"``: also
         failed gates whose severity is warn, and models, gates and datasets that the run before had and this one has
-        not. ``"inconclusive"``: also gates that the interval leaves open.
+        not. ``"inconclusive"``: also inconclusive gates.
         """
         fail_on = current_word(fail_on)
         something_gone = fail_on in ("warn", "inconclusive") and any(warning.code in GONE for warning in self.warnings)

@@ -66,10 +66,11 @@ TESTS: dict[str, tuple[str, Procedure]] = {
 """What each test in `Comparison.test` is called, and how it is made."""
 VERDICT = Procedure(
     "Verdicts",
-    "Better or worse: the difference lies on that side of zero; where a margin is declared, beyond it, or that is said "
-    "to be open. Equivalent: it lies within the margin, be it zero or not. Each of these needs a p-value, adjusted for "
-    "all differences of the table, below 1 − level. Undecided: it is not below. Same: the difference is zero in every "
-    "resample. No direction: neither higher nor lower values are better. Untested: there is no p-value.",
+    "Better or worse: the difference lies on that side of zero; where a margin is declared, beyond it, or the verdict "
+    "adds “perhaps within the margin”. Equivalent: it lies within the margin, be it zero or not. Each of these needs a "
+    "p-value, adjusted for all differences of the table, below 1 − level. Undecided: it is not below. Same: the "
+    "difference is zero in every resample. No direction: neither higher nor lower values are better. Untested: there "
+    "is no p-value.",
     "Lakens, D. (2017). Equivalence tests: a practical primer for t tests, correlations, and meta-analyses. Social "
     "Psychological and Personality Science 8(4), 355–362.",
 )

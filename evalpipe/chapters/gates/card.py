@@ -317,7 +317,7 @@ def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 
 
 def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
-    """Yield a finding on each gate that these data leave open, with about how many more rows would decide."""
+    """Yield a finding on each inconclusive gate, with about how many more rows would decide."""
     for gate_rows in _by_gate(rows):
         what_is_open = ("The nights so far do not decide." if gate_rows[0].on == "sequence"
                  else f"These data do not decide.{_more_rows_sentence(results, gate_rows)}")

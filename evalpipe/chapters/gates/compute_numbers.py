@@ -218,7 +218,7 @@ def verdict(limits: GateLimits, on: On, observed: Observed, undefined: Word = "f
 
     ``undefined`` is the verdict on a number that is undefined, or whose interval cannot be relied on; with "pass", the
     value of the latter is judged. Without any interval the value is judged, whatever ``on`` says. A number that a slice
-    has too few rows for is left open.
+    has too few rows for is inconclusive.
     """
     because, interval = observed.reason, observed.interval
     if observed.value is None:

@@ -213,7 +213,7 @@ def kept(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
 
 
 def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
-    """Yield a finding on each bound that these data leave open, with about how many more rows would decide."""
+    """Yield a finding on each bound that these data leave undecided, with about how many more rows would decide."""
     for bounded in rows:
         row, bound, _ = bounded
         more = more_rows(row, bound, rows_of(results, row))

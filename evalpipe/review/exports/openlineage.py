@@ -19,7 +19,7 @@ EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 FACETS = "https://openlineage.io/spec/facets"
 NAMESPACE = "evalpipe"
 STATUSES = {"pass": "pass", "warn": "fail", "fail": "fail", "inconclusive": "skip", "skipped": "skip"}
-"""The status of a test by what became of a gate: one that the interval leaves open decided nothing."""
+"""The status of a test by what became of a gate: an inconclusive one decided nothing."""
 
 SEVERITIES = {"fail": "error", "warn": "warn"}
 
