@@ -14,7 +14,7 @@ PARTS = ["brier_reliability", "brier_refinement", "brier_resolution"]
 
 
 def test_both_parts_are_drawn_side_by_side_from_the_same_groups() -> None:
-    results = run(people(300), metrics=["brier"], intervals={"method": "none"}, calibration=None)
+    results = run(people(300), metrics=["brier"], intervals={"replicates": 100}, calibration=None)
     (drawing,) = of_figure(results, "d", "refinement")
     assert drawing.title == "Reliability and refinement"
     reliability, refinement = (dict(points.columns) for points in drawing.points)

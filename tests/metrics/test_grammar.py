@@ -192,6 +192,7 @@ def test_what_is_no_expression_is_refused_with_its_place(text: str, start: int, 
         read_expression(text)
 
     assert (refused.value.message, refused.value.start) == (message, start)
+    assert refused.value.end > start  # where the expression ends, one character beyond it is marked
 
 
 @given(st.text(max_size=60) | st.text("ab12+-*/()., **sqrt", max_size=60))

@@ -96,3 +96,8 @@ def test_what_is_broken_is_told(tmp_path: Path, document: dict[str, Any], broken
     with pytest.raises(DataError) as caught:
         Results.read(tmp_path)
     assert f"does not hold results of evalpipe: {next(iter(broken))}" in str(caught.value)
+
+
+def test_a_fault_of_version_2_is_told_as_such(results: Results) -> None:
+    with pytest.raises(DataError, match=r"does not hold results of evalpipe: name: input should be a valid string"):
+        Results.from_json(json.dumps(json.loads(results.to_json()) | {"name": 1}))

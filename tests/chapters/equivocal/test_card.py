@@ -16,6 +16,7 @@ from evalpipe.card.page import plain
 from evalpipe.card.tables import shown
 from evalpipe.chapters.equivocal.card import matrix, reach, reading
 from evalpipe.chapters.slices.card import sections
+from evalpipe.errors import SpecError
 from evalpipe.results import Confusion, Results, Zone
 
 FAST = intervals(100)
@@ -114,3 +115,12 @@ def test_tables_of_slices_count_all_rows(results: Results) -> None:
     sizes = {line[0]: line[1] for line in lines(table(sections(results)))}
     assert sizes["All rows"] == "400"
     assert sizes["h = x"] == f"{people(400)['h'].to_list().count('x')}"
+
+
+@pytest.mark.parametrize(("reach", "hint"), [
+    (1.5, None), (2, "did you mean 0.02?"), (100, "did you mean 1?"), (101, None)])
+def test_a_reach_in_per_cent_is_told_as_a_share(reach: float, hint: str | None) -> None:
+    with pytest.raises(SpecError) as caught:
+        run(people(10), equivocal=reach, **KEYS)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.hint) == ("out-of-range", hint)
