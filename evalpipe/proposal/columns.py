@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -113,24 +111,24 @@ class ColumnLook:
 
     @property
     def written_levels(self) -> int:
-        """The number of its levels in a run whose spec declares none of its texts missing."""
+        """The number of its levels in a slice, for which the proposed spec declares no text, such as NA, missing."""
         return len(self.levels) + len(self.nulls)
 
     @property
     def graded(self) -> bool:
-        """Whether it can be an outcome of levels."""
+        """Whether it can be an outcome of levels: it has a few short ones, which are no measured numbers."""
         are_short = all(len(level) <= LONGEST_LEVEL for level in self.levels)
         is_fit = self.kind in ("boolean", "text") or (self.kind == "number" and self.whole and not self.percent_signs)
         return is_fit and len(self.levels) > 1 and are_short
 
     @property
     def usable(self) -> bool:
-        """Whether it can be an outcome."""
+        """Whether it can be an outcome, of levels or of numbers."""
         return self.graded or (self.kind == "number" and not self.constant and not self.percent_signs)
 
     @property
-    def two_but_one(self) -> bool:
-        """Whether it has two levels beside one that may mean a missing value."""
+    def has_two_clear_levels(self) -> bool:
+        """Whether it has two levels beside one that may mean a missing value, and so may be a binary outcome."""
         return bool(self.doubtful) and len(self.levels) == 3
 
     def without_doubtful(self) -> ColumnLook:
@@ -152,28 +150,27 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
     rows = sum(len(part.cells) for part in parts)
     lists = [series for series in (listed_numbers(part.cells) for part in parts) if series is not None]
     if len(lists) == len(parts):
-        read = pl.concat(lists)
-        gone = read.is_null() | read.list.eval(pl.element().is_null() | pl.element().is_nan()).list.any().fill_null(
-            value=True)
-        return ColumnLook(name, "list", rows, int(gone.sum()), read.n_unique(), pl.Series(name, [], dtype=pl.String),
-                          lists=read)
+        cells = pl.concat(lists)
+        has_gap = cells.list.eval(pl.element().is_null() | pl.element().is_nan()).list.any()
+        is_missing = cells.is_null() | has_gap.fill_null(value=True)
+        return ColumnLook(name, "list", rows, int(is_missing.sum()), cells.n_unique(),
+                          pl.Series(name, [], dtype=pl.String), lists=cells)
     try:
         words = pl.concat([texts(part.cells).alias(name) for part in parts])
     except Unreadable:
         return ColumnLook(name, "nested", rows, 0, 0, pl.Series(name, [], dtype=pl.String))
     unique, begin = rows > len(parts), 0
-    for part in parts:
+    for part in parts:  # unique within each dataset: two may have the same rows
         part_words = words.slice(begin, len(part.cells))
         unique &= not part_words.null_count() and part_words.n_unique() == len(part_words)
         begin += len(part.cells)
-    numbers = [_read_numbers(part) for part in parts]
+    numbers = [read for part in parts if (read := _read_numbers(part)) is not None]
     if words.null_count() == rows:
         return ColumnLook(name, "empty", rows, rows, 0, words)
-    if None not in numbers:
-        nulls = sorted(reduce(or_, (read[1] for read in numbers if read)))
-        values = pl.concat([read[0] for read in numbers if read])
-        has_percent_signs = any(read[2] for read in numbers if read)
-        look = replace(number_look(name, words, values, tuple(nulls)), unique=unique, percent_signs=has_percent_signs)
+    if len(numbers) == len(parts):
+        values, nulls, have_percent_signs = zip(*numbers, strict=True)
+        look = number_look(name, words, pl.concat(values), tuple(sorted(set().union(*nulls))))
+        look = replace(look, unique=unique, percent_signs=any(have_percent_signs))
         codes = [level for level in look.levels if re.search(_NULL_LEVEL, level)] if len(look.levels) == 3 else []
         return replace(look, doubtful=codes[0]) if len(codes) == 1 and all(part.separated for part in parts) else look
     # Texts such as NA mean a missing value beside exactly two others.
@@ -208,9 +205,9 @@ def number_look(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str
 
 def _missing_codes(present: pl.Series) -> tuple[int, str] | None:
     """Return the count and the text of a missing-value code such as -99 beside probabilities; None without one."""
-    codes = present.is_in([1 - 10.0**digits for digits in range(1, 7)])
-    shares = present.filter(~codes)
-    if not codes.any() or not shares.is_between(0, 1).all() or (shares == shares.floor()).all():
+    codes = present.is_in([1 - 10.0**digits for digits in range(1, 7)])  # -9, -99, …
+    others = present.filter(~codes)
+    if not codes.any() or not others.is_between(0, 1).all() or (others == others.floor()).all():
         return None
     return int(codes.sum()), f"{present.filter(codes)[0]:.0f}"
 
@@ -250,15 +247,18 @@ def _read_numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
         return None
     values = plain.set(~is_number.fill_null(value=False), None).cast(pl.Float64, strict=False)
     null_words = {word for word in null_words if word.lower() != "nan"}
-    is_code = cells.str.contains(_NULL_CODE).fill_null(value=False)
-    shares = values.filter(~is_code).drop_nulls()
-    if part.separated and is_code.any() and shares.is_between(0, 1).all() and (shares != shares.floor()).any():
+    is_code = cells.str.contains(_NULL_CODE).fill_null(value=False)  # such as -99, beside probabilities alone
+    others = values.filter(~is_code).drop_nulls()
+    if part.separated and is_code.any() and others.is_between(0, 1).all() and (others != others.floor()).any():
         return values.set(is_code, None), null_words | set(cells.filter(is_code)), has_percent_signs
     return values, null_words, has_percent_signs
 
 
 def _level_counts(words: pl.Series, distinct: int, sort_as: pl.Series | None = None) -> Mapping[str, int]:
-    """Return the texts of values with their counts, sorted by ``sort_as`` or else by text; empty for many values."""
+    """Return the texts of values with their counts, sorted by ``sort_as`` or else by text.
+
+    Empty where the ``distinct`` values are too many to be levels.
+    """
     if distinct > MOST_LEVELS:
         return MappingProxyType({})
     keys = words if sort_as is None else sort_as
@@ -335,7 +335,7 @@ class Looked:
         return sum(dataset.frame.height for dataset in self.datasets)
 
     def fully(self, names: Sequence[str]) -> Looked:
-        """Return the datasets with some columns summarised from all of their rows."""
+        """Return the datasets with the columns ``names`` summarised from all rows, not from the first ones alone."""
         if self.whole:
             return self
         read = list(dict.fromkeys(names))
@@ -366,8 +366,9 @@ def _dataset_names(paths: Sequence[str]) -> list[str]:
         ending = next((suffix for suffix in SUFFIXES if stem.lower().endswith(suffix)), "")
         stem = re.sub(r"[*?\[\]]+", "", stem[: len(stem) - len(ending)]).strip(" -_.") or "evaluation"
         if not is_key(stem):
-            way = re.search(r"^write '(.*)'$", bad_key(stem, quoted(stem))[1] or "", re.DOTALL)
-            stem = way[1] if way else "evaluation"
+            # The hint of the error says how to write the name, if it can be written as a key.
+            valid_name = re.search(r"^write '(.*)'$", bad_key(stem, quoted(stem))[1] or "", re.DOTALL)
+            stem = valid_name[1] if valid_name else "evaluation"
         names.append(stem if stem not in names else f"{stem}_{len(names) + 1}")
     return names
 
@@ -396,12 +397,12 @@ def _find_table(source: Source) -> DataTable:
             encodings = {likely_encoding(file) for file, _ in located.files} - {"ascii"}
             encoding = encodings.pop() if len(encodings) == 1 else None  # none where files differ
             encoding = None if encoding == "utf-8" else encoding
-            sign = likeliest(path, SEPARATORS[located.format], encoding)
+            likely_separator = likeliest(path, SEPARATORS[located.format], encoding)
         except Unreadable as fault:
             raise DataError(fault.problem(shown, None)) from None
-        is_usual = sign == SEPARATORS[located.format]
-        source = replace(
-            source, csv=CsvPlan(separator=None if is_usual else sign, declared=not is_usual, encoding=encoding))
+        is_usual = likely_separator == SEPARATORS[located.format]
+        csv = CsvPlan(separator=None if is_usual else likely_separator, declared=not is_usual, encoding=encoding)
+        source = replace(source, csv=csv)
     catalog = look(Sources({source.dataset: DatasetSource(source.dataset, source, (), {})}, "", Origin()))
     if catalog.problems:
         raise DataError(*catalog.problems)
@@ -427,7 +428,10 @@ def _read_rows(table: DataTable, names: Sequence[str], limit: int | None) -> pl.
 def _row_batches(
     path: Path, shown: str, table: DataTable, names: Sequence[str], count: int | None
 ) -> Iterator[pl.DataFrame]:
-    """Yield columns of a file in batches of rows, without blank lines; raises Unreadable."""
+    """Yield columns of a file in batches of rows, without blank lines, at most ``count`` rows where files can be cut.
+
+    Raises Unreadable.
+    """
     arguments = (path, shown, table.format, table.named.csv, names, ())
     if table.format not in TEXT_FORMATS:
         yield files.read(*arguments, count=count)[0]
@@ -438,16 +442,16 @@ def _row_batches(
 
 
 def _has_decimal_commas(frame: pl.DataFrame, separator: str) -> bool:
-    """Tell whether more columns of text have decimal commas than decimal points.
+    """Tell whether more columns of text have decimal commas than decimal points, and so the file is read with commas.
 
     Where the ``separator`` is a comma too, one before three digits may separate thousands, as in "1,234".
     """
-    column_counts = {",": 0, ".": 0}
+    columns_by_mark = {",": 0, ".": 0}
     for column in frame.select(pl.col(pl.String)):
         cells = column.drop_nulls().unique().str.replace(r"\s*%\s*$", "").str.strip_chars()
         cells = cells.filter((cells != "") & ~cells.str.to_lowercase().is_in(list(NULLS)))
         for mark, decimal in (",", _COMMA), (".", _POINT):
             are_numbers = cells.str.contains(rf"{decimal}|{_WHOLE}").all()
             clear_cells = cells.filter(~cells.str.contains(_THOUSANDS)) if mark == separator else cells
-            column_counts[mark] += bool(are_numbers and clear_cells.str.contains(decimal).any())
-    return column_counts[","] > column_counts["."]
+            columns_by_mark[mark] += bool(are_numbers and clear_cells.str.contains(decimal).any())
+    return columns_by_mark[","] > columns_by_mark["."]

@@ -67,16 +67,17 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
     if answers.outcome is not None:
         return column_of(answers.outcome, columns, "--outcome"), "your answer"
     graded = [look for look in columns.values() if look.graded and not like_prediction(look.name)]
+    binary = [look for look in graded if len(look.levels) == 2 or look.has_two_clear_levels]
+    two_levels = [look for look in binary if not has_word(look.name, WEIGHTS)]
     named = [look for look in columns.values() if like_outcome(look.name) and look.usable]
     matched = [look for look in graded if _has_probabilities(families(tuple(look.levels), columns, without=look.name))]
-    two = [look for look in graded if (len(look.levels) == 2 or look.two_but_one) and not has_word(look.name, WEIGHTS)]
-    likely = [*named, *(look for look in two if look not in named)]
+    likely = [*named, *(look for look in two_levels if look not in named)]
     with_event = [] if answers.event is None else [
         look for look in likely if find_level(answers.event, tuple(look.levels)) is not None]
-    sure = [look for look in named if has_word(look.name, SURE)]
-    evidence = (
+    surely_named = [look for look in named if has_word(look.name, SURE)]
+    evidence = (  # the first kind of evidence that fits a single column decides
         ([look for look in matched if look in named] or matched, "columns of predictions are named after its levels"),
-        (sure or (named if len(likely) == 1 else []), "its name is that of an outcome"),
+        (surely_named or (named if len(likely) == 1 else []), "its name is that of an outcome"),
         ([look for look in columns.values() if named_after(look, columns)], "predictions are named after it"),
         (with_event, f"the only column of two levels of which one is {quoted(answers.event)}"),
         ([look for look in graded if predicted_levels(columns, tuple(look.levels), without=[look.name])],
@@ -88,11 +89,12 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
     others = [look for look in columns.values() if look.usable and look not in likely
               and not like_prediction(look.name) and not has_word(look.name, WEIGHTS | EXPOSURES)
               and not (look.unique and like_id(look.name))]
-    candidates = sure or (likely if len(likely) > 1 else [*likely, *others])
+    candidates = surely_named or (likely if len(likely) > 1 else [*likely, *others])
     return _outcome_question([look for look in candidates if answers.task in (None, *_possible_tasks(look))], columns)
 
 
 def _has_probabilities(level_families: Sequence[Family]) -> bool:
+    """Tell whether columns named after the levels of an outcome sum to 1, or 100, as probabilities of these do."""
     return any(family.kind in ("probabilities", "percent") for family in level_families)
 
 
@@ -113,9 +115,8 @@ def _outcome_question(candidates: Sequence[ColumnLook], columns: Mapping[str, Co
 def described(look: ColumnLook) -> str:
     """Describe the values of a column in a clause, such as "2 levels, no and yes"."""
     if look.levels and (look.kind != "number" or len(look.levels) <= 6):
-        some = list(look.levels)[:6]
-        return f"{counted(len(look.levels), 'level')}, {listed(some, 'and')}" if len(some) == len(look.levels) else (
-            f"{counted(len(look.levels), 'level')}, the first {listed(some, 'and')}")
+        first = "" if len(look.levels) <= 6 else "the first "
+        return f"{counted(len(look.levels), 'level')}, {first}{listed(list(look.levels)[:6], 'and')}"
     if look.kind == "number":
         return f"{'whole numbers' if look.whole else 'numbers'} from {look.low:g} to {look.high:g}"
     return counted(look.distinct, "value")
@@ -139,13 +140,13 @@ def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: An
     if len(possible) == 1:
         return possible[0], "numbers that are not all whole" if look.kind == "number" else "text"
     has_probabilities = _has_probabilities(families(tuple(look.levels), columns, without=look.name))
-    if look.kind != "number" and (has_probabilities or not look.two_but_one):
+    if look.kind != "number" and (has_probabilities or not look.has_two_clear_levels):
         return "multiclass", "more than two levels; where they have an order, init again with --task ordinal"
     if has_probabilities:
         return "multiclass", "there is a probability of each value; where they have an order, see --task ordinal"
     known = f"the outcome {quoted(look.name)} holds {described(look)}"
     notes = _TASK_NOTES
-    if look.two_but_one:
+    if look.has_two_clear_levels:
         notes = _TASK_NOTES | {"binary": f"two levels; {quoted(look.doubtful)} means that the outcome is missing"}
     return Question("task", known, "what are they?", tuple((task, notes[task]) for task in possible))
 
@@ -164,11 +165,11 @@ def _possible_tasks(look: ColumnLook) -> list[Task]:
     if len(look.levels) == 2:
         return ["binary", *number_tasks]
     tasks: list[Task] = [*number_tasks, "ordinal", "multiclass"] if number_tasks else ["multiclass", "ordinal"]
-    return ["binary", *tasks] if look.two_but_one else tasks
+    return ["binary", *tasks] if look.has_two_clear_levels else tasks
 
 
 def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice | Question:
-    """Return the levels and the event of an outcome, or the question for these; raises UsageError."""
+    """Return the levels and the event of an outcome, or the question for these; raises UsageError for a wrong flag."""
     rules = (
         (answers.event is not None and task != "binary",
          f"--event is for a binary outcome, not for one of the task {task}",
@@ -261,6 +262,7 @@ def _survival_sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str |
 
 
 def _has_two_levels(look: ColumnLook) -> bool:
+    """Tell whether a column may say which rows had the event, or are censored."""
     return look.graded and len(look.levels) == 2 and not like_prediction(look.name)
 
 

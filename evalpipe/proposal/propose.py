@@ -102,7 +102,7 @@ def other_columns(
     columns: Mapping[str, ColumnLook], used: Sequence[str], row_id: ColumnLook | None, refused: Mapping[str, str],
     within: str,
 ) -> OtherColumns:
-    """Sort the unused columns by their possible use.
+    """Sort the columns that are neither outcome nor predictions by their possible use, which the spec suggests.
 
     ``row_id`` is the column of ids, ``refused`` are reasons by column why it is no prediction, ``within`` the words for
     the rows that were read.
@@ -132,27 +132,33 @@ def other_columns(
 
 
 def _slicing_period(look: ColumnLook) -> tuple[str, int] | None:
-    """Return the period to slice a column of dates by, and their number; None for fewer than two, or other columns."""
+    """Return the length of periods to slice a column of dates by, "month" or "year", and the number of such periods.
+
+    None where the column has other values, or all its dates lie in one period.
+    """
     dates = days(look.texts)
     if look.kind != "date" or dates.null_count() > look.texts.null_count():
         return None
     months, years = (len(set(periods(dates.drop_nulls(), length))) for length in ("month", "year"))
-    period = ("month", months) if months <= MOST_MONTHS else ("year", years)
-    return period if period[1] > 1 else None
+    length, count = ("month", months) if months <= MOST_MONTHS else ("year", years)
+    return (length, count) if count > 1 else None
 
 
 def _take_out(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
-    """Remove the columns that fit from ``rest``, and return them."""
-    used_columns = [look for look in rest.values() if fits(look)]
-    for look in used_columns:
+    """Remove the columns that fit from ``rest``, so that none has two uses, and return them."""
+    fitting = [look for look in rest.values() if fits(look)]
+    for look in fitting:
         del rest[look.name]
-    return used_columns
+    return fitting
 
 
 def _left_out_lines(
     rest: Mapping[str, ColumnLook], refused: Mapping[str, str], more_slices: Sequence[ColumnLook]
 ) -> Iterable[str]:
-    """Yield a line for each reason why columns are not used; ``refused`` are reasons by column."""
+    """Yield a line for each reason why columns are not used, with their names, for a comment in the spec.
+
+    ``refused`` are reasons by column, ``more_slices`` columns beyond the most that are suggested as slices.
+    """
     reasons: dict[str, list[str]] = {}
     for name, reason in refused.items():
         reasons.setdefault(reason, []).append(name)
@@ -218,21 +224,23 @@ class Proposal:
         if column.nulls:
             nulls = f" ({listed(column.nulls, 'or')})"
         rows = f"{counted(column.missing, 'row')} without a value of {quoted(column.name)}{nulls}"
-        missing = [f"{rows}: left out by 'where'"] if column.missing else []
-        predicted = {line.key for model in self.models for line in model.lines} & {"probabilities", "scores"}
-        if column.doubtful and self.outcome.task in CLASSES and not predicted:
+        outcome_notes = [f"{rows}: left out by 'where'"] if column.missing else []
+        keys = {line.key for model in self.models for line in model.lines}
+        if column.doubtful and self.outcome.task in CLASSES and not keys & {"probabilities", "scores"}:
             level = f"{quoted(column.doubtful)} is a level of {quoted(column.name)}"
             rows = counted(column.levels[column.doubtful], "row")
-            missing.append(f"{level}, in {rows}: check that it does not mean a missing value")
-        encoded = [f"{dataset.path} is {dataset.encoding_note}" for dataset in self.looked.datasets
-                   if dataset.encoding_note is not None]
+            outcome_notes.append(f"{level}, in {rows}: check that it does not mean a missing value")
+        encoding_notes = [f"{dataset.path} is {dataset.encoding_note}" for dataset in self.looked.datasets
+                          if dataset.encoding_note is not None]
         others = named_after_others(column, self.looked.columns, [look.name for look in self.predicted])
         further = further_specs(others.values(), self.levels.event, self.looked.columns,
                                 [dataset.path for dataset in self.looked.datasets])
-        period_notes = [f"for each measure by {count.split()[-1].removesuffix('s')}, remove the # before 'slices' and "
-                 f"'{line}', or add --set {shlex.quote(f'slices=[{line}]')} to the run"
-                 for line, count in self.others.periods[:1]]
-        return (*encoded, *missing, *period_notes, *(note for model in self.models for note in model.notes), *further)
+        period_notes = [  # of a count such as "12 months" the period is a month
+            f"for each measure by {count.split()[-1].removesuffix('s')}, remove the # before 'slices' and "
+            f"'{line}', or add --set {shlex.quote(f'slices=[{line}]')} to the run"
+            for line, count in self.others.periods[:1]]
+        model_notes = [note for model in self.models for note in model.notes]
+        return (*encoding_notes, *outcome_notes, *period_notes, *model_notes, *further)
 
 
 def propose(looked: Looked, answers: Answers) -> Proposal | Question:
@@ -255,6 +263,7 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
         parts = _choose_parts({name: looked.columns[name] for name in (*used, *recognised_by)}, answered)
         if isinstance(parts, Question):
             return parts
+        # Of all rows, but with the reasons from the first rows: here, outcome and task were as if a person gave them.
         outcome = replace(parts[0], reason=outcome.reason, task_reason=outcome.task_reason)
         levels, choices = parts[1], replace(parts[2], refused=choices.refused)
     looked = replace(looked, columns=without_doubtful_levels(looked.columns, outcome.column, levels.levels))
@@ -265,7 +274,10 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
 
 
 def without_keys(looked: Looked, answers: Answers) -> Looked:
-    """Return the data without the columns that flags give for keys of rows; raises UsageError for unsuitable ones."""
+    """Return the data without the columns of flags such as --weight, which are neither outcome nor predictions.
+
+    Raises UsageError for a column that the data do not have, or that has no numbers where numbers are needed.
+    """
     for key, name in answers.keys:
         look = column_of(name, looked.columns, f"--{key}")
         if key != "cluster" and look.kind != "number":
@@ -295,12 +307,13 @@ def _choose_parts(
     if isinstance(outcome_choice, Question):
         return outcome_choice
     column, reason = outcome_choice
-    task = choose_task(column, columns, answers)
-    if isinstance(task, Question):
-        return task
-    if task[0] == "binary" and column.two_but_one:
+    task_choice = choose_task(column, columns, answers)
+    if isinstance(task_choice, Question):
+        return task_choice
+    task, task_reason = task_choice
+    if task == "binary" and column.has_two_clear_levels:
         column = column.without_doubtful()
-    outcome = OutcomeChoice(column, reason, *task)
+    outcome = OutcomeChoice(column, reason, task, task_reason)
     levels = choose_levels(column, outcome.task, answers)
     if isinstance(levels, Question):
         return levels
@@ -323,27 +336,30 @@ def _no_predictions_error(
     """Return the error of data without a prediction, with the reasons why columns that look like one are none."""
     event = "" if levels.event is None else f" for the event {quoted(levels.event)}"
     other = ", or another --event" if choices.refused and event else ""
-    signs = {look.name: f"percents as texts, such as {quoted(look.texts.drop_nulls()[0].strip())}"
-             for look in columns.values() if look.percent_signs}
-    hint = NO_SIGNS if signs else f"name its column, --model NAME=COLUMN{other}"
+    percent_texts = {look.name: f"percents as texts, such as {quoted(look.texts.drop_nulls()[0].strip())}"
+                     for look in columns.values() if look.percent_signs}
+    hint = NO_SIGNS if percent_texts else f"name its column, --model NAME=COLUMN{other}"
     coded = [look.name for look in columns.values() if look.coded and look.name in choices.refused]
     if coded:
         hint = f"write a missing value as null in the data; if it is a score, name its column, --model NAME={coded[0]}"
     return UsageError.of(
         "no-predictions", f"no column of the data is a prediction of {quoted(column.name)}{event}", hint,
-        tuple(f"{name}: {why}" for name, why in ({**choices.refused, **signs}).items()))
+        tuple(f"{name}: {why}" for name, why in ({**choices.refused, **percent_texts}).items()))
 
 
 def _models_in_data(
     outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], lists: tuple[ModelChoice, ...]
 ) -> ModelChoices | Question:
-    """Return the models recognised in the data, or the question which they are; ``lists`` are those in lists."""
+    """Return the models recognised in the data, or the question which columns are predictions.
+
+    ``lists`` are the models that were recognised in columns of lists.
+    """
     level_families = families(levels.levels, columns, without=outcome.column.name)
     columns_of_families = [name for family in level_families for name in family.columns.values()]
-    others = named_after_others(outcome.column, columns, columns_of_families)
+    other_outcomes = named_after_others(outcome.column, columns, columns_of_families)
     columns_with_codes = {look.name: f"{look.coded[1]} in {counted(look.coded[0], 'row')}, beside numbers from 0 to 1"
-             for look in columns.values() if look.coded and look.name != outcome.column.name}
-    columns = {name: look for name, look in columns.items() if name not in {*others, *columns_with_codes}}
+                          for look in columns.values() if look.coded and look.name != outcome.column.name}
+    columns = {name: look for name, look in columns.items() if name not in {*other_outcomes, *columns_with_codes}}
     if outcome.task in NUMBERS:
         choices = number_models(outcome.column, outcome.task, columns)
     elif outcome.task == "binary":
@@ -352,7 +368,7 @@ def _models_in_data(
         choices = level_models(outcome.column, levels.levels, columns, lists)
     if isinstance(choices, Question):
         return choices
-    refused = {name: f"named after {quoted(other)}, another outcome" for name, other in others.items()}
+    refused = {name: f"named after {quoted(other)}, another outcome" for name, other in other_outcomes.items()}
     refused |= refused_lists(levels.levels, columns) if outcome.task in CLASSES else {}
     return replace(choices, refused={**choices.refused, **columns_with_codes, **refused})
 
@@ -361,13 +377,16 @@ def _models_of_flags(
     outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook], lists: tuple[ModelChoice, ...],
     answers: Answers,
 ) -> ModelChoices:
-    """Return the models of --model flags; flags with the same name give columns of one model."""
+    """Return the models of --model flags, NAME=COLUMN or a column alone; flags of one name give columns of one model.
+
+    ``lists`` are the models that were recognised in columns of lists. Raises UsageError for an unusable flag.
+    """
     models: dict[str, ModelChoice] = {}
     list_model_of = {model.columns[0]: model for model in lists}
     refused = refused_lists(levels.levels, columns)
     for text in answers.models:
-        name, sign, column = text.partition("=")
-        if text in columns or not sign:  # a column alone, whose name may hold the sign
+        name, equals_sign, column = text.partition("=")
+        if text in columns or not equals_sign:  # a column alone, whose name may hold the sign
             name, column = model_name_of(text), text
         elif not is_key(name):
             message, hint = bad_key(name, quoted(name))
@@ -391,7 +410,7 @@ def _models_of_flags(
 def _model_of_flag(
     name: str, column: str, outcome: OutcomeChoice, levels: LevelChoice, columns: Mapping[str, ColumnLook]
 ) -> ModelChoice:
-    """Return the model of a --model flag; its kind follows from the column's values."""
+    """Return the model of a --model flag; what it predicts (class, probability, score, …) follows from its values."""
     if outcome.task in NUMBERS:
         return asked_number(name, column_of(column, columns, "--model"))
     if outcome.task != "binary":
@@ -424,7 +443,10 @@ class Path:
 
 
 def unanswered(looked: Looked, answers: Answers, first: Question) -> UsageError:
-    """Return the error of a command line that leaves questions open; ``first`` is the first of them."""
+    """Return the error of a command line that leaves questions open: all of them, so that one more call answers them.
+
+    ``first`` is the first of them, which alone is named where no choice leads to a spec.
+    """
     paths = list(_answer_paths(looked, answers))
     if not paths:
         return UsageError(first.problem())
