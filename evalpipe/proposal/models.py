@@ -61,18 +61,18 @@ def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, withou
     ]
     used_columns = {column for by_level, _ in candidates for column in by_level.values()}
     names = {normalised(name): name for name in reversed(numeric) if name not in used_columns}
-    plains = [normalised(level) for level in levels]
-    if all(plains) and len(set(plains)) == len(plains):
-        candidates += [({level: names[before + text + after] for level, text in zip(levels, plains, strict=True)}, None)
-                  for before, after in _texts_around(plains, list(names), set(names))]
+    texts = [normalised(level) for level in levels]
+    if all(texts) and len(set(texts)) == len(texts):  # also names that differ from the levels in signs or capitals
+        candidates += [({level: names[before + text + after] for level, text in zip(levels, texts, strict=True)}, None)
+                       for before, after in _texts_around(texts, list(names), set(names))]
     recognised = [family_of(by_level, pattern, columns) for by_level, pattern in candidates]
     return [family for family in recognised if family is not None]
 
 
 def _texts_around(levels: Sequence[str], names: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of texts before and after a level such that all levels between them are ``known`` names.
+    """Yield pairs of texts, before and after a level, that make a name among ``known`` of every level.
 
-    No name is of two pairs.
+    So of `p_yes` and `p_no` the pair is ("p_", ""). No name is of two pairs.
     """
     longest, yielded = max(levels, key=len), set[str]()
     for name in names:
@@ -100,21 +100,24 @@ def family_of(by_level: dict[str, str], pattern: str | None, columns: Mapping[st
     are_dummies = not are_named_so and all(look.whole and look.high <= 1 for look in looks)
     if are_dummies or all(look.missing == look.rows for look in looks):
         return None
-    widest, total = _sum_gap_and_mean(looks)
+    sum_gap, mean_sum = _sum_gap_and_mean(looks)
     if any(look.percent_signs for look in looks):
         return Family(by_level, "percent", pattern, _sum_gap_and_mean(looks, 100)[0])
-    if low >= 0 and high <= 1 and widest <= MOST_ROUNDING:
-        return Family(by_level, "probabilities", pattern, widest)
-    if low >= 0 and 1 < high <= 100 and abs(total - 100) <= 100 * MOST_ROUNDING:
+    if low >= 0 and high <= 1 and sum_gap <= MOST_ROUNDING:
+        return Family(by_level, "probabilities", pattern, sum_gap)
+    if low >= 0 and 1 < high <= 100 and abs(mean_sum - 100) <= 100 * MOST_ROUNDING:
         return Family(by_level, "percent", pattern, _sum_gap_and_mean(looks, 100)[0])
     has_score_name = any(has_word(look.name, SCORE_WORDS) for look in looks)
     if not are_named_so or any(not words(look.name) for look in looks):
         return None
-    return Family(by_level, "loose" if low >= 0 and high <= 1 and not has_score_name else "scores", pattern, widest)
+    return Family(by_level, "loose" if low >= 0 and high <= 1 and not has_score_name else "scores", pattern, sum_gap)
 
 
 def _sum_gap_and_mean(looks: Sequence[ColumnLook], expected: float = 1) -> tuple[float, float]:
-    """Return the largest relative difference of a row's sum over columns from ``expected``, and the mean sum."""
+    """Return the largest relative difference of a row's sum over columns from ``expected``, and the mean sum.
+
+    Probabilities of all levels sum to 1, percents to 100.
+    """
     columns = [look.values.alias(str(index)) for index, look in enumerate(looks) if look.values is not None]
     total = pl.select(pl.sum_horizontal(columns, ignore_nulls=False)).to_series()
     if total.null_count() == len(total):
@@ -130,11 +133,12 @@ def pairs(columns: Sequence[ColumnLook]) -> list[tuple[str, str]]:
     first_values = np.stack([look.values.head(_FIRST_ROWS).to_numpy() for look in columns if look.values is not None])
     summing: list[tuple[str, str]] = []
     for index, look in enumerate(columns):
-        off = np.abs(first_values[index + 1:] + first_values[index] - 1) > _PAIR_GAP  # not so of a row without a value
-        for other in np.flatnonzero(~off.any(axis=1)):
-            neighbour = columns[index + 1 + int(other)]
-            if _sum_gap_and_mean([look, neighbour])[0] <= _PAIR_GAP:
-                summing.append((look.name, neighbour.name))
+        later_values = first_values[index + 1:]
+        off = np.abs(later_values + first_values[index] - 1) > _PAIR_GAP  # not so of a row without a value
+        for offset in np.flatnonzero(~off.any(axis=1)):
+            other = columns[index + 1 + int(offset)]
+            if _sum_gap_and_mean([look, other])[0] <= _PAIR_GAP:
+                summing.append((look.name, other.name))
     return summing
 
 
@@ -181,7 +185,7 @@ class ModelChoices:
 
 
 def named_apart(models: Iterable[ModelChoice]) -> tuple[ModelChoice, ...]:
-    """Return models with distinct names that the spec accepts."""
+    """Return models under names that the spec accepts as keys, numbered where two have the same: a, a_2."""
     names: list[str] = []
     renamed: list[ModelChoice] = []
     for model in models:
@@ -212,7 +216,10 @@ def is_fractional(look: ColumnLook) -> bool:
 def without_doubtful_levels(
     columns: Mapping[str, ColumnLook], outcome: ColumnLook, levels: Sequence[str]
 ) -> dict[str, ColumnLook]:
-    """Return the columns with doubtful texts taken as missing in predicted classes, unless these are levels."""
+    """Return the columns, ``outcome`` for its own, with texts such as "none" in predicted classes taken as missing.
+
+    Texts that are ``levels`` of the outcome stay.
+    """
     cleaned = {name: look.without_doubtful() for name, look in columns.items()
                 if look.doubtful and like_prediction(name) and find_level(look.doubtful, levels) is None}
     classes = {name: look for name, look in cleaned.items()

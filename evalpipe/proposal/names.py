@@ -91,7 +91,7 @@ def normalised(text: str) -> str:
 
 
 def subject(name: str) -> tuple[str, ...]:
-    """Return the words of a name without those for outcomes and predictions: of `prob_a` and `label_a` it is a."""
+    """Return the words of a name without those for outcomes and predictions: `prob_a`, `label_a` are both of a."""
     return tuple(word for word in words(name) if word not in PREDICTED | METHODS | OUTCOME)
 
 
@@ -131,7 +131,7 @@ def named_after(outcome: ColumnLook, columns: Mapping[str, ColumnLook]) -> list[
 
 
 def named_after_others(outcome: ColumnLook, columns: Mapping[str, ColumnLook], used: Iterable[str]) -> dict[str, str]:
-    """Return the columns of predictions named after another outcome, with its name, except those that are ``used``.
+    """Return the columns of predictions named after another outcome, with the name of that, except ``used`` ones.
 
     A column that is named after the levels of the outcome is of that outcome, whatever else has the name of a level.
     """

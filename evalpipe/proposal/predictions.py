@@ -95,17 +95,19 @@ def binary_models(data: BinaryColumns) -> ModelChoices | Question:
 
 
 def _models_of_families(data: BinaryColumns) -> tuple[list[ModelChoice], list[str], dict[str, str]]:
-    """Return models whose columns are named after levels, all these columns, and refused ones with reasons."""
+    """Return the models with a column named after each level, all these columns, and reasons why columns are refused.
+
+    The column of the event is the prediction; those of the other level, and other columns named after it, are refused.
+    """
     models, used_columns, refused = list[ModelChoice](), list[str](), dict[str, str]()
     for family in families(data.levels.levels, data.columns, without=data.outcome.name):
         look = data.columns[family.columns[data.event]]
         if look.constant:
             continue
         used_columns += family.columns.values()
-        others = [quoted(column) for level, column in family.columns.items() if level != data.event]
-        refused |= {column: f"about {quoted(level)}, not about the event"
-                    for level, column in family.columns.items() if level != data.event}
-        because = f"named after the event; it and {others[0]} sum to 1; values"
+        others = {column: level for level, column in family.columns.items() if level != data.event}
+        refused |= {column: f"about {quoted(level)}, not about the event" for column, level in others.items()}
+        because = f"named after the event; it and {quoted(next(iter(others)))} sum to 1; values"
         if family.kind == "probabilities":
             model = probability(data, look, because)
         elif is_fractional(look) and not has_word(look.name, SCORES - {"score", "scores"}):
@@ -158,19 +160,22 @@ def score(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
 
 
 def direction(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, ...]:
-    """Return a note where a column is lower in rows of its ``level``, by more than two standard errors."""
+    """Return a note where a column ``look`` is lower in rows of its ``level``, by more than two standard errors.
+
+    It may then be about another level, as where the columns of two levels were swapped.
+    """
     if look.values is None:
         return ()
-    event = outcome.texts == level
-    parts = [look.values.filter(mask).drop_nulls() for mask in (event, ~event)]
+    has_level = outcome.texts == level
+    parts = [look.values.filter(mask).drop_nulls() for mask in (has_level, ~has_level)]
     if not all(len(part) for part in parts):
         return ()
-    with_event, without = (float(part.mean()) for part in parts)  # type: ignore[arg-type]
+    mean_with, mean_without = (float(part.mean()) for part in parts)  # type: ignore[arg-type]
     error = float(look.values.std() or 0) * sum(1 / len(part) for part in parts) ** 0.5  # type: ignore[arg-type]
-    if without - with_event <= 2 * error:
+    if mean_without - mean_with <= 2 * error:
         return ()
-    comparison = (f"{quoted(look.name)} is lower where {quoted(level)} occurred, {with_event:.3g} against "
-            f"{without:.3g} on average: check that it is about this event")
+    comparison = (f"{quoted(look.name)} is lower where {quoted(level)} occurred, {mean_with:.3g} against "
+            f"{mean_without:.3g} on average: check that it is about this event")
     return (comparison,)
 
 
@@ -190,7 +195,7 @@ def _pair_question(data: BinaryColumns, columns: Sequence[ColumnLook]) -> Questi
 def with_classes(
     models: Sequence[ModelChoice], classes: Sequence[ColumnLook]
 ) -> tuple[list[ModelChoice], dict[str, str]]:
-    """Add columns of predicted classes to the models of the same name; return columns of no model with the reason.
+    """Add columns of predicted classes to the models of the same name; return both, and why other columns have none.
 
     Without other models, each column of classes is a model.
     """
@@ -238,7 +243,7 @@ def level_models(
 
 def family_model(family: Family) -> ModelChoice:
     """Return the model of a family of columns, one for each level, with the keys and reasons of its kind."""
-    value: object = family.lists or family.pattern or dict(family.columns)
+    value: object = family.lists or family.pattern or dict(family.columns)  # of the key in the spec
     size = len(family.columns)
     count = f"lists of {size} numbers" if family.lists else f"{size} columns named after the levels"
     columns = (family.lists,) if family.lists else tuple(family.columns.values())
@@ -248,16 +253,16 @@ def family_model(family: Family) -> ModelChoice:
         note = (f"the numbers of {listed(columns[:3], 'and')} are not from 0 to 1: they are taken for log odds; "
                 "check that they are")
         return ModelChoice(name, (KeyLine("scores", value, why),), columns, (note,))
-    percent = family.kind == "percent"
-    scale = (KeyLine("scale", "percent", "each is divided by 100"),) if percent else ()
-    line = KeyLine("probabilities", value, f"{count}; they sum to {100 if percent else 1} in each row")
+    are_percents = family.kind == "percent"
+    scale = (KeyLine("scale", "percent", "each is divided by 100"),) if are_percents else ()
+    line = KeyLine("probabilities", value, f"{count}; they sum to {100 if are_percents else 1} in each row")
     if family.kind in ("probabilities", "percent") and family.widest <= _EXACT:
         return ModelChoice(name, (line, *scale), columns)
     line = KeyLine("probabilities", value, f"{count}; their sums differ from 1 by up to {family.widest:.2g}")
-    again = KeyLine("renormalise", True, "each row is divided by its sum; else such rows are an error")  # noqa: FBT003
+    renormalise = KeyLine("renormalise", True, "each row is divided by its sum; else such rows are an error")  # noqa: FBT003
     note = (f"the probabilities of {listed(columns[:3], 'and')} do not sum to 1 (off by up to {family.widest:.2g}): "
             "'renormalise: true' divides each row by its sum; remove it if that is not what you want")
-    return ModelChoice(name, (line, *scale, again), columns, (note,))
+    return ModelChoice(name, (line, *scale, renormalise), columns, (note,))
 
 
 def asked_levels(
@@ -278,6 +283,7 @@ def asked_levels(
     before, after = pattern.split("{level}", 1)
     matching = [family for family in families(levels, {look.name: look for look in looks}, without="")
             if family.columns == by_level]
+    # Columns that do not look like predictions are so by the flag: their sums are off by any amount.
     family = matching[0] if matching else Family(by_level, "loose", f"{before}{{level}}{after}", float("inf"))
     return replace(family_model(family), name=name)
 
@@ -331,7 +337,10 @@ def refused_lists(levels: Sequence[str], columns: Mapping[str, ColumnLook]) -> d
 
 
 def _list_family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Family | None:
-    """Return the kind of numbers in lists; None unless they look like predictions, or are so for ``sure``."""
+    """Return a column of lists as a family, a column for each level; None unless its numbers look like predictions.
+
+    With ``sure``, as where a flag names the column, any numbers are taken for predictions.
+    """
     by_level = {level: f"{look.name}[{level}]" for level in levels}
     parts = dict(zip(by_level.values(), _list_parts(look, len(levels)), strict=True))
     family = family_of(by_level, None, parts)
@@ -350,7 +359,7 @@ def _list_parts(look: ColumnLook, size: int) -> list[ColumnLook]:
 def _list_model(
     outcome: ColumnLook, family: Family, look: ColumnLook, order: Sequence[str], name: str | None
 ) -> ModelChoice:
-    """Return the model of a column of lists with the key ``order``, and a note where the order looks wrong."""
+    """Return the model of a column of lists, with a note where its numbers seem to be in another order."""
     model = family_model(family)
     lower = [level for level, part in zip(order, _list_parts(look, len(order)), strict=True)
              if direction(outcome, level, part)]

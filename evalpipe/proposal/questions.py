@@ -33,6 +33,7 @@ class Answers:
     cluster: str | None = None
 
     def __post_init__(self) -> None:
+        """Refuse an unknown task with the error that any command gives."""
         if self.task is not None:
             known_task(self.task)
 
@@ -65,8 +66,8 @@ class Question:
     @property
     def ways(self) -> list[str]:
         """The flags with arguments that answer it, quoted for a shell."""
-        ways = [self.example] if self.example else [choice for choice, _ in self.choices[:SHOWN]]
-        return [f"{self.flag} {shlex.quote(way)}" for way in ways]
+        arguments = [self.example] if self.example else [choice for choice, _ in self.choices[:SHOWN]]
+        return [f"{self.flag} {shlex.quote(argument)}" for argument in arguments]
 
     def problem(self) -> Problem:
         """Return the problem of a command line that leaves this question open."""

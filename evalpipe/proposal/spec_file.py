@@ -38,7 +38,7 @@ def spec_name(target: str, proposal_path: str) -> str:
     """Return the name of the evaluation: the stem of the spec's file, else of the file of predictions."""
     stem = Path(proposal_path if target == NOT_HERE else target).name
     stem = stem.partition(".")[0] or stem
-    hint = bad_plain_name(stem, quoted(stem))[1]
+    hint = bad_plain_name(stem, quoted(stem))[1]  # how to write it, where it can be no name as it is
     valid_name = (hint or "").removeprefix("write '").removesuffix("'")
     return valid_name or "evaluation"
 
@@ -197,7 +197,7 @@ def _further_lines(proposal: Proposal) -> Iterator[SpecLine]:
 
 
 def tried(text: str, target: str) -> Plan:
-    """Read a spec's text as `evalpipe run` would read it from ``target``, plan it, and read and check its data.
+    """Try a proposed spec, so that it runs at once: read its text as from the file ``target``, plan it, check its data.
 
     Returns the plan. Raises DataError for problems of the data, and InternalError where the spec is refused.
     """
