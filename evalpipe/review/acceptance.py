@@ -41,7 +41,7 @@ def accept(
     from evalpipe.runs.verification import verified
 
     run_folder = RunFolder(folder)
-    former, signing_key = kept_in(run_folder.path, str(folder)), signer(key)
+    kept_references, signing_key = kept_in(run_folder.path, str(folder)), signer(key)
     place = LedgerPlace.default_for(run_folder.path) if ledger is None else LedgerPlace.of(ledger)
     run_folder.content(RESULTS, UNREADABLE_RESULTS)  # before the folder is locked, which a missing one cannot be
     with locked_output(folder) as target:
@@ -55,7 +55,8 @@ def accept(
         restart = nullcontext() if nightly_ledger is None else nightly_ledger.begun_anew(results.name, day)
         with postponed("the new output is complete"), restart:
             put_files(target, files, signing_key)
-    return results, reference_changes(results, former[0] if isinstance(former, list) and former else None)
+    former_reference = kept_references[0] if isinstance(kept_references, list) and kept_references else None
+    return results, reference_changes(results, former_reference)
 
 
 def begins_anew(results: Results) -> bool:

@@ -64,7 +64,7 @@ class Verification:
         return sum(file.status == status for file in self.files)
 
     def holds(self, *, inputs: bool = False) -> bool:
-        """Tell whether no file differs, the pages of a PDF were compared, and all was recomputed that was requested.
+        """Tell whether no file differs, the pages of a PDF were compared, and all was recomputed that was asked for.
 
         With ``inputs``, also whether the spec, every input and the ledger could be checked.
         """
@@ -167,7 +167,7 @@ def _check_query(file: ReadFile, results: Results | None) -> CheckedFile:
 
 
 def _check_bytes(kind: Kind, shown: str, path: Path, sha256: str) -> CheckedFile:
-    """Check that the file at ``path`` has a sha256; it is named ``shown`` in the answer."""
+    """Check that the file at ``path`` has a sha256; the check names it ``shown``, its path as the manifest has it."""
     try:
         actual = sha256_of_file(path)
     except OSError as error:
@@ -209,7 +209,10 @@ def check_ledger(results: Results | None, origins: Origins, address: str | None)
 
 
 def refuse_other_record(folder: RunFolder, address: str | None) -> CheckedFile | None:
-    """Compare the results of an output folder with a ledger as `check_ledger`; raises DataError where they differ."""
+    """Compare the results of an output folder with what a ledger has of them; raises DataError where they differ.
+
+    The ledger is the one at ``address``, else that of the spec, else that beside the folder. Returns None without one.
+    """
     checked = check_ledger(folder.results, Origins(folder, folder.manifest), address)
     if checked is not None and checked.status == "differs":
         message = f"the ledger '{checked.file}' does not agree with {folder.results_file}: {checked.reason}"
@@ -222,7 +225,8 @@ def refuse_other_record(folder: RunFolder, address: str | None) -> CheckedFile |
 def _ledger_place(origins: Origins, address: str | None) -> tuple[LedgerPlace | None, str | None, str | None]:
     """Return the place of the ledger, the reason why that is uncertain, and its text in the spec, if that has a "${".
 
-    There is no ledger where both the place and the reason are None. ``address`` is as of `check_ledger`.
+    There is no ledger where both the place and the reason are None. The ledger is the one at ``address``, a file or a
+    URL, else that of the spec, else that beside the output folder.
     """
     from evalpipe.plan.resolve import ledger_named
     from evalpipe.run import load
@@ -249,8 +253,8 @@ def _compare_with_run(ledger: Ledger, results: Results, folder: Path) -> Checked
 
     results_sha256, shown = results.evidence_sha256, ledger.place.shown
     of_folder = RUNS.c.folder == ledger.place.folder(folder)
-    of_night = (RUNS.c.name == results.name) & (RUNS.c.as_of == results.as_of)
-    conditions = (of_folder, RUNS.c.results_sha256 == results_sha256, of_night)
+    of_day = (RUNS.c.name == results.name) & (RUNS.c.as_of == results.as_of)
+    conditions = (of_folder, RUNS.c.results_sha256 == results_sha256, of_day)
     run = next(filter(None, (_newest_run(ledger, condition) for condition in conditions)), None)
     if run is None:
         return CheckedFile("ledger", shown, "not checked", "it has no run of this folder")
@@ -279,7 +283,7 @@ def _newest_run(ledger: Ledger, condition: ColumnElement[bool]) -> Row | None:
 
 
 def _record_differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, object, object]]:
-    """Return how the ledger's rows of a run differ from the rows that it would record of ``results``."""
+    """Return how the ledger's rows of a run differ from those that it would record of ``results``: place, old, new."""
     from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
     from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, VERDICTS
 
@@ -309,7 +313,7 @@ def check_key_signature(folder: RunFolder, public: bytes | None) -> CheckedFile:
 
 
 def _key_status(folder: RunFolder, public: bytes | None) -> tuple[Status, str]:
-    """Return the status of the signature by a key, and the reason."""
+    """Return the status of the manifest's signature, and the reason; it must be by the key ``public``, if not None."""
     try:
         content = folder.content_if_there(KEY_SIGNATURE)
     except DataError as error:

@@ -136,11 +136,11 @@ class Outputs:
 
     @cached_property
     def _deviations(self) -> dict[str, Deviation]:
-        """How files deviate from results.json, by name; only its own deviation where that was changed."""
+        """How files deviate from results.json, by name; where that was changed itself, nothing else is compared."""
         if self.results is None:
             return {}
         check = FolderCheck(self.folder, self.results, self.templates)
-        # The manifest is asked before run.json, which has a line of its own.
+        # The last sha256 is that of the manifest, if there is one: run.json has a line of its own.
         changed = list(check.results_file(self.folder.recorded_evidence(self.manifest)[-1:]))
         if changed:
             return {RESULTS: changed[0]}
@@ -225,7 +225,10 @@ def _values_apart(first: object, second: object) -> float:
 
 
 def apart_in_rows(first: Path, second: Path) -> float:
-    """Return the largest difference of two numbers in two row-level files, as `_values_apart` for JSON values."""
+    """Return the largest difference of two numbers in two row-level files, infinity where anything else differs.
+
+    It is relative to the larger number, or absolute where both are below 1.
+    """
     import numpy as np
     import polars as pl
 
@@ -276,7 +279,7 @@ class _Repeat:
 
     @cached_property
     def against_last(self) -> Gate | None:
-        """A gate `against: last` that was judged against earlier results; None without any."""
+        """A gate `against: last` that was judged against earlier results, as all such are; None without any."""
         gates = () if self.outputs.results is None else self.outputs.results.gates
         return next((gate for gate in gates if gate.against == "last" and gate.against_sha256), None)
 
@@ -313,7 +316,7 @@ class _Repeat:
 
 
 def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) -> Iterator[CheckedFile]:
-    """Run the spec again and yield the comparison of each file; why it cannot be run stands as that of results.json."""
+    """Run the spec again and yield the comparison of each file; why it cannot be run is the reason at results.json."""
     repeat = _Repeat(outputs, origins)
     hindrance = repeat.hindrance
     if hindrance is not None:
@@ -375,7 +378,7 @@ def _run_again(repeat: _Repeat, again: RunFolder, progress: Progress | None) -> 
 
 def _compare_files(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
     """Yield the comparison of each file with that of the repeated run, byte for byte, or else number by number."""
-    folder, rendered = outputs.folder, dict[str, bytes]()
+    folder, rewritten = outputs.folder, dict[str, bytes]()  # once results.json has the same numbers: what it comes to
     for name in [RESULTS, *(name for name in outputs.listed if name not in (RESULTS, SIGNATURES, *REFERENCES))]:
         if not folder.has(name):
             yield CheckedFile("recomputed", name, "not checked", "it is not in the folder")
@@ -383,10 +386,10 @@ def _compare_files(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
             yield CheckedFile("recomputed", name, "same")
         elif name == PDF and (why_not_compared := not_compared(folder.content(PDF))) is not None:
             yield CheckedFile("recomputed", PDF, "not checked", why_not_compared)
-        elif folder.content(name) == rendered.get(name):
+        elif folder.content(name) == rewritten.get(name):
             yield CheckedFile("recomputed", name, "same numbers", f"it is what {RESULTS} in the folder comes to")
         elif (largest := _files_apart(outputs, again, name)) <= ALIKE:
-            rendered = _files_that_follow(outputs) if name == RESULTS else rendered
+            rewritten = _files_that_follow(outputs) if name == RESULTS else rewritten
             digits = f"numbers differ by {largest:.0e} at most, all else is the same"
             reasons = [f"the run again gives other last digits: {digits}", *_changed_versions(outputs)]
             yield CheckedFile("recomputed", name, "same numbers", "; ".join(reasons))
@@ -403,7 +406,7 @@ def _compare_files(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
 
 
 def _files_apart(outputs: Outputs, again: RunFolder, name: str) -> float:
-    """Return the largest difference of two numbers in a file and in that of the repeated run; infinity for the rest."""
+    """Return the largest difference of two numbers in results or rows and in the repeated run's; else infinity."""
     rows = None if outputs.results is None or outputs.results.row_file is None else outputs.results.row_file.file
     if not again.has(name) or name not in (RESULTS, rows):
         return math.inf
@@ -434,6 +437,6 @@ def _changed_versions(outputs: Outputs) -> list[str]:
 
 def _changed_nights(then: Results, now: Results) -> list[str]:
     """Return a reason where gates `on: sequence` of two runs were judged by different earlier nights; else nothing."""
-    before, after = ([gate.sequence and gate.sequence.nights_sha256 for gate in results.gates]
-                     for results in (then, now))
-    return [] if before == after else ["the ledger has other earlier nights than then"]
+    hashes_then, hashes_now = ([gate.sequence and gate.sequence.nights_sha256 for gate in results.gates]
+                               for results in (then, now))
+    return [] if hashes_then == hashes_now else ["the ledger has other earlier nights than then"]

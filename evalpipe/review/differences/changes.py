@@ -63,7 +63,7 @@ def matched(a: Iterable[T], b: Iterable[T], key: Callable[[T], Hashable]) -> Ite
 def matched_twice(
     a: Iterable[T], b: Iterable[T], exact: Callable[[T], Hashable], key: Callable[[T], Hashable]
 ) -> Iterator[tuple[T | None, T | None]]:
-    """Yield pairs of rows that agree by the key ``exact``, then pairs of the others by the looser ``key``."""
+    """Yield pairs of rows that agree by the key ``exact``, then of the others, which may have changed, by ``key``."""
     left: list[T] = []
     right: list[T] = []
     for first, second in matched(a, b, exact):
@@ -109,9 +109,9 @@ def _list_changes(loc: Loc, a: Sequence[Any], b: Sequence[Any]) -> Iterator[Spec
         yield SpecChange(change="changed", key=path_text(loc), a=list(a), b=list(b))  # the order alone
     for index in range(max(len(only_a), len(only_b))):
         first, second = (items[index] if index < len(items) else None for items in (only_a, only_b))
-        present = second or first
-        if present is not None:
-            yield from _key_changes((*loc, present[0]), first and first[1], second and second[1])
+        either = second or first  # each the index of an item and the item
+        if either is not None:
+            yield from _key_changes((*loc, either[0]), first and first[1], second and second[1])
 
 
 def _items_lacking(items: Sequence[Any], others: Sequence[Any]) -> list[tuple[int, Any]]:
@@ -178,7 +178,7 @@ if TYPE_CHECKING:
 
 NumberKind = Literal["estimate", "threshold", "desirability"]
 
-PLACE: dict[NumberKind, tuple[str, ...]] = {
+SUBJECT_FIELDS: dict[NumberKind, tuple[str, ...]] = {
     "estimate": ("dataset", "model", "variant", "slice", "metric", "params", "average", "class"),
     "threshold": ("dataset", "model", "variant"),
     "desirability": ("dataset", "model", "variant", "goal"),
@@ -219,15 +219,15 @@ def number_changes(
 def _number_change(
     kind: NumberKind, a: Compared | None, b: Compared | None, tolerance: Tolerance
 ) -> NumberChange | None:
-    """Return the change of a number between two runs, None where it is the same; a side is None if the run lacks it."""
+    """Return the change of a number from row ``a`` to ``b``, None of a run without it; None where it is the same."""
     aspects: list[Aspect] = ["presence"]
     details: list[str] = []
     difference = overlap = None
     first, second = (None if row is None else _number_side(kind, row) for row in (a, b))
     if a is not None and b is not None and first is not None and second is not None:
         metric = getattr(a, "metric", None) if kind == "estimate" else None
-        left, right = _details(kind, a), _details(kind, b)
-        details = [name for name in left if not tolerance.alike(left[name], right.get(name))]
+        details_a, details_b = _details(kind, a), _details(kind, b)
+        details = [name for name in details_a if not tolerance.alike(details_a[name], details_b.get(name))]
         alike: dict[Aspect, bool] = {
             "value": tolerance.covers_both(first.value, second.value, metric),
             "status": a.status == b.status,
@@ -242,7 +242,7 @@ def _number_change(
         if first.value is not None and second.value is not None:
             difference = second.value - first.value
     fields = (a or b).model_dump(by_alias=True)  # type: ignore[union-attr]  # one of the two is there
-    subject = {name: fields[name] for name in PLACE[kind] if name in fields}
+    subject = {name: fields[name] for name in SUBJECT_FIELDS[kind] if name in fields}
     if kind == "desirability":
         subject.setdefault("goal", "overall")
     return NumberChange(kind=kind, differs_in=aspects, details=details, a=first, b=second, difference=difference,
@@ -262,13 +262,14 @@ def _value_field(kind: NumberKind, row: Compared) -> str:
 
 
 def _number_side(kind: NumberKind, row: Compared) -> NumberSide:
+    """Return a number as one run has it, with its interval and support, from a row of its results."""
     fields = {name: getattr(row, name, None) for name in ("lower", "upper", "level", "method", "n", "events", "reason")}
     return NumberSide(value=getattr(row, _value_field(kind, row)), status=row.status, **fields)
 
 
 def _details(kind: NumberKind, row: Compared) -> dict[str, Any]:
-    """Return the further fields of a row, in words: without its subject, value, limits and status."""
-    compared = {*PLACE[kind], _value_field(kind, row), "lower", "upper", "status"}
+    """Return the fields of a row, in words, but for its subject, value, limits and status, which are compared apart."""
+    compared = {*SUBJECT_FIELDS[kind], _value_field(kind, row), "lower", "upper", "status"}
     return {name: in_words(field) for name, field in row.model_dump(by_alias=True).items() if name not in compared}
 
 
@@ -281,7 +282,7 @@ KINDS = ("pass", "skipped", "inconclusive", "warn", "fail")
 
 
 def gate_pairs(a: Results, b: Results) -> GatePairs:
-    """Return pairs of gates with the same name, reference and measure, in whatever order the two specs have them."""
+    """Return pairs of gates of two runs: with the same name, reference and measure, if possible the same limits."""
     def key(gate: Gate) -> str:
         return text_of([gate.name, gate.against, gate.key])
 
@@ -300,10 +301,12 @@ def gate_changes(runs: tuple[Results, Results], pairs: GatePairs) -> list[GateCh
 
 
 def loudness(change: GateChange) -> tuple[int, int]:
-    """Return by how many steps of `KINDS` a gate got worse, and its step now; one that is gone counts as failed."""
-    before, now = (KINDS.index(side.kind) if side else None for side in (change.a, change.b))
-    worse = now if before is None else len(KINDS) - 1 - before if now is None else now - before
-    return worse or 0, now or 0
+    """Return a sort key: by how many steps of `KINDS` a gate got worse, and its step now; none counts as passed before.
+
+    A gate that is gone got as much worse as one that failed.
+    """
+    before, now = (KINDS.index(side.kind) if side else 0 for side in (change.a, change.b))
+    return (now if change.b else len(KINDS) - 1) - before, now
 
 
 def _gate_change(
@@ -324,7 +327,7 @@ def _gate_change(
 
 
 def gate_aspects(a: Gate, b: Gate) -> list[str]:
-    """Return the aspects in which a gate differs between two runs: verdict, limit or judged."""
+    """Return in what a gate differs between two runs: its verdict, its limit, or how it is judged, and how severely."""
     alike = {"verdict": a.kind == b.kind, "limit": a.limit == b.limit,
              "judged": (a.on, a.severity) == (b.on, b.severity)}
     return [aspect for aspect, same in alike.items() if not same]
@@ -352,11 +355,11 @@ def finding_pairs(a: Results, b: Results) -> FindingPairs:
 
 def finding_changes(pairs: FindingPairs) -> list[FindingChange]:
     """Return the findings that appeared, went or changed their kind, sorted by weight, the highest first."""
-    def stated(finding: Finding | None) -> StatedFinding | None:
+    def with_sentence(finding: Finding | None) -> StatedFinding | None:
         return None if finding is None else StatedFinding(**dict(finding))
 
     changes = [FindingChange(change="appeared" if first is None else "went" if second is None else "turned",
-                             a=stated(first), b=stated(second))
+                             a=with_sentence(first), b=with_sentence(second))
                for first, second in pairs if first is None or second is None or first.kind != second.kind]
     return sorted(changes, key=lambda change: -max(side.weight for side in (change.a, change.b) if side is not None))
 

@@ -76,6 +76,7 @@ def _without_changes(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[I
 
 
 def _compared_run(run: Run) -> ComparedRun:
+    """Return the record of a run by which a reader of the comparison tells it from the other."""
     results = run.results
     return ComparedRun(
         source=run.source, name=results.name, as_of=results.as_of, evalpipe_version=results.evalpipe_version,
@@ -119,12 +120,11 @@ MOST_CLAUSES = 4
 
 def verdict(difference: Difference) -> Difference:
     """Return the comparison with its verdict in one sentence, and with whether all that counts is the same."""
-    counted = list(_counted_clauses(difference))
-    if not counted:
+    counted_clauses = list(_counted_clauses(difference))
+    if not counted_clauses:
         return difference.model_copy(update={"same": True, "verdict": _same_text(difference)})
-    clauses = [_estimate_clause(difference), *_gate_clauses(difference), *counted]
-    clauses = [clause for index, clause in enumerate(clauses) if clause and clause not in clauses[:index]]
-    text = "; ".join(clauses[:MOST_CLAUSES])
+    clauses = [_estimate_clause(difference), *_gate_clauses(difference), *counted_clauses]
+    text = "; ".join([*dict.fromkeys(filter(None, clauses))][:MOST_CLAUSES])
     return difference.model_copy(update={"same": False, "verdict": f"{text[:1].upper()}{text[1:]}."})
 
 
@@ -157,6 +157,7 @@ def _estimate_clause(difference: Difference) -> str:
 
 
 def _verb(count: int, plural: str) -> str:
+    """Return a verb for a subject of ``count`` things, from its plural: "differ" or "differs"."""
     return f"{plural}s" if count == 1 else plural
 
 
@@ -169,9 +170,9 @@ def _gate_clauses(difference: Difference) -> Iterator[str]:
     turns = Counter(_verdicts(change) for change in difference.gates)
     for (before, now), count in turns.items():
         if before and now and before != now:
-            yield f"{some(count, 'gate')} that {_before(before, count)} {NOW[now][count > 1]} now"
+            yield f"{some(count, 'gate')} that {_was(before, count)} {NOW[now][count > 1]} now"
         elif before and not now:
-            yield f"{some(count, 'gate')} that {_before(before, count)} {_is_or_are(count)} gone"
+            yield f"{some(count, 'gate')} that {_was(before, count)} {_is_or_are(count)} gone"
         elif now and not before:
             yield f"{some(count, 'new gate')} {NOW[now][count > 1]}"
         else:
@@ -184,7 +185,8 @@ def _verdicts(change: GateChange) -> tuple[str, str]:
     return (before, now) if before != now else ("", "")
 
 
-def _before(kind: str, count: int) -> str:
+def _was(kind: str, count: int) -> str:
+    """Return what became of ``count`` gates in the first run, as a clause: "was skipped", "were skipped"."""
     return BEFORE[kind].replace("was ", "were ") if count > 1 else BEFORE[kind]
 
 

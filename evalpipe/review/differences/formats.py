@@ -40,7 +40,7 @@ def text(verdict: str, facts: Facts, sections: Iterable[Section]) -> str:
 
 
 def shown(text: str) -> str:
-    """Return a text on one line, with control characters for a terminal replaced by visible marks."""
+    """Return a text on one line, with control characters, which would steer a terminal, replaced by visible marks."""
     return printable(legible(" ".join(text.split())))
 
 
@@ -60,19 +60,19 @@ def _block(block: Block) -> Iterator[str]:
 def _table(table: Table) -> Iterator[str]:
     """Yield the lines of a table: caption, column heads, rows under headings of groups, and how many are left out."""
     yield shown(plain(table.caption))
-    columns = [table.columns[place] for place in table.shown]
-    right = {place for place, column in enumerate(columns) if column.align == "num"}
+    columns = [table.columns[index] for index in table.shown]
+    right_aligned = {index for index, column in enumerate(columns) if column.align == "num"}
     rows: list[list[str] | str] = [[column.head for column in columns]]
     for group, kept in table.bodies(None):
         rows += [shown(plain(group.heading))] if isinstance(group, Group) else []
-        rows += [[shown(_words(place.content)) for place in table.line(row)] for row in kept]
-    yield from _columns(rows, right)
+        rows += [[shown(_words(cell.content)) for cell in table.line(row)] for row in kept]
+    yield from _columns(rows, right_aligned)
     if table.kept(None) < table.whole:
         yield f"  The table shows {table.kept(None):,} of {table.whole:,} rows; the rest is in {table.rest}."
 
 
 def _words(cell: Cell) -> str:
-    """Return the content of a cell as plain text; asides follow a comma."""
+    """Return the content of a cell as text: a number with its note, a verdict behind its sign, asides after commas."""
     if isinstance(cell, tuple):
         return "".join(f", {plain(part).strip()}" if isinstance(part, Aside) else plain(part) for part in cell)
     if isinstance(cell, Number):

@@ -113,7 +113,7 @@ def side(number: NumberSide | None, least: int, *, given: bool) -> Cell:
 
 def decimals(change: NumberChange) -> int:
     """Return how many decimals to show so that two numbers that differ also look different, as far as possible."""
-    sides = [(s.value, s.lower, s.upper) for s in (change.a, change.b) if s is not None]
+    sides = [(number.value, number.lower, number.upper) for number in (change.a, change.b) if number is not None]
     usual_decimals = numbers.most_decimals(sides)
     gaps = [abs(change.difference)] if change.difference else []
     if not gaps and change.a is not None and change.b is not None:  # the values are the same: their limits differ
@@ -213,7 +213,8 @@ def _input_sections(difference: Difference, most: int | None) -> Iterator[Sectio
     """Yield the sections of differences between the inputs of the runs: specs, data and versions."""
     sides = Column("A"), Column("B")
     if difference.spec:
-        rows = tuple(Row((_safe_code(change.key), _value(change.a), _value(change.b))) for change in difference.spec)
+        rows = tuple(Row((_safe_code(change.key), _spec_value(change.a), _spec_value(change.b)))
+                     for change in difference.spec)
         columns: tuple[Column, ...] = (Column("Key", style="what"), *sides)
         yield Section("spec", "Spec", (
             Table("Keys of the resolved specs that differ", columns, rows, stacked=True, most=most, rest=REST),))
@@ -298,8 +299,8 @@ def _in_one_run(difference: Difference, names: Names) -> Iterator[str]:
     lone_subjects = {(subject.kind, subject.name) for subject in difference.subjects}
     counts: Counter[tuple[str, str]] = Counter()
     for change in difference.estimates:
-        known = {("dataset", change.dataset), ("model", change.model), ("metric", change.metric)} & lone_subjects
-        if "presence" in change.differs_in and not known:
+        keys = {("dataset", change.dataset), ("model", change.model), ("metric", change.metric)}
+        if "presence" in change.differs_in and not keys & lone_subjects:
             subset = f"{names.model(change.model, change.variant)} on {change.dataset}"
             slice_text = "" if change.slice is None else f", {names.slice(change.slice)}"
             counts["B" if change.a is None else "A", subset + slice_text] += 1
@@ -317,13 +318,14 @@ def _finding(change: FindingChange) -> Cell:
 
 
 def _restated(count: int) -> Iterator[Block]:
+    """Yield the sentence on ``count`` findings whose words or digits alone differ; nothing for 0."""
     if count:
         verb = "says" if count == 1 else "say"
         yield Text(f"{some(count, 'further finding')} {verb} the same with other numbers or words.", "small")
 
 
-def _value(value: Any) -> Cell:
-    """Write the value of a key of the spec as code, shortened."""
+def _spec_value(value: Any) -> Cell:
+    """Return the cell of a value in a spec: its JSON as code, shortened; "not set" for None."""
     return "not set" if value is None else _safe_code(clipped(text_of(without_null(value))))
 
 

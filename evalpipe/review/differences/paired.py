@@ -47,13 +47,15 @@ class RefusedError(Exception):
 
 def refusal(difference: Difference, a: Run, b: Run) -> str | None:
     """Return the reason why no numbers of two runs can be compared row by row; None where they can be."""
-    known = all(file.sha256 is not None for file in a.results.inputs)  # data held in memory have no sha256
-    if known and not difference.spec and not difference.data:
+    have_sha256 = all(file.sha256 is not None for file in a.results.inputs)  # data held in memory have none
+    if have_sha256 and not difference.spec and not difference.data:
         return ("both runs evaluated the same files by the same spec, so the rows are not the reason: "
                 "evalpipe, its libraries or the machine are")
     reasons = (_run_refusal(name, run) for name, run in (("A", a), ("B", b)))
     why = next((reason for reason in reasons if reason is not None), None)
-    return why or (None if _outcome(a.results) == _outcome(b.results) else "the runs have other outcomes or weights")
+    if why is None and _outcome(a.results) != _outcome(b.results):
+        return "the runs have other outcomes or weights"
+    return why
 
 
 def _run_refusal(name: str, run: Run) -> str | None:
@@ -85,6 +87,7 @@ def _file_refusal(name: str, run: Run) -> str | None:
 
 
 def _row_file_path(run: Run) -> Path:
+    """Return where the row-level file of a run has to be, whether or not it is there."""
     # A name in results may be of anyone's making: it is looked for beside them and nowhere else.
     name = Path(run.results.row_file.file).name if run.results.row_file is not None else ""
     return (run.folder or Path()) / name
@@ -145,7 +148,10 @@ def _rows(run: Run, subset: Subset) -> pl.DataFrame:
 
 
 def _side_by_side(left: pl.DataFrame, right: pl.DataFrame, shared_columns: list[str]) -> pl.DataFrame:
-    """Return ``shared_columns`` that are not empty, then the predictions of both, as "first.…" and "second.…"."""
+    """Return one table of ``shared_columns`` that are not empty, and the predictions of both as "first.…", "second.…".
+
+    A score counts where the probability has gaps, for only columns without gaps can be evaluated.
+    """
     import polars as pl
 
     columns = [left[name] for name in shared_columns if left[name].null_count() < left.height]
@@ -286,15 +292,22 @@ def _set_keys(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _model_columns(model: str, run: Results, columns: set[str]) -> dict[str, Any]:
-    """Return the spec's entry of ``model`` ("first" or "second"): its columns of the joined rows, by kind."""
-    keys = {key: f"{model}.{key}" for key in ("probability", "score", "prediction") if f"{model}.{key}" in columns}
+    """Return the spec's entry of ``model`` ("first" or "second"): its columns of the joined rows, by kind.
+
+    Of several levels, "probabilities" is a mapping of level to column.
+    """
+    kinds = ("probability", "score", "prediction")
+    keys: dict[str, Any] = {kind: f"{model}.{kind}" for kind in kinds if f"{model}.{kind}" in columns}
     if run.levels and f"{model}.{PROBABILITY}{run.levels[0]}" in columns:
-        keys["probabilities"] = {level: f"{model}.{PROBABILITY}{level}" for level in run.levels}  # type: ignore[assignment]
+        keys["probabilities"] = {level: f"{model}.{PROBABILITY}{level}" for level in run.levels}
     return keys
 
 
 def _paired_difference(compared: Sequence[Results], change: NumberChange, *, swapped: bool) -> PairedDifference | str:
-    """Return the paired difference of an estimate; a reason where the rows do not reproduce the runs' values."""
+    """Return the paired difference, B minus A, of an estimate; a reason where the rows do not give the runs' values.
+
+    ``compared`` are evaluations of the models "first" and "second", which are B and A where ``swapped``.
+    """
     measure = text_of([change.metric, change.params, change.average, change.class_])
     sides = (change.b, change.a) if swapped else (change.a, change.b)
     for results in compared:
@@ -305,16 +318,17 @@ def _paired_difference(compared: Sequence[Results], change: NumberChange, *, swa
         if not all(side is not None and _same_value(value_of_model.get(model), side.value)
                    for model, side in zip(("first", "second"), sides, strict=True)):
             return OTHER_VALUES
-        limits = (row.lower, row.upper)
+        difference, lower, upper = row.difference, row.lower, row.upper
         if swapped:
-            limits = _negative(row.upper), _negative(row.lower)
+            difference, lower, upper = _negative(difference), _negative(upper), _negative(lower)
         return PairedDifference(
-            difference=_negative(row.difference) if swapped else row.difference, lower=limits[0], upper=limits[1],
-            level=row.level, method=row.method, p_value=row.p_value, n=row.n, status=row.status, reason=row.reason)
+            difference=difference, lower=lower, upper=upper, level=row.level, method=row.method, p_value=row.p_value,
+            n=row.n, status=row.status, reason=row.reason)
     return OTHER_VALUES
 
 
 def _measure_key(row: Any) -> str:
+    """Return a text by which rows of the same measure, with its options, average and class, are matched."""
     return text_of([row.metric, row.params, row.average, row.class_])
 
 
@@ -324,4 +338,4 @@ def _same_value(a: float | None, b: float | None) -> bool:
 
 
 def _negative(value: float | None) -> float | None:
-    return None if value is None else 0.0 - value
+    return None if value is None else 0.0 - value  # so that 0 stays 0 and gets no sign

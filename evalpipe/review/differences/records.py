@@ -215,7 +215,7 @@ class GateSide(Record):
 
     @classmethod
     def of(cls, names: Names, gate: Gate) -> Self:
-        """Return a gate as one run has it, with the sentence of its verdict."""
+        """Return a gate as one run has it, with the sentence of its verdict; ``names`` are those of models in it."""
         return cls(
             gate=gate.gate, kind=gate.kind, limit=gate.limit, on=gate.on, severity=gate.severity,
             observed=gate.observed, lower=gate.lower, upper=gate.upper, reason=gate_sentence(names, gate))
@@ -237,6 +237,7 @@ class StatedFinding(Finding):
 
     @model_serializer(mode="wrap")
     def _document(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return all fields for JSON; a finding of results leaves out its sentence, which is made again when read."""
         return dict(handler(self))
 
 
@@ -344,7 +345,7 @@ class Run:
     former_names: Mapping[str, str] = field(default_factory=dict)
 
     def under_new_names(self, renamed: Mapping[str, str]) -> Run:
-        """Return the run with its models under the names that they have in another run.
+        """Return the run with its models under the names that they have in another run, so that the two can be matched.
 
         ``renamed`` maps new names to former ones; those that the run does not have are left out.
         """
@@ -359,7 +360,7 @@ class Run:
 
 
 def _renamed(part: Any, new_name_of: Mapping[str, str], key: str = "") -> Any:
-    """Return a copy of a part of results, found under ``key``, with models under their new names."""
+    """Return a copy of a part of results as JSON values, found under ``key``, with models under their new names."""
     if isinstance(part, list):
         return [_renamed(item, new_name_of, key) for item in part]
     if isinstance(part, dict):
