@@ -88,23 +88,26 @@ def _evaluated(
 
 
 def _refuse_unused_arguments(models: Mapping[str, Keys], keys: Keys, columns: Keys) -> None:
-    """Raise UsageError where an argument among ``keys`` has no effect with these models and columns."""
-    kinds = {kind for model in models.values() for kind in model}
+    """Raise UsageError where an argument among ``keys`` has no effect.
+
+    That depends on the entries of ``models`` in the spec, by name, and on the arrays in ``columns``.
+    """
+    has_score = any("score" in model for model in models.values())
     all_give_classes = str(keys["task"]) == "binary" and all("prediction" in model for model in models.values())
-    no_effect = {
-        "scale": ("there is no 'score'", "give the scores as score=…, or remove it", "score" not in kinds),
+    reasons = {  # of each argument: why it may have no effect, the way out, and whether it is so
+        "scale": ("there is no 'score'", "give the scores as score=…, or remove it", not has_score),
         "weight_kind": ("there is no 'weight'", "give weight=…, or remove it", "weight" not in columns),
         "threshold": ("'prediction' gives the predicted classes", "remove one of the two",
                       all_give_classes and not isinstance(keys["threshold"], Mapping)),  # a rule gets its own error
     }
-    idle = [Problem(f"unused-{key.replace('_', '-')}", f"'{key}' has no effect: {why}", hint=hint)
-            for key, (why, hint, unused) in no_effect.items() if unused and keys[key] is not None]
-    if idle:
-        raise UsageError(*idle)
+    problems = [Problem(f"unused-{key.replace('_', '-')}", f"'{key}' has no effect: {why}", hint=hint)
+                for key, (why, hint, unused) in reasons.items() if unused and keys[key] is not None]
+    if problems:
+        raise UsageError(*problems)
 
 
 def _run(spec: Mapping[str, object], frame: pl.DataFrame, arguments: Mapping[str, str]) -> Results:
-    """Run a spec on the columns of ``frame``; errors name ``arguments``, which are by column and by 'model.kind'."""
+    """Run a spec on the columns of ``frame``; errors name ``arguments`` of the call in place of these columns."""
     from evalpipe.run import run
 
     try:
@@ -114,7 +117,10 @@ def _run(spec: Mapping[str, object], frame: pl.DataFrame, arguments: Mapping[str
 
 
 def _arguments(models: Mapping[str, Keys], levels: Sequence[object] | None) -> dict[str, str]:
-    """Return the arguments of `evaluate`, as messages name them, by column and by 'model.kind'."""
+    """Return how messages name the arguments of `evaluate`, by column and by model and kind: "score['a']" of "a.score".
+
+    A kind is the name of an argument with predictions; the only model is not named.
+    """
     is_single = list(models) == ["model"]
     arguments = {name: name for name in ("truth", "weight", "exposure", "cluster")}
     for name, model in models.items():
@@ -160,7 +166,10 @@ def _slices(slices: object, used_names: Mapping[str, object]) -> dict[str, objec
 def _models(
     predictions: Keys, levels: object, scale: str | None
 ) -> tuple[dict[str, dict[str, object]], dict[str, object]]:
-    """Return the models as a spec has them, and the columns of their predictions, from the arrays by kind."""
+    """Return the models as a spec has them, and the columns of their predictions.
+
+    ``predictions`` are the arguments of `evaluate` by name, "score" or another kind: an array, or arrays by model.
+    """
     models: dict[str, dict[str, object]] = {}
     columns: dict[str, object] = {}
     for kind, arrays in predictions.items():
@@ -375,7 +384,7 @@ PHRASES = {
 
 
 def _in_arguments(problem: Problem, arguments: Mapping[str, str]) -> Problem:
-    """Return a problem that names arguments instead of columns and keys; ``arguments`` as from `_arguments`."""
+    """Return a problem in the words of a call: with ``arguments``, by column, in place of a spec's columns and keys."""
     hint = None if problem.hint is None else _without_spec(problem.hint)
     notes = tuple(_note(note, arguments) for note in problem.notes)
     return replace(problem, message=_message(problem.message, arguments), hint=hint, notes=notes, place=None)
@@ -410,13 +419,15 @@ def _argument(path: str, arguments: Mapping[str, str]) -> str:
     Empty where no single argument stands for it: 'outcome', 'models', or one model. ``arguments`` are the arguments by
     model and kind of column, such as "a.score".
     """
-    key = next((start for start in _KEYS if path.startswith(start)), None)
-    if key is not None:
-        return _KEYS[key] + path.removeprefix(key)
-    if path == "outcome" or re.match(r"models(\.|$)", path) is None:
-        return "" if path == "outcome" else path
-    _, *keys = path_keys(path)
-    return arguments.get(f"{keys[0]}.{keys[-1]}", keys[-1]) if len(keys) > 1 else ""
+    renamed_key = next((key for key in _KEYS if path.startswith(key)), None)
+    if renamed_key is not None:
+        return _KEYS[renamed_key] + path.removeprefix(renamed_key)
+    if path == "outcome":
+        return ""
+    if re.match(r"models(\.|$)", path) is None:  # another key of the spec is an argument of the same name
+        return path
+    _, *names = path_keys(path)  # of the model, and of the kind of its column
+    return arguments.get(f"{names[0]}.{names[-1]}", names[-1]) if len(names) > 1 else ""
 
 
 def _without_spec(text: str) -> str:

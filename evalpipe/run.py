@@ -155,10 +155,11 @@ def run_again(
     source: Source, out: str | os.PathLike[str], before: Results | None, *, overrides: Sequence[str] = (),
     as_of: str | None = None, evidence: Sequence[Row] = (), progress: Progress | None = None,
 ) -> Results:
-    """Run an evaluation as `run` does, with the earlier nights in its results ``before`` instead of a ledger's.
+    """Repeat a run, to compare it with its results ``before``: its earlier nightly runs are those in them.
 
-    ``evidence`` are the ledger's rows of evidence of earlier nights on gates `on: sequence`. The run is recorded in the
-    ledger beside ``out``, is not signed, and keeps no cache. Without results ``before`` there are no earlier nights.
+    The ledger may have others by now. ``evidence`` are its rows of evidence of earlier nights on gates `on: sequence`.
+    The run is recorded in the ledger beside ``out``, is not signed, and keeps no cache. Without ``before`` there are no
+    earlier nights.
     """
     clock = _StepClock(progress or Progress())
     clock.begin(1)
@@ -246,7 +247,7 @@ def _unchanged_results(spec: Spec, folder: Recorder, fail_on: FailOn, progress: 
     progress.changed(reasons)
     if reasons:
         return None
-    open_ledger(ledger_named(spec), folder.out)
+    open_ledger(ledger_named(spec), folder.out)  # records results that a killed run did not
     return results
 
 
@@ -261,7 +262,10 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
 
 
 def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress, *, cached: bool) -> Work:
-    """Return how to read files part by part: the folders of the cache, if any, and of temporary files."""
+    """Return how to read files part by part: the folder of the cache, if any, and one for temporary files.
+
+    ``cached`` says whether the parts that were read are kept for later runs.
+    """
     from evalpipe.spec.load import to_text
     from evalpipe.streams.cache import cache_folder, sweep
     from evalpipe.streams.parts import Work
@@ -269,9 +273,10 @@ def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: P
     cache = None if folder is None else cache_folder(folder.out)
     if cache is not None:
         sweep(cache)
-    without_cache = planned.streaming.streamed and not cached  # the cache's folder may be what cannot be written
-    scratch = folder.fresh if folder is not None and without_cache else cache
-    return Work(cache if cached else None, progress, "" if planned.dask is None else to_text(spec), scratch)
+    avoids_cache = planned.streaming.streamed and not cached  # the cache's folder may be what cannot be written
+    scratch = folder.fresh if folder is not None and avoids_cache else cache
+    spec_of_workers = "" if planned.dask is None else to_text(spec)
+    return Work(cache if cached else None, progress, spec_of_workers, scratch)
 
 
 def _parts_read(planned: Plan, work: Work) -> dict[str, object]:
@@ -322,7 +327,7 @@ def _reference_files(
     from evalpipe.chapters.gates.earlier_runs import may_be_reference, next_references
 
     gate_index = next((gate.gate - 1 for gate in results.gates if gate.against == "last"), None)
-    if gate_index is None:
+    if gate_index is None:  # one of several such gates will do: they all have the same reference
         return None
     run = EarlierRun(results, REFERENCE, results.to_json().encode())
     return next_references(run, earlier_runs[gate_index], folder.out, fit=may_be_reference(results, fail_on))
@@ -339,11 +344,12 @@ def _render_and_record(
     from evalpipe.runs.inputs import manifest_of, start_of_paths
 
     clock.begin(6)
-    signatures, signed, moved = RunFolder(folder.out).signatures_after_run(results.evidence_sha256)
+    # The file of signatures is a part of this run, or, of other results, moved to another name beside it.
+    signatures, signature_files, moved = RunFolder(folder.out).signatures_after_run(results.evidence_sha256)
     files = _rendered(results, None, signatures)  # in memory: a card that fails leaves the earlier folder as it was
     clock.begin(7)
     run_facts = {"seconds_by_step": clock.durations, **parts_read, "inputs_from": start_of_paths(spec, folder.out)}
-    same_signed, other_signed = (signed, {}) if moved is None else ({}, signed)
+    same_signed, other_signed = (signature_files, {}) if moved is None else ({}, signature_files)
     files |= {**same_signed, **(references or {})}
     replaced = () if references is None else (REFERENCE, REFERENCE_BEFORE)
     folder.write(results, files, other_signed, run_facts, manifest_of(spec, results), replaced)
@@ -405,10 +411,12 @@ def render(
 
 
 def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:
-    """Return the templates for `render`; None for the templates in the results."""
+    """Return the templates in a folder, evalpipe's own for False; None, for those in the results, for None."""
     from evalpipe.card.custom_templates import PLAIN, templates_in_folder
 
-    return None if template is None else PLAIN if template is False else templates_in_folder(template)
+    if template is None:
+        return None
+    return PLAIN if template is False else templates_in_folder(template)
 
 
 def _rendered(

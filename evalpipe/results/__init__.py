@@ -121,10 +121,10 @@ class Results(Document):
         lines: list[str] = []
         for key, entry in document.items():
             if isinstance(entry, list) and entry and isinstance(entry[0], dict):
-                text = "[\n  " + ",\n  ".join(map(_dump, entry)) + "\n]"
+                text = "[\n  " + ",\n  ".join(map(_json_line, entry)) + "\n]"
             else:
-                text = _dump(entry)
-            lines.append(f"{_dump(key)}: {text}")
+                text = _json_line(entry)
+            lines.append(f"{_json_line(key)}: {text}")
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def _repr_html_(self) -> str:
@@ -236,7 +236,7 @@ class Results(Document):
 
     @property
     def judged(self) -> bool:
-        """Whether there is anything to hold: a gate, or a standard of which a share is required."""
+        """Whether there is a verdict: of a gate, or of a standard of which a share is required."""
         return bool(self.gates) or any(standard.verdict is not None for standard in self.standards)
 
     def holds(self, fail_on: FailOn = "fail") -> bool | None:
@@ -262,7 +262,7 @@ class Results(Document):
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def _dump(value: object) -> str:
+def _json_line(value: object) -> str:
     """Return a value as JSON on one line, null for a NaN or an infinite number, which JSON does not have."""
     try:
         return _encode(value)
@@ -283,7 +283,7 @@ def _first_not_finite(value: object, path: str = "") -> str | None:
         return None if math.isfinite(value) else path
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
     inner = (_first_not_finite(item, f"{path}.{key}" if path else str(key)) for key, item in parts)
-    return next((place for place in inner if place is not None), None)
+    return next((inner_path for inner_path in inner if inner_path is not None), None)
 
 
 def _null_for_nan(value: object) -> object:

@@ -203,7 +203,7 @@ class Warned(Record):
 
     @classmethod
     def of(cls, code: str, **numbers: Any) -> Self:
-        """Return a warning by its code, which has a template in `evalpipe.words.reasons`, and the numbers of that."""
+        """Return the warning of a code; ``numbers`` fill in its template of a sentence in `evalpipe.words.reasons`."""
         return cls(code=code, message=sentence(code, **numbers))
 
     @classmethod
@@ -214,13 +214,14 @@ class Warned(Record):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, value: object) -> object:
-        """Return the fields of a warning from JSON, where it is the code and numbers of its sentence."""
+        """Return the fields of a warning from its row in `results.json`, the code and the numbers of its sentence."""
         if not isinstance(value, dict) or isinstance(value.get("message"), Sentence):
             return value
         return {"code": value.get("code"), "message": Sentence.read(value)}
 
     @model_serializer
     def _document(self) -> dict[str, Any]:
+        """Return the row of `results.json`: the code and the numbers of the sentence, not the sentence itself."""
         return self.message.document
 
     @classmethod
@@ -411,8 +412,9 @@ class Finding(Record):
 
     @model_serializer(mode="wrap")
     def _document(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        kept = self.plugin is not None or self.code == "text"
-        return {key: item for key, item in handler(self).items() if key != "text" or kept}
+        """Return the fields for JSON, without a sentence that the finding's rule makes again from the results."""
+        keeps_text = self.plugin is not None or self.code == "text"
+        return {key: item for key, item in handler(self).items() if key != "text" or keeps_text}
 
 
 class CoreFields(Record):

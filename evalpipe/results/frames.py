@@ -73,9 +73,11 @@ def _frame(row: type[Record], rows: list[Record]) -> pl.DataFrame:
     types = {name: polars_types.get(_plain_type(field.annotation)) for name, field in fields.items()}
     cells = []
     for record in rows:
+        # A field of a plain type is taken as it is, a sentence with its words; of any other its JSON value.
+        values = {alias: getattr(record, name) for alias, name in names.items()}
         dumped = record.model_dump(by_alias=True)
-        cells.append({alias: _cell(value if (value := getattr(record, name)) is None or types[alias] is not None else
-                                   dumped[alias]) for alias, name in names.items()})
+        cells.append({alias: _cell(dumped[alias] if types[alias] is None and value is not None else value)
+                      for alias, value in values.items()})
     return pl.DataFrame(cells, schema={name: kind or pl.String() for name, kind in types.items()}, strict=False)
 
 
@@ -87,7 +89,7 @@ def _cell(value: object) -> object:
 
 
 def _plain_type(annotation: object) -> object:
-    """Return the plain type of a field, without None; None where it is a union of several."""
+    """Return the type of a field's values, such as str or a record, apart from None; None for a union of several."""
     if typing.get_origin(annotation) is typing.Literal:
         return str
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
@@ -105,7 +107,7 @@ WIDEST = 36
 
 def summary_text(results: Document) -> str:
     """Return a summary under 2,000 characters: what was evaluated, the verdict of gates, the first estimates."""
-    evaluated = [f"{_clip(d.name)} (n = {d.n:,})" for d in results.datasets if d.role == "evaluate"]
+    evaluated = [f"{_clip(data.name)} (n = {data.n:,})" for data in results.datasets if data.role == "evaluate"]
     lines = [
         f"Results of '{_clip(results.name)}', {results.task}",
         *([f"  models: {_listed([_clip(model.name) for model in results.models])}",
@@ -132,6 +134,7 @@ def summary_text(results: Document) -> str:
 
 
 def _listed(names: list[str]) -> str:
+    """Return the first `MOST` names in one text, and how many more there are."""
     more = [f"{len(names) - MOST:,} more"] if len(names) > MOST else []
     return ", ".join([*names[:MOST], *more]) or "none"
 

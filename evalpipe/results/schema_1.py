@@ -42,10 +42,12 @@ def _finding(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _warning(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a warning with its sentence under the present key."""
     return {"code": row["code"], "text": row["message"]}
 
 
 def _comparison(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a comparison with the present word for what its margin decides."""
     return row | {"margin_verdict": MARGINS.get(row["margin_verdict"], row["margin_verdict"])}
 
 

@@ -92,7 +92,7 @@ def of_other_results(signature: Signature, evidence_sha256: str, path: Path) -> 
 
 
 def newest(signatures: Sequence[Signature]) -> dict[Role, Signature]:
-    """Return the last signature in each role, which is the one that counts, in the order of roles."""
+    """Return the signature of each role that counts, the last one, by role in the order of roles."""
     last_by_role = {signature.role: signature for signature in signatures}
     return {role: last_by_role[role] for role in get_args(Role) if role in last_by_role}
 

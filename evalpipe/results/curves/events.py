@@ -211,7 +211,7 @@ class SweepPoints(Points):
 
     @property
     def measures(self) -> dict[str, Column]:
-        """The measures by name, in the order of the spec."""
+        """The measures by name, in the order of the spec: every column but that of the thresholds."""
         return {name: column for name, column in self.columns.items() if name != "threshold"}
 
 
@@ -242,7 +242,7 @@ class RelatedPoints(SweepPoints):
 
     @property
     def measures(self) -> dict[str, Column]:
-        """The measures by name, in the order of the spec."""
+        """The measures by name, in the order of the spec: every column but thresholds and prevalences."""
         return {name: column for name, column in self.columns.items() if name not in ("threshold", "prevalence")}
 
 
@@ -260,7 +260,7 @@ class PrevalencePoints(Points):
 
     @property
     def measures(self) -> dict[str, Column]:
-        """The measures by name, in the order of the spec."""
+        """The measures by name, in the order of the spec: every column but that of the prevalences."""
         return {name: column for name, column in self.columns.items() if name != "prevalence"}
 
 
