@@ -55,13 +55,16 @@ def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateFor
                          for number, gate in enumerate(plan.part(gates_plan), 1)]
     limit_count = sum(len(verdicts) * len(list(sides(gate))) for _, gate, verdicts in verdicts_of_gates
                       if gate.rule.on == "sequence")
-    needed = threshold(plan.part(sequence_plan).level, max(limit_count, 1))
-    return [_gate_forecast(plan, number, verdicts, needed, (margin, drop), reason)
+    evidence_needed = threshold(plan.part(sequence_plan).level, max(limit_count, 1))
+    return [_gate_forecast(plan, number, verdicts, evidence_needed, (margin, drop), reason)
             for number, _, verdicts in verdicts_of_gates]
 
 
 def _latest_verdicts(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
-    """Return the gate verdicts of the latest nightly run, and the reason to state where a gate has none."""
+    """Return the rows of gate verdicts of the latest nightly run, and the reason to state where a gate has none.
+
+    Each row of a gate `on: sequence` gets its "support", the rows of the rarer outcome behind its evidence.
+    """
     place = LedgerPlace.named(plan.ledger, out)
     if place is None:
         return (), "there is no ledger"
@@ -92,7 +95,8 @@ def _gate_forecast(
 ) -> GateForecast:
     """Simulate the checks of a gate, from its verdicts in ``rows``; the forecast has only ``reason`` without any.
 
-    ``evidence_needed`` is the threshold of gates `on: sequence`, ``margin_and_drop`` is as of `forecasts`.
+    ``evidence_needed`` is the threshold of gates `on: sequence`; ``margin_and_drop`` say how far the true value is
+    inside its limit, and by how much it then falls.
     """
     simulated: dict[NightCheck, Forecast] = {}
     checks = [check for row in rows for check in _gate_checks(plan, number, row, evidence_needed)]

@@ -103,13 +103,17 @@ def nights_before(
 
 
 def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
-    """Return the path of the results with a sha256, by the ledger of output folder ``out``; None without any."""
+    """Return the path of the results with a sha256, which gates were judged against, by the ledger of folder ``out``.
+
+    None where no nightly run in it has them, or its folder has others now.
+    """
     from evalpipe.ledger.nights import nights
 
     ledger = ledger_to_read(spec, out)
-    runs = [] if ledger is None else nights(ledger, spec.name, forgotten=True)
-    folders = [RunFolder(ledger.place.path_of(run["folder"]))
-               for run in runs if ledger and run["results_sha256"] == sha256]
+    if ledger is None:
+        return None
+    runs = [run for run in nights(ledger, spec.name, forgotten=True) if run["results_sha256"] == sha256]
+    folders = [RunFolder(ledger.place.path_of(run["folder"])) for run in runs]
     return next((folder.results_file for folder in folders if folder.sha256_if_readable(RESULTS) == sha256), None)
 
 
@@ -127,7 +131,7 @@ def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:
 
 
 def evidence_again(spec: Spec, out: Path) -> list[Row]:
-    """Return the evidence of earlier nightly runs, as `earlier_evidence`, to repeat the run in folder ``out``."""
+    """Return the rows of evidence of earlier nightly runs for gates `on: sequence`, to repeat the run in ``out``."""
     from evalpipe.ledger.nights import evidence_before
 
     if spec.as_of is None or all(gate.on != "sequence" for gate in spec.gates or ()):

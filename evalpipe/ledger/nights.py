@@ -116,7 +116,7 @@ def evidence_before(ledger: Ledger, name: str, day: str) -> list[Row]:
 
 
 def measure_of(runs: Sequence[Row], metric: str | None) -> str:
-    """Return ``metric`` if a run has it, without it the first metric of the newest run; else raises UsageError."""
+    """Return ``metric`` if a run has it, for None the first metric of the newest run; else raises UsageError."""
     names = list(dict.fromkeys(str(row["metric"]) for run in reversed(runs) for row in run["estimates"]))
     if metric is None and names:
         return names[0]

@@ -93,7 +93,7 @@ class LedgerPlace:
         return message if self.uri is None else self.uri.hidden(message)
 
     def path_of(self, folder: str) -> Path:
-        """Return the path of an output folder from its text in the ledger, as of `folder`."""
+        """Return the path of an output folder from its text in the ledger: from the ledger's file, or absolute."""
         return Path(folder) if self.file is None else Path(os.path.normpath(self.file.parent / folder))
 
     def folder(self, out: Path) -> str:

@@ -171,7 +171,7 @@ def _changed_files(earlier_run: RunFolder, manifest: Manifest) -> Iterator[str]:
 
 
 def _changed_key(earlier_run: RunFolder, by: Signer | None) -> Iterator[str]:
-    """Yield a reason where the manifest has no signature by the key ``by``; nothing without a key."""
+    """Yield a reason where the manifest is not signed by the key ``by``, as that of a new run would be."""
     if by is not None:
         signature = earlier_run.content(KEY_SIGNATURE) if earlier_run.file(KEY_SIGNATURE).is_file() else None
         if signature != by.signature(earlier_run.content(MANIFEST)):

@@ -80,7 +80,7 @@ class Ledger:
         return cls(place, engine).of_this_format(format_version)
 
     def of_this_format(self, format_version: int) -> Ledger:
-        """Return this ledger; raises UsageError where the version of its tables is newer than `LEDGER_FORMAT`."""
+        """Return this ledger; raises UsageError where its tables are of a newer format than this evalpipe writes."""
         if format_version > LEDGER_FORMAT:
             hint = f"it has format {format_version}, and this version writes {LEDGER_FORMAT}: install a newer evalpipe"
             raise UsageError.of("ledger-newer", f"a newer evalpipe wrote the ledger '{self.place.shown}'", hint)
@@ -165,7 +165,7 @@ class Ledger:
         return by_run
 
     def read_rows(self, query: Select[Any]) -> list[Row]:
-        """Return the rows of a query, former words for verdicts replaced; raises UsageError for database errors."""
+        """Return the rows of a query, with verdicts in the words of now; raises UsageError for database errors."""
         with self.connected() as connection:
             rows = [dict(row) for row in connection.execute(query).mappings()]
         for row in rows:
@@ -187,7 +187,10 @@ class Ledger:
 
 
 def _engine(place: LedgerPlace, begin: str) -> Engine:
-    """Return the SQLAlchemy engine for a ledger; in SQLite, transactions start with the statement ``begin``."""
+    """Return the SQLAlchemy engine for a ledger; in SQLite, transactions start with the statement ``begin``.
+
+    That is "BEGIN IMMEDIATE" to write, so that two writers wait for each other from the start, and "BEGIN" to read.
+    """
     address = place.address
     if address.get_backend_name() != "sqlite":
         return create_engine(address, poolclass=NullPool)
@@ -236,15 +239,15 @@ def _write_ahead(connection: Any) -> None:
 
 @contextmanager
 def _database_errors(place: LedgerPlace) -> Iterator[None]:
-    """Let what a database refuses be a UsageError that names the ledger, and no password."""
+    """Turn errors of the database in the block into UsageError, which names the ledger without its password."""
     hint = ("see that it can be reached and written, or name another under 'ledger' in the spec; 'ledger: false' "
             "records no runs")
     try:
         yield
     except ModuleNotFoundError as error:
-        way = "pip install 'evalpipe[postgresql]'" if "psycopg" in str(error) else f"pip install {error.name}"
+        install_hint = "pip install 'evalpipe[postgresql]'" if "psycopg" in str(error) else f"pip install {error.name}"
         message = f"the ledger '{place.shown}' needs the library {error.name}, which is not installed"
-        raise UsageError.of("missing-library", message, way) from None
+        raise UsageError.of("missing-library", message, install_hint) from None
     except NoSuchModuleError:
         raise UsageError.of("ledger", f"no library knows the kind of database of '{place.shown}'", hint) from None
     except (SQLAlchemyError, ValueError, OSError) as error:
@@ -264,7 +267,7 @@ class Keep(NamedTuple):
     days: int | None
 
     def since(self, days: list[date]) -> date:
-        """Return the first day near enough to the newest of ``days`` to be kept; `date.max` without such a rule."""
+        """Return the first day near enough to the newest of ``days`` to be kept; `date.max` where days do not count."""
         newest = max(days, default=date.min)
         return date.max if self.days is None else date.fromordinal(max(1, newest.toordinal() - self.days))
 
@@ -278,24 +281,24 @@ def forget_runs(ledger: Ledger, out: Path, keep: Keep, *, dry: bool = False) -> 
     with ledger.writing() as connection:
         day_of = _days_of_runs(connection, RUNS.c.folder == ledger.place.folder(out))
         since, newest = keep.since([*day_of.values()]), [*day_of][: keep.runs or 0]
-        gone = [run for run, day in day_of.items() if run not in newest and day < since]
-        _forget(connection, [] if dry else gone)
-    return len(gone), len(day_of) - len(gone)
+        forgotten = [run for run, day in day_of.items() if run not in newest and day < since]
+        _forget(connection, [] if dry else forgotten)
+    return len(forgotten), len(day_of) - len(forgotten)
 
 
 def forget_nights(ledger: Ledger, name: str, keep: Keep, *, dry: bool = False) -> tuple[int, int]:
     """Forget old nights of a name with all their runs; return how many nights are forgotten and how many stay.
 
-    The newest are those of the latest days: a night that was run again is as old as its day. What stays of a night is
-    said at `forget_runs`. With ``dry`` none is forgotten. Raises UsageError where the ledger cannot be written.
+    The newest are those of the latest days: a night that was run again is as old as its day. The hashes and the
+    evidence of its runs stay. With ``dry`` none is forgotten. Raises UsageError where the ledger cannot be written.
     """
     with ledger.writing() as connection:
         day_of = _days_of_runs(connection, RUNS.c.name == name)
         days = sorted(set(day_of.values()), reverse=True)
         since, newest = keep.since(days), days[: keep.runs or 0]
-        gone = [day for day in days if day not in newest and day < since]
-        _forget(connection, [] if dry else [run for run, day in day_of.items() if day in gone])
-    return len(gone), len(days) - len(gone)
+        forgotten = [day for day in days if day not in newest and day < since]
+        _forget(connection, [] if dry else [run for run, day in day_of.items() if day in forgotten])
+    return len(forgotten), len(days) - len(forgotten)
 
 
 def _days_of_runs(connection: Connection, condition: ColumnElement[bool]) -> dict[int, date]:

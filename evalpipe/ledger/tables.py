@@ -142,7 +142,7 @@ that a version adds are made before; an empty statement is of a version that doe
 
 
 def of_others(names: Iterable[str]) -> list[str]:
-    """Return the sorted names of the tables in a database; empty where one of them is a ledger's."""
+    """Return the sorted names of tables that are of another program; none where a ledger's table is among them."""
     names = sorted(names)
     return [] if FORMAT.name in names else names
 

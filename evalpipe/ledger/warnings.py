@@ -45,7 +45,10 @@ def gone(run: Row, results: Results) -> Iterator[Warned]:
 
 
 def unknown_names(ledger: Ledger, results: Results) -> Iterator[Warned]:
-    """Yield a warning for each former name of a model that no earlier run has; raises UsageError as `has_model`."""
+    """Yield a warning for each former name of a model, by the spec, that no earlier run has: it may be misspelt.
+
+    Raises UsageError where the ledger cannot be read.
+    """
     for name, former_name in results.renamed.items():
         if not has_model(ledger, results.name, former_name, results.as_of):
             yield Warned.of("unknown-was", was=former_name, model=name)
@@ -80,4 +83,5 @@ def _gate_labels(row: Row) -> list[str]:
 
 def _model_and_dataset(row: Row, new_name_of: dict[str, str]) -> tuple[str, str]:
     """Return the model, under its name of now, and the dataset of a verdict."""
-    return new_name_of.get(row["subject"]["model"], row["subject"]["model"]), row["subject"]["dataset"]
+    model, dataset = row["subject"]["model"], row["subject"]["dataset"]
+    return new_name_of.get(model, model), dataset

@@ -74,6 +74,7 @@ class RunFolder:
             raise _unreadable(self.file(name), error, hint) from None
 
     def _read(self, name: str) -> bytes:
+        """Return the bytes of a file, which is read once; raises OSError."""
         if name not in self._contents:
             self._contents[name] = self.file(name).read_bytes()
         return self._contents[name]
@@ -110,7 +111,7 @@ class RunFolder:
 
     @cached_property
     def results(self) -> Results:
-        """The results."""
+        """The results of the run; raises DataError where they cannot be read."""
         return Results.from_bytes(self.content(RESULTS, UNREADABLE_RESULTS), str(self.results_file))
 
     @cached_property
@@ -142,10 +143,10 @@ class RunFolder:
     def signatures_after_run(
         self, evidence_sha256: str
     ) -> tuple[tuple[Signature, ...], dict[str, bytes], str | None]:
-        """Return the signatures that stay, the files to write for them, and a new name for signatures of other results.
+        """Return the signatures that stay, the file of signatures to write, by name, and its new name, None to keep it.
 
         Call it before a run writes results with this sha256 to the folder. Signatures of the same results stay. Those
-        of others do not sign new results: their file is renamed; the name is None where there is none.
+        of others do not sign new results: their file is renamed. Without a file of signatures there is none to write.
         """
         try:
             content = self.content(SIGNATURES)
@@ -220,10 +221,10 @@ class RunFolder:
         if by is not None:
             return {MANIFEST: content, KEY_SIGNATURE: by.signature(content)}
         try:
-            kept = self.file(KEY_SIGNATURE).read_bytes() if self.file(MANIFEST).read_bytes() == content else None
+            is_same = self.file(MANIFEST).read_bytes() == content
+            return {MANIFEST: content} | ({KEY_SIGNATURE: self.file(KEY_SIGNATURE).read_bytes()} if is_same else {})
         except OSError:
-            kept = None
-        return {MANIFEST: content} if kept is None else {MANIFEST: content, KEY_SIGNATURE: kept}
+            return {MANIFEST: content}
 
     def manifest_after(self, files: Mapping[str, bytes], by: Signer | None) -> dict[str, bytes]:
         """Return the bytes of the manifest, updated for new ``files``, and of its signature by ``by``, by file name.
@@ -289,8 +290,8 @@ def refuse_to_replace(file: str | os.PathLike[str]) -> None:
     """
     folder = Path(os.path.realpath(Path(file).parent))
     # A name that is too long is told by what writes to it.
-    special = os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)  # noqa: PTH110, PTH112, PTH113
-    if special or folder == Path("/dev") or Path("/proc") in (folder, *folder.parents):
+    is_special = os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)  # noqa: PTH110, PTH112, PTH113
+    if is_special or folder == Path("/dev") or Path("/proc") in (folder, *folder.parents):
         raise UsageError.of("not-a-file", f"'{file}' is a pipe or a device, and nothing was written",
                             "name a file, or redirect the standard output")
     refuse_file_of_run(file)

@@ -116,6 +116,6 @@ def _earlier_results(spec: Spec, results: Results) -> Iterator[ReadFile]:
             continue
         path = spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against)
         path = RunFolder.named(path).results_file
-        declared = str(gate.against) if Path(str(gate.against)).is_absolute() else ""
-        recorded_path = _path_from(spec.origin.folder, path, declared and path.as_posix())
+        is_absolute = Path(str(gate.against)).is_absolute()
+        recorded_path = _path_from(spec.origin.folder, path, path.as_posix() if is_absolute else "")
         yield ReadFile(kind="earlier results", path=recorded_path, sha256=gate.against_sha256)

@@ -120,7 +120,7 @@ class Recorder:
                 (self.fresh / name).write_bytes(content)
             self.fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
             self._keep_others(self.fresh, (*RUN_FILES, *replaced))
-            settle(self.fresh)
+            settle(self.fresh)  # on the disk, before it takes the place of the old one
             self._exchange(self.fresh)
             settle_names(self.out.parent)
 
@@ -137,6 +137,7 @@ class Recorder:
                 shutil.copy2(old_file, target, follow_symlinks=False)
 
     def _refuse_foreign(self) -> None:
+        """Raise UsageError where the folder holds files, but no run of evalpipe, which would be lost."""
         refuse_foreign(self.out, f"output folder '{self.shown}'")
 
     def _exchange(self, fresh: Path) -> None:
@@ -215,14 +216,14 @@ def locked_output(folder: str | os.PathLike[str]) -> Iterator[Path]:
 def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None) -> None:
     """Put files, by name, into a locked folder, each replaced atomically; others stay, and the manifest is updated.
 
-    The manifest is signed by the key ``by``. Without one, a signature of the manifest as it was is removed. Raises
-    DataError, and writes nothing, where the manifest was changed.
+    The manifest is signed by the key ``by``. Without one, a signature of the manifest as it was is removed. A signal
+    waits until all are replaced. Raises DataError, and writes nothing, where the manifest was changed.
     """
     all_files = {**files, **RunFolder(target).manifest_after(files, by)}
     with TemporaryFolder(".new-", target) as temporary:
         for name, content in all_files.items():
             (Path(temporary) / name).write_bytes(content)
-        settle(Path(temporary))
+        settle(Path(temporary))  # on the disk, before any takes the place of an earlier one
         with postponed("the new output is complete"):
             for name in all_files:
                 (Path(temporary) / name).replace(target / name)
@@ -282,12 +283,12 @@ def _csv(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> int:
     """Write tables to a CSV file, formulas of spreadsheets behind an apostrophe; return the number of rows."""
     import polars as pl
 
-    text, lines = pl.col(pl.String), 0
-    is_formula = text.str.contains(f"^{FORMULA}") & ~text.str.contains(f"^(?:{NUMBER})$")
-    harmless = pl.when(is_formula).then("'" + text).otherwise(text).name.keep()
+    texts, lines = pl.col(pl.String), 0
+    is_formula = texts.str.contains(f"^{FORMULA}") & ~texts.str.contains(f"^(?:{NUMBER})$")
+    harmless_texts = pl.when(is_formula).then("'" + texts).otherwise(texts).name.keep()
     with path.open("wb") as file:
         schema.to_frame().write_csv(file)
         for frame in frames:
-            frame.with_columns(harmless).write_csv(file, include_header=False)
+            frame.with_columns(harmless_texts).write_csv(file, include_header=False)
             lines += frame.height
     return lines

@@ -53,7 +53,10 @@ LONGEST = 60
 def line_differences(actual: str, expected: str) -> Iterator[Difference]:
     """Yield the first line in which a text differs from the expected one; nothing where they are equal."""
     lines = zip_longest(actual.splitlines(), expected.splitlines(), fillvalue="")
-    yield from islice(((f"line {number}", *pair) for number, pair in enumerate(lines, 1) if pair[0] != pair[1]), 1)
+    for number, (line, expected_line) in enumerate(lines, 1):
+        if line != expected_line:
+            yield f"line {number}", line, expected_line
+            return
 
 
 def word_differences(actual: PageText, expected_page: PageText) -> Iterator[Difference]:
@@ -85,6 +88,7 @@ def csv_differences(actual: bytes, expected: bytes) -> Iterator[Difference]:
 
 
 def _csv_rows(content: bytes) -> list[dict[str, str]]:
+    """Return the rows of a CSV table as texts by column."""
     return list(csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline="")))
 
 
@@ -202,7 +206,7 @@ class FolderCheck:
     """Checks of the files in an output folder against its results."""
 
     def __init__(self, folder: RunFolder, results: Results, templates: Templates | None) -> None:
-        """Prepare to check a folder against ``results``; ``templates`` are those of its card, as of `verified`."""
+        """Prepare to check a folder against ``results``; ``templates`` are those of its card, None for the results'."""
         self.folder, self.results, self.templates = folder, results, templates
         self.of_this_version = results.evalpipe_version == VERSION
 
@@ -238,13 +242,17 @@ class FolderCheck:
                             self._against_copies())
 
     def _against_copies(self) -> list[str]:
-        """Return notes on how results.json differs from its copy in the PDF or, without one, from estimates.csv."""
+        """Return notes on how results.json differs from its copy in the PDF, which tells what was changed.
+
+        Without a copy, they are on how estimates.csv differs from it; none without that file.
+        """
         copy = self.attached.get(RESULTS)
         if copy is not None:
             return notes_on(json_differences(copy, self.folder.content(RESULTS)), PDF)
+        if not self.folder.has(ESTIMATES):
+            return []
         expected = estimates_csv(self.results).encode()
-        table = self.folder.content(ESTIMATES) if self.folder.has(ESTIMATES) else expected
-        return notes_on(csv_differences(table, expected), ESTIMATES)
+        return notes_on(csv_differences(self.folder.content(ESTIMATES), expected), ESTIMATES)
 
     def signatures_file(self, signatures: Sequence[Signature]) -> Iterator[Deviation]:
         """Yield a deviation where the signatures' sha256 in the page or the PDF is of no state of signatures.json."""
