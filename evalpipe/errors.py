@@ -52,9 +52,10 @@ class Problem:
         if place is not None and place.text is not None and place.line is not None:
             pad = " " * len(str(place.line))
             # Tabs stay tabs, so that the caret stands under its character however wide they are shown.
-            before = "".join(c if c == "\t" else " " for c in place.text[: (place.column or 1) - 1])
-            under = f"{before}{'^' * max(1, place.length)} {hint}".rstrip()
-            lines, hint = [f"{pad}--> {shown}", f"{pad} |", f"{place.line} | {place.text}", f"{pad} | {under}"], ""
+            text_before = place.text[: (place.column or 1) - 1]
+            indent = "".join("\t" if character == "\t" else " " for character in text_before)
+            caret = f"{indent}{'^' * max(1, place.length)} {hint}".rstrip()
+            lines, hint = [f"{pad}--> {shown}", f"{pad} |", f"{place.line} | {place.text}", f"{pad} | {caret}"], ""
         lines += [f"{pad} |"] if self.rows else []
         lines += [f"{pad} | row {row}: {value}" for row, value in self.rows]
         lines += [f"{pad} = {printable(note)}" for note in self.notes]

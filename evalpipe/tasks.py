@@ -30,7 +30,7 @@ MEANT: dict[str, str] = {
 
 
 def meant_task(word: object) -> str | None:
-    """Return the hint for a word that is no task; None where there is none for it."""
+    """Return the hint for a word that people try as a task, such as "survival"; None where there is none for it."""
     return MEANT.get("_".join(re.split(r"[\s_-]+", str(word).strip().lower())))
 
 

@@ -55,7 +55,10 @@ def memory_free(root: Path = ROOT) -> int | None:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the folders of this process's control groups for a controller ("cpu", "memory"), with all their parents."""
+    """Yield the folders of this process's control groups for a controller ("cpu", "memory"), with all their parents.
+
+    A limit of any of them limits the process.
+    """
     top = root / "sys" / "fs" / "cgroup"
     for line in _text(root / "proc" / "self" / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -121,6 +124,7 @@ def run_checks(reports: Path) -> list[Probe]:
 
 
 def _python() -> Iterator[Probe]:
+    """Tell the version of Python and the system."""
     # Another Python than pyproject.toml allows cannot have installed this.
     yield Probe("python", "ok", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
 
@@ -151,6 +155,7 @@ def _requirement(text: str) -> tuple[str, str]:
 
 
 def _version(name: str) -> str | None:
+    """Return the version of an installed library; None where it is missing."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -227,7 +232,7 @@ def _cores() -> Iterator[Probe]:
 
 
 def _memory() -> Iterator[Probe]:
-    """Check that free memory and the limit for this process are at least `LEAST_MEMORY`."""
+    """Check that free memory and the limit for this process suffice for a small run with a card."""
     limit, free = memory_limit(), memory_free()
     texts = [*([] if free is None else [f"{bytes_text(free)} free"]),
             *([] if limit is None else [f"a limit of {bytes_text(limit)} for this process"])]
@@ -267,7 +272,7 @@ def _reports(reports: Path) -> Iterator[Probe]:
 
 
 def _space(name: str, folder: Path, hint: str) -> Probe:
-    """Return the check ``name`` of whether a folder's disk has `LEAST_SPACE` free."""
+    """Return the check ``name`` of a folder that can be written: whether its disk has the space that a run needs."""
     free = shutil.disk_usage(folder).free
     text = f"{folder} can be written and has {bytes_text(free)} free"
     if free < LEAST_SPACE:

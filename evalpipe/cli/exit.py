@@ -129,7 +129,7 @@ class Guard:
         """Limit the block to ``seconds``, None for no limit; ``rescue`` ends the process, given the signal."""
         self.timed_out = False
         self._seconds, self._rescue, self._block_ended = seconds, rescue, threading.Event()
-        self._signals, self._sent = socket.socketpair()
+        self._signals, self._sent = socket.socketpair()  # to read from in a thread, and for Python to write to
 
     def __enter__(self) -> Self:
         """Listen to signals, and let the time run."""
@@ -176,7 +176,7 @@ class Guard:
 
 
 class Interruptible(Progress):
-    """Progress that is passed on to several listeners, after an interrupt by a signal that came meanwhile.
+    """Progress that is passed on to several listeners, and that raises KeyboardInterrupt where a signal came meanwhile.
 
     ``current_step`` is the step that the run is in, ``holds_lock`` whether it has locked its output folder.
     ``unchanged`` tells that nothing has changed since the run before, ``moved_signatures`` is the file that signatures
@@ -184,11 +184,7 @@ class Interruptible(Progress):
     """
 
     def __init__(self, *listeners: Progress) -> None:
-        """Report progress to ``listeners``, and keep for the end of the command how far the run came.
-
-        That is its step, whether it holds the lock of the folder, whether all was as before and nothing was run, and
-        the file that signatures of other results were moved to.
-        """
+        """Report progress to ``listeners``, and note what the command says at its end: so far nothing has happened."""
         self._listeners = listeners
         self.current_step = "its beginning"
         self.holds_lock = self.unchanged = False
@@ -236,6 +232,7 @@ class Interruptible(Progress):
 
     @staticmethod
     def _raise_if_interrupted() -> None:
+        """Raise KeyboardInterrupt after a signal, again where a library swallowed that of the signal itself."""
         if _received_signals:
             raise KeyboardInterrupt
 
@@ -250,10 +247,10 @@ def annotation(problem: Problem) -> str:
 
 
 def asked_format(arguments: Sequence[str]) -> str:
-    """Return the value of ``--format`` on a command line that may not parse; "text" without one."""
-    for i, argument in enumerate(arguments):
+    """Return the value of ``--format``, for the error of a command line that does not parse; "text" without one."""
+    for index, argument in enumerate(arguments):
         if argument == "--format":
-            return arguments[i + 1] if i + 1 < len(arguments) else "text"
+            return arguments[index + 1] if index + 1 < len(arguments) else "text"
         if argument.startswith("--format="):
             return argument.partition("=")[2]
     return "text"
@@ -287,9 +284,9 @@ def internal_problem(error: Exception) -> Problem:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    place = f"{trace.tb_frame.f_globals.get('__name__', '?')}, line {trace.tb_lineno}" if trace else "unknown place"
+    line = f"{trace.tb_frame.f_globals.get('__name__', '?')}, line {trace.tb_lineno}" if trace else "unknown place"
     return Problem(
-        "internal", f"a fault of evalpipe itself: {type(error).__name__}: {error}", notes=(f"raised in {place}",),
+        "internal", f"a fault of evalpipe itself: {type(error).__name__}: {error}", notes=(f"raised in {line}",),
         hint="please report it with the spec; EVALPIPE_DEBUG=1 shows the traceback",
     )
 

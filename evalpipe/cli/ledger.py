@@ -20,11 +20,11 @@ ledger_option = click.option(
 
 
 def ledger_and_name(folder: str, name: str | None, address: str | None) -> tuple[Ledger, str | None]:
-    """Return the ledger opened for reading, and the evaluation name to choose runs by.
+    """Return the ledger opened for reading, and the name of the evaluation whose runs are meant.
 
-    The name is None to choose runs by output folder. ``folder`` is an output folder, or the folder that holds the
-    ledger: without ``name`` and ``address`` the only name in that ledger is chosen.
-    ``address`` is a file or a URL. Raises UsageError without a ledger, or for several names and no ``name``.
+    The ledger is that at ``address``, a file or a URL; else that in ``folder``; else that beside it. The name is
+    ``name``; else the only name of a ledger in ``folder``; else None, where the runs of the output folder are meant.
+    Raises UsageError without a ledger, or where a ledger in ``folder`` has several names, or none.
     """
     from evalpipe.ledger.place import FILE, LedgerPlace
     from evalpipe.ledger.store import Ledger
@@ -121,7 +121,7 @@ def _print_table(subject: str, kind: str, ledger: str, runs: list[Run], metric: 
 
 
 def _series_names(estimates: list[dict[str, Any]]) -> dict[str, str]:
-    """Return a column title for each series of estimates, by `_series_key`: the model, and parts that differ."""
+    """Return a column title for each series of estimates, by its key: the model, and what tells it from others."""
     keys = list(dict.fromkeys(map(_series_key, estimates)))
     parts = [[str(part) for part in json.loads(key)] for key in keys]
     differing = [0, *(index for index, column in enumerate(zip(*parts, strict=True)) if index and len(set(column)) > 1)]
@@ -130,7 +130,7 @@ def _series_names(estimates: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _series_key(estimate: dict[str, Any]) -> str:
-    """Return the key of the series that an estimate is in: its model, dataset, average and options as a JSON list."""
+    """Return the key of the series of an estimate over runs: its model, dataset, average and options as a JSON list."""
     variant = "" if estimate["variant"] == "original" else f"+{estimate['variant']}"
     options = " ".join(f"{key} {value}" for key, value in estimate["params"].items())
     return json.dumps([f"{estimate['model']}{variant}", estimate["dataset"], estimate["average"] or "", options])

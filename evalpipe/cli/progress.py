@@ -35,11 +35,11 @@ class Lines(Quiet):
     """Progress in lines: one for each step, and one for each dataset read in parts; replicates are not counted."""
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Begin, as a bar does; lines need nothing."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End."""
+        """End, as a bar does; lines need nothing."""
 
     def step(self, number: int, title: str) -> None:
         """Print the step's line."""

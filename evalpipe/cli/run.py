@@ -76,13 +76,13 @@ class Attempt:
         guard = Guard(options.timeout, self._rescue)
         try:
             with guard, shown as progress:
-                return self._ran(progress)
+                return self._run_into_folder(progress)
         except KeyboardInterrupt:
             if guard.timed_out:
                 raise self._too_late() from None
             raise KeyboardInterrupt(self._output()) from None
 
-    def _ran(self, progress: Progress) -> RunOutcome:
+    def _run_into_folder(self, progress: Progress) -> RunOutcome:
         """Read the spec and run it into its output folder, which is noted with its state before."""
         from evalpipe.run import load_with_files, run
 
@@ -108,7 +108,7 @@ class Attempt:
         return DataError.of("timeout", message, hint, notes=(self._output(),))
 
     def _rescue(self, number: int) -> NoReturn:
-        """End the process that goes on after signal ``number``: print the error, remove lock and temporary files."""
+        """End a process that goes on after signal ``number``: print the error, remove its lock and temporary files."""
         from evalpipe.run import abandon
 
         error = self._too_late() if signal.Signals(number).name == "SIGALRM" else KeyboardInterrupt(self._output())
@@ -120,7 +120,7 @@ class Attempt:
 
 
 def _stamp(folder: Path) -> object:
-    """Return a stamp of the output in a folder, which differs after every run; None without output."""
+    """Return a stamp of the output in a folder, which differs after every run, to tell if one wrote there; or None."""
     from evalpipe.runs.folder import RunFolder
 
     return RunFolder(folder).stamp

@@ -48,9 +48,9 @@ def show(folder: str, estimate: str | None, form: str) -> None:
     if form == "json":
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
         return
-    known = list(facts(run.results, row, document))
-    width = max(len(term) for term, _ in known)
-    lines = [document["address"], "", *(f"{term:<{width}}  {text}" for term, text in known)]
+    terms_and_texts = list(facts(run.results, row, document))
+    width = max(len(term) for term, _ in terms_and_texts)
+    lines = [document["address"], "", *(f"{term:<{width}}  {text}" for term, text in terms_and_texts)]
     click.echo("\n".join(map(printable, lines)))
 
 

@@ -81,7 +81,7 @@ def print_summary(results: Results) -> None:
 
 
 def _correction_note(results: Results, dataset: str) -> str:
-    """Return the line on how many differences of a model the verdicts are corrected for; "" without verdicts."""
+    """Return the line on how many tests of a model the verdicts are corrected for (Holm); "" where none was tested."""
     tested = Counter(
         row.model for row in results.comparisons
         if row.dataset == dataset and row.slice is None and row.variant != row.baseline_variant
@@ -100,7 +100,7 @@ def _correction_note(results: Results, dataset: str) -> str:
 def measure_names(results: Results) -> dict[Key, str]:
     """Return the name of every measure in the results; usual options are in it only where their values differ."""
     titles = names_of(results).titles
-    keys = dict.fromkeys([*map(_key, results.rows), *map(_key, results.comparisons)])
+    keys = dict.fromkeys([*map(_measure_key, results.rows), *map(_measure_key, results.comparisons)])
     values: dict[tuple[str, str], set[Scalar]] = {}
     for metric, params, _ in keys:
         for name, value in params:
@@ -113,7 +113,8 @@ def measure_names(results: Results) -> dict[Key, str]:
     }
 
 
-def _key(row: Estimate | Comparison) -> Key:
+def _measure_key(row: Estimate | Comparison) -> Key:
+    """Return what tells the measure of a row from others: its metric, options and average."""
     return row.metric, tuple(row.params.items()), row.average
 
 
@@ -127,12 +128,12 @@ def _value_table(results: Results, dataset: str, models: Sequence[ModelSummary])
     table.add_column("measure")
     for model in models:
         table.add_column(Text(model.label), justify="right")
-    names, whole = measure_names(results), {metric.name for metric in results.metrics if metric.is_whole}
+    names, counts = measure_names(results), {metric.name for metric in results.metrics if metric.is_whole}
     estimates: dict[Key, dict[str, Estimate]] = {}
     for row in rows:
-        estimates.setdefault(_key(row), {})[row.model] = row
+        estimates.setdefault(_measure_key(row), {})[row.model] = row
     for key, by_model in estimates.items():
-        cells = abreast(by_model, [model.name for model in models], whole=key[0] in whole)
+        cells = abreast(by_model, [model.name for model in models], whole=key[0] in counts)
         table.add_row(Text(names[key]), *(Text(cell.text) for cell in cells))
     return table
 
@@ -156,7 +157,7 @@ def _variant_tables(results: Results, dataset: str) -> Iterator[Table]:
         if row.dataset == dataset and row.slice is None and row.variant != "original" and row.metric in LOSSES
         and row.class_ is None and row.baseline_dataset is None
     ]
-    losses = list(dict.fromkeys(_key(row) for name in LOSSES for row in rows if row.metric == name))
+    losses = list(dict.fromkeys(_measure_key(row) for name in LOSSES for row in rows if row.metric == name))
     for start in range(0, len(losses), LOSSES_ABREAST):
         yield _change_table(results, rows, losses[start : start + LOSSES_ABREAST])
 
@@ -170,10 +171,10 @@ def _change_table(results: Results, rows: Sequence[Comparison], losses: Sequence
     table.add_column("variant")
     for loss in losses:
         table.add_column(Text(names[loss]), justify="right")
-    least = {loss: most_decimals((row.difference, row.lower, row.upper) for row in rows if _key(row) == loss)
+    least = {loss: most_decimals((row.difference, row.lower, row.upper) for row in rows if _measure_key(row) == loss)
              for loss in losses}
     for model, variant in dict.fromkeys((row.model, row.variant) for row in rows):
-        row_of_loss = {_key(row): row for row in rows if (row.model, row.variant) == (model, variant)}
+        row_of_loss = {_measure_key(row): row for row in rows if (row.model, row.variant) == (model, variant)}
         table.add_row(
             Text(labels.model(model, variant)), *(_difference(row_of_loss.get(loss), least[loss]) for loss in losses))
     return table

@@ -50,7 +50,7 @@ def trace(results: Results, estimate: Estimate, address: str, folder: RunFolder)
         "prevalence": _prevalence(results, traced),
         "recalibration": None if fit is None else {
             "method": fit.method, "options": fit.options, "fitted_on": fit.fitted_on, "folds": fit.folds, "n": fit.n},
-        "as_of": results.as_of, "spec_sha256": results.spec_sha256, "spec_key": _key(results, traced),
+        "as_of": results.as_of, "spec_sha256": results.spec_sha256, "spec_key": _spec_key(results, traced),
         "evidence_sha256": results.evidence_sha256, "versions": versions(results, folder),
     }))
 
@@ -62,7 +62,7 @@ def versions(results: Results, folder: RunFolder) -> dict[str, Any]:
 
 
 def _needs(metric: MetricSummary) -> set[str]:
-    """Return the kinds of input, as keys of `KINDS`, that a measure or those in an expression need; none if unknown."""
+    """Return what a measure, or those in an expression, need: "labels", "scores", …; none of unknown measures."""
     names = [re.split(r"[^\w]", label)[0] for label in metric.measures.values()] or [metric.name]
     return {metrics[name].needs for name in names if name in metrics}
 
@@ -86,7 +86,7 @@ def _columns(results: Results, traced: Estimate, model: ModelSummary, needs: set
 def _predicted(model: ModelSummary, needs: set[str], unused_kinds: set[str]) -> dict[str, list[str]]:
     """Return the columns of a model that a measure ``needs``, by kind, without ``unused_kinds``; all without needs."""
     columns_of_kind: dict[str, list[str]] = {}
-    for name, column in model.columns.items():
+    for name, column in model.columns.items():  # a name is a kind, or one of a level: "probability of a"
         if name not in unused_kinds:
             columns_of_kind.setdefault(name.split(" of ")[0], []).append(column)
     if not needs:
@@ -154,13 +154,13 @@ def _prevalence(results: Results, traced: Estimate) -> dict[str, Any] | None:
     return {"value": prevalence, "of": owner, "source": declared.source}
 
 
-def _key(results: Results, traced: Estimate) -> str | None:
-    """Return the key of the resolved spec that asks for an estimate; None where only findings use it."""
+def _spec_key(results: Results, traced: Estimate) -> str | None:
+    """Return the key of the resolved spec that asks for an estimate, "metrics[0]"; None where only findings use it."""
     if not any(traced is row for row in results.rows):
         return None
     for index, entry in enumerate(results.spec.get("metrics") or ()):
         declared = {"metric": entry} if isinstance(entry, str) else entry
-        if traced.metric == declared.get("metric", declared.get("name")) and _asks(declared, traced):
+        if traced.metric == declared.get("metric", declared.get("name")) and _asks_for(declared, traced):
             return f"metrics[{index}]"
     return STANDARD
 
@@ -169,7 +169,7 @@ _FORMS = {"metric", "name", "expression", "of", "average", "prevalence"}
 """Keys of an entry that are no options of its measure."""
 
 
-def _asks(entry: Mapping[str, Any], traced: Estimate) -> bool:
+def _asks_for(entry: Mapping[str, Any], traced: Estimate) -> bool:
     """Tell whether an ``entry`` of the spec for the same measure agrees in options, average and prevalence."""
     options_agree = all(traced.params.get(name, value) == value for name, value in entry.items() if name not in _FORMS)
     averages, asked_prevalence = entry.get("average") or traced.average, entry.get("prevalence")
@@ -250,7 +250,7 @@ def _row_facts(results: Results, traced: Estimate, document: Document) -> Iterat
 
 def _threshold_facts(document: Document) -> Iterator[Fact]:
     """Yield the facts about threshold, prevalence and recalibration, as far as the estimate has them."""
-    cut, at, fit = (document[key] for key in ("threshold", "prevalence", "recalibration"))
+    cut, prevalence, fit = (document[key] for key in ("threshold", "prevalence", "recalibration"))
     if cut is not None:
         ends = [numbers.exact(value) for value in (min(cut["cuts"]), max(cut["cuts"]))] if cut["cuts"] else []
         value = f"{' to '.join(ends)} by fold" if ends else numbers.exact(cut["value"])
@@ -258,10 +258,11 @@ def _threshold_facts(document: Document) -> Iterator[Fact]:
         chosen_on = "" if cut["chosen_on"] is None else f", chosen on {cut['chosen_on']}"
         folds = "" if cut["folds"] is None else f", cross-fitted in {cut['folds']} folds"
         yield "threshold", f"{value}: {rule}{chosen_on}{folds}"
-    if at is not None:
-        source = f" ({at['source']})" if at["source"] else ""
-        share = numbers.given(at["value"]) if isinstance(at["value"], int | float) else at["value"]
-        yield "prevalence", f"{'' if share is None else f'{share}, '}that of {at['of']}{source}"
+    if prevalence is not None:
+        source = f" ({prevalence['source']})" if prevalence["source"] else ""
+        value = prevalence["value"]
+        share = "" if value is None else f"{numbers.given(value) if isinstance(value, int | float) else value}, "
+        yield "prevalence", f"{share}that of {prevalence['of']}{source}"
     if fit is not None:
         folds = "" if fit["folds"] is None else f", cross-fitted in {fit['folds']} folds"
         yield "recalibration", f"{fit['method']}, fitted on {fit['n']:,} observations of {fit['fitted_on']}{folds}"
