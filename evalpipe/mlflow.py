@@ -77,7 +77,7 @@ def log(
     with _mlflow() as mlflow:
         version = None if registered_model is None else _version(mlflow, to_log.exported, registered_model)
         with _run_to_log_to(mlflow, to_log, run_id) as run:
-            _check(run, to_log)
+            _refuse_other_results(run, to_log)
             _log(mlflow.MlflowClient(), run, to_log)
         if version is not None:
             _tag(mlflow.MlflowClient(), version, to_log, run.info.run_id)
@@ -140,7 +140,7 @@ def _read(results: Results | str | os.PathLike[str], model: str | None) -> Expor
 
 def _to_log(exported: ExportedRun) -> ToLog:
     """Return all entries to log; raises its errors before anything is logged."""
-    rows = _named(exported)
+    rows = _estimates_by_name(exported)
     values = {name: {key: number for key, number in (("value", row.value), ("lower", row.lower), ("upper", row.upper))
                      if number is not None} for name, row in rows.items()}
     metrics = {name if key == "value" else f"{name}_{key}": number for name, numbers in values.items()
@@ -149,13 +149,13 @@ def _to_log(exported: ExportedRun) -> ToLog:
     return ToLog(exported, values, metrics, undefined, _tags(exported, rows, undefined), _files(exported))
 
 
-def _named(exported: ExportedRun) -> dict[str, Estimate]:
+def _estimates_by_name(exported: ExportedRun) -> dict[str, Estimate]:
     """Return the headline estimates by the names of their metrics; raises UsageError for names MLflow refuses."""
     rows: dict[str, Estimate] = {}
     used_names: set[str] = set()
     problems = []
     for row in exported.headline:
-        name = _name(exported, row)
+        name = _metric_name(exported, row)
         names = {name, f"{name}_lower", f"{name}_upper"}
         if used_names & names:
             problems.append(_unfit(name, "is the name of two estimates", "log each model apart by model=, or"))
@@ -168,15 +168,15 @@ def _named(exported: ExportedRun) -> dict[str, Estimate]:
     return rows
 
 
-def _name(exported: ExportedRun, row: Estimate) -> str:
+def _metric_name(exported: ExportedRun, row: Estimate) -> str:
     """Return a metric's name from dataset, model and measure; without the model where one was chosen."""
     from evalpipe.review.exports.declare import Predictor, measure_name
 
     model = [] if exported.chosen is not None else [Predictor(row.model, row.variant).name]
-    return "/".join(map(_fit, (row.dataset, *model, measure_name(row).removesuffix(")"))))
+    return "/".join(map(_fit_for_name, (row.dataset, *model, measure_name(row).removesuffix(")"))))
 
 
-def _fit(text: str) -> str:
+def _fit_for_name(text: str) -> str:
     """Return a text with underscores in place of characters that MLflow refuses in names."""
     return UNFIT.sub("_", text)
 
@@ -194,7 +194,7 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
 
     kinds: dict[str, str] = {}
     for test in judged(exported, exported.chosen):
-        name = "/".join(map(_fit, test.name.split(": ", 1)))  # of the dataset and the model, and of the gate
+        name = "/".join(map(_fit_for_name, test.name.split(": ", 1)))  # of the dataset and the model, and of the gate
         key = f"evalpipe.gate.{name}"[:LONGEST_KEY].rstrip()
         kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)
     worst = max(kinds.values(), key=VERDICTS.index, default=None)
@@ -234,7 +234,10 @@ def _files(exported: ExportedRun) -> list[Path]:
 
 
 def _version(mlflow: Any, exported: ExportedRun, registered_model: tuple[str, str | int]) -> Any:
-    """Return a version of a registered model; raises UsageError where it is unknown, or several models are logged."""
+    """Return MLflow's version of a registered model, by name and number; raises UsageError where there is none.
+
+    So it does where several models are logged, of which the registered one can be any.
+    """
     name, number = registered_model
     if len(exported.predictors) > 1:
         names = listed(predictor.name for predictor in exported.predictors)
@@ -288,7 +291,7 @@ def _holds_these(run: Any, to_log: ToLog) -> bool:
     return all(run.data.tags.get(key) == to_log.tags.get(key) for key in IDENTITY)
 
 
-def _check(run: Any, to_log: ToLog) -> None:
+def _refuse_other_results(run: Any, to_log: ToLog) -> None:
     """Raise UsageError where the run has other results, or another value under the name of a metric."""
     hint = "log to a run of its own, such as one of mlflow.start_run(nested=True)"
     if IDENTITY[0] in run.data.tags and not _holds_these(run, to_log):

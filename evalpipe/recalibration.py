@@ -83,7 +83,8 @@ def _record(results: Results, model: str, fitted_on: str | None) -> Recalibratio
         raise UsageError.of("unknown-variant", f"the run has no recalibrator '{model}'", hint=hint)
     matching = [record for record in results.recalibration if f"{record.model}+{record.variant}" == model]
     datasets = [record.fitted_on for record in matching]
-    if len(matching) > 1 if fitted_on is None else fitted_on not in datasets:
+    is_unclear = len(matching) > 1 if fitted_on is None else fitted_on not in datasets
+    if is_unclear:
         message = f"'{model}' was fitted on {' and on '.join(datasets)}"
         raise UsageError.of("which-fit", message, hint="name one of these datasets as the one it was fitted on")
     return matching[0] if fitted_on is None else matching[datasets.index(fitted_on)]
@@ -92,7 +93,10 @@ def _record(results: Results, model: str, fitted_on: str | None) -> Recalibratio
 def _plan(
     results: Results, record: Recalibration, path: str | os.PathLike[str] | None, frame: pl.DataFrame | None
 ) -> Plan:
-    """Return a plan that reads the predictions of the record's model alone, without its predicted classes."""
+    """Return a plan that reads the predictions of the record's model from ``path`` or ``frame``, and nothing else.
+
+    Predicted classes are left out, for it is numbers that are recalibrated.
+    """
     from evalpipe.data.catalog import look
     from evalpipe.plan.resolve import plan_predictions
     from evalpipe.plan.sources import sources

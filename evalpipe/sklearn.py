@@ -49,7 +49,8 @@ def card(
         if "score" in model and isinstance(keys["threshold"], int | float):
             model["threshold"] = keys.pop("threshold")
     frame = table({"truth": y, **predictions, **(columns or {})}, {"truth": "y"})
-    name = type(getattr(estimator, "steps", [(None, estimator)])[-1][1]).__name__
+    last_step = getattr(estimator, "steps", [(None, estimator)])[-1][1]  # of a pipeline
+    name = type(last_step).__name__
     spec: dict[str, Any] = {
         "evalpipe": 1, "name": name, "task": task, "outcome": {"column": "truth", **outcome},
         "datasets": {"data": {"path": "memory"}}, "models": {name: model}, **keys}
@@ -96,10 +97,14 @@ def _predicted_outcome(estimator: Any, rows: Any) -> Any:
 def _classified(
     estimator: Any, rows: Any, event: object
 ) -> tuple[dict[str, Any], str, dict[str, Any], dict[str, Any]]:
-    """Return model, task, outcome and columns of a classifier: classes, and probabilities, or else scores."""
+    """Return a classifier as a spec has it: the model, the task, the keys of the outcome; and columns by name.
+
+    The columns are the predicted classes, and the probabilities; without these, of two classes, the scores.
+    """
     predicted = _predicted_outcome(estimator, rows)
-    chances = estimator.predict_proba(rows) if hasattr(estimator, "predict_proba") else None
-    scores = estimator.decision_function(rows) if chances is None and hasattr(estimator, "decision_function") else None
+    probabilities = estimator.predict_proba(rows) if hasattr(estimator, "predict_proba") else None
+    has_scores = probabilities is None and hasattr(estimator, "decision_function")
+    scores = estimator.decision_function(rows) if has_scores else None
     model, columns = {"prediction": "prediction"}, {"prediction": predicted}
     levels = np.asarray(estimator.classes_).tolist()
     if len(levels) < BINARY_CLASSES:
@@ -107,14 +112,14 @@ def _classified(
         raise UsageError.of("one-class", message, "fit it on rows of all classes")
     if len(levels) != BINARY_CLASSES:
         _refuse_event(event, f"the estimator has {len(levels)} classes")
-        if chances is not None:
+        if probabilities is not None:
             model["probabilities"] = "p.{level}"
-            columns |= {f"p.{level_text(level)}": chances[:, k] for k, level in enumerate(levels)}
+            columns |= {f"p.{level_text(level)}": probabilities[:, k] for k, level in enumerate(levels)}
         return model, "multiclass", {"levels": levels}, columns
     position = _event_position(levels, event)
-    if chances is not None:
-        model["probability"], columns["probability"] = "probability", chances[:, position]
-    elif scores is not None:
+    if probabilities is not None:
+        model["probability"], columns["probability"] = "probability", probabilities[:, position]
+    elif scores is not None:  # which rise with the second class
         model["score"], columns[SCORE] = SCORE, scores if position else -scores
     return model, "binary", {"event": event, "levels": levels}, columns
 

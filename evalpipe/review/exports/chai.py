@@ -78,7 +78,7 @@ NEEDS = {
 
 
 def write(exported: ExportedRun) -> Files:
-    """Return the card of one model; raises SpecError with every required element that nothing fills."""
+    """Return the card of one model, an XML file; raises SpecError with every required element that nothing fills."""
     from xml.etree import ElementTree as ET
 
     predictor = exported.only
@@ -90,7 +90,7 @@ def write(exported: ExportedRun) -> Files:
         raise SpecError(*problems)
     root = ET.Element("AppliedModelCard", {"xmlns": NAMESPACE})
     for path, parts in SECTIONS.items():
-        if path == "Resources":
+        if path == "Resources":  # which the schema has behind the key metrics
             _key_metrics(exported, root, numbers)
         section = _section(root, path)
         if path == "BasicInfo":
@@ -102,9 +102,10 @@ def write(exported: ExportedRun) -> Files:
 
 
 def _stated(exported: ExportedRun, part: TextElement) -> str:
-    """Return the text of an element: the stated text of its fields of `card:`, a paragraph for each."""
-    texts = [text for key in part.fields for text in (
-        [f"- {limit}" for limit in exported.limits] if key == "limits" else [exported.stated(key) or ""])]
+    """Return the text of an element: what people state in its fields of `card:`, a paragraph for each text."""
+    texts: list[str] = []
+    for key in part.fields:
+        texts += [f"- {limit}" for limit in exported.limits] if key == "limits" else [exported.stated(key) or ""]
     return "\n\n".join(filter(None, texts))
 
 
@@ -121,7 +122,7 @@ def _unstated(exported: ExportedRun) -> Iterator[Problem]:
 
 
 def _group_results(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tuple[str, str]]]:
-    """Return the results of a model by group of key metrics, as pairs of label and value in JSON."""
+    """Return what each group of key metrics shows of a model, as pairs of label and value in JSON."""
     rows = exported.rows(predictor)
     gates = [gate for gate in exported.results.gates if (gate.model, gate.variant) == predictor]
     return {

@@ -128,7 +128,7 @@ def _considerations(exported: ExportedRun) -> Document:
 
 
 def _with_mitigation(exported: ExportedRun, field: str, key: str) -> Document:
-    """Return a ``field`` with the text of ``key`` in `card:` and the mitigation strategy; empty without that text."""
+    """Return a ``field`` with the text of ``key`` in `card:`, beside it the mitigation; empty without that text."""
     text, mitigation = exported.stated(key), exported.stated("mitigation")
     return {} if not text else {field: text, **({"mitigationStrategy": mitigation} if mitigation else {})}
 

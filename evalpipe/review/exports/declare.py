@@ -150,7 +150,7 @@ class ExportedRun:
 
     @property
     def at_least_one(self) -> tuple[Predictor, ...]:
-        """The models with estimates, as `predictors`; raises SpecError where there is none."""
+        """The models with estimates and their variants, or the chosen one; raises SpecError where there is none."""
         if not self.predictors:
             raise self.lacking("these results are of candidates alone: no model has estimates",
                                "export the run of a spec with models")
@@ -166,12 +166,12 @@ class ExportedRun:
         return self.at_least_one[0]
 
     def rows(self, predictor: Predictor) -> list[Estimate]:
-        """Return the estimates of a model."""
+        """Return the estimates of a model or variant, those of slices and classes too."""
         return [row for row in self.results.rows if (row.model, row.variant) == predictor]
 
     @property
     def headline(self) -> list[Estimate]:
-        """The headline estimates, on all rows and not of a class, of `predictors`."""
+        """The headline estimates, on all rows and not of a class, of all models or of the chosen one."""
         from evalpipe.ledger.entries import headline
 
         return [row for row in headline(self.results) if (row.model, row.variant) in self.predictors]
@@ -235,7 +235,7 @@ def measure_name(row: Estimate) -> str:
 
 
 def options(params: dict[str, Scalar] | Slice) -> str:
-    """Return options, or labels of a slice, as text: ``beta=2,prevalence=0.1``."""
+    """Return options of a measure, or labels of a slice, as text: ``beta=2,prevalence=0.1``."""
     return ",".join(f"{name}={value if isinstance(value, str) else json.dumps(value)}"
                     for name, value in params.items())
 
@@ -249,7 +249,7 @@ def interval_text(row: Estimate) -> dict[str, str]:
 
 
 def json_text(document: object) -> str:
-    """Return a document as JSON, line by line."""
+    """Return a document as JSON with a line for each value, which a version control can compare."""
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 

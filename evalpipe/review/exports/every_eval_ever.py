@@ -28,7 +28,7 @@ def write(exported: ExportedRun) -> Files:
         raise SpecError(*problems)
     seconds, rows = str(int(exported.day.timestamp())), exported.rows(predictor)
     developer, version = exported.stated("developer"), exported.stated("version")
-    accepted = [row for row in rows if _why_not(exported, row) is None]
+    accepted = [row for row in rows if _why_left_out(exported, row) is None]
     return {EXPORT.file: json_text({
         "schema_version": EXPORT.version,
         "evaluation_id": f"{results.name}/{predictor.name}/{seconds}",
@@ -61,7 +61,7 @@ def _organisation(exported: ExportedRun) -> str | None:
     return exported.stated("validator") or exported.stated("owner")
 
 
-def _why_not(exported: ExportedRun, row: Estimate) -> str | None:
+def _why_left_out(exported: ExportedRun, row: Estimate) -> str | None:
     """Return the reason why the format cannot hold an estimate; None where it can."""
     if row.value is None:
         return f"{row.status}: {row.reason or 'no value'}"
@@ -77,7 +77,8 @@ def _metric(exported: ExportedRun, row: Estimate) -> MetricSummary:
 
 def _source(exported: ExportedRun, rows: list[Estimate]) -> Document:
     """Return the source of the record: organisation, hashes, verdict, and estimates left out with their reasons."""
-    left_out = {exported.addresses.of(row): reason for row in rows if (reason := _why_not(exported, row)) is not None}
+    reasons = {exported.addresses.of(row): _why_left_out(exported, row) for row in rows}
+    left_out = {address: reason for address, reason in reasons.items() if reason is not None}
     return {
         "source_name": exported.results.title, "source_type": "documentation",
         "source_organization_name": _organisation(exported), "evaluator_relationship": exported.evaluator,

@@ -49,7 +49,7 @@ def _facet(path: str, **fields: Any) -> dict[str, Any]:
 
 
 def _test(test: Judged) -> dict[str, Any]:
-    """Return the entry of a test: status and severity and, of a gate, the expected and the observed value."""
+    """Return the entry of a verdict as a test: status and severity and, of a gate, the expected and observed value."""
     entry = {"name": test.name, "status": STATUSES[test.kind], "severity": SEVERITIES[test.severity]}
     if test.gate is None:
         return {**entry, "type": "standard", "description": test.reason, "params": {"verdict": test.kind}}
