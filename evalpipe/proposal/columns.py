@@ -171,6 +171,7 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
         values, nulls, have_percent_signs = zip(*numbers, strict=True)
         look = number_look(name, words, pl.concat(values), tuple(sorted(set().union(*nulls))))
         look = replace(look, unique=unique, percent_signs=any(have_percent_signs))
+        # A code such as -9 or 99 beside two levels may mean a missing value.
         codes = [level for level in look.levels if re.search(_NULL_LEVEL, level)] if len(look.levels) == 3 else []
         return replace(look, doubtful=codes[0]) if len(codes) == 1 and all(part.separated for part in parts) else look
     # Texts such as NA mean a missing value beside exactly two others.
@@ -334,13 +335,13 @@ class Looked:
         """The number of rows that were read."""
         return sum(dataset.frame.height for dataset in self.datasets)
 
-    def fully(self, names: Sequence[str]) -> Looked:
+    def with_all_rows_of(self, names: Sequence[str]) -> Looked:
         """Return the datasets with the columns ``names`` summarised from all rows, not from the first ones alone."""
         if self.whole:
             return self
-        read = list(dict.fromkeys(names))
-        full_datasets = [replace(dataset, frame=_read_rows(dataset.table, read, None)) for dataset in self.datasets]
-        looks = {name: column_look(name, [dataset.part(name) for dataset in full_datasets]) for name in read}
+        distinct = list(dict.fromkeys(names))
+        datasets = [replace(dataset, frame=_read_rows(dataset.table, distinct, None)) for dataset in self.datasets]
+        looks = {name: column_look(name, [dataset.part(name) for dataset in datasets]) for name in distinct}
         return replace(self, columns=self.columns | looks)
 
 

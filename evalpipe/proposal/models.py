@@ -51,7 +51,10 @@ class Family:
 
 
 def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, without: str) -> list[Family]:
-    """Return the families of columns of numbers that are named after the levels, but for the column ``without``."""
+    """Return the sets of columns of numbers, one named after each level, as a model's probabilities are.
+
+    The column ``without``, that of the outcome, is in none.
+    """
     if len(levels) < 2:
         return []
     numeric = [name for name, look in columns.items() if look.kind == "number" and name != without]
@@ -199,7 +202,7 @@ def named_apart(models: Iterable[ModelChoice]) -> tuple[ModelChoice, ...]:
 
 
 def model_name_of(column: str, level: str = "") -> str:
-    """Return the name of a model after its column, or "model"; see `model_name`."""
+    """Return the name of a model after its column, without words for predictions or its ``level``; else "model"."""
     return model_name(column, level) or "model"
 
 

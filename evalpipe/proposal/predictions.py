@@ -67,7 +67,11 @@ class BinaryColumns:
 
 
 def binary_models(data: BinaryColumns) -> ModelChoices | Question:
-    """Return the models of a binary outcome, or the question which columns are predictions."""
+    """Return the models of a binary outcome, or the question which columns are predictions.
+
+    Columns named after levels and percents with their sign come first, then numbers from 0 to 1 with the name of a
+    prediction; without any of these, percents, scores, or the only column from 0 to 1. Classes are added to them.
+    """
     models, used_columns, refused = _models_of_families(data)
     models = [*data.lists, *models]
     classes = predicted_levels(data.columns, data.levels.levels, without=[data.outcome.name, *used_columns])
@@ -265,7 +269,7 @@ def family_model(family: Family) -> ModelChoice:
     return ModelChoice(name, (line, *scale, renormalise), columns, (note,))
 
 
-def asked_levels(
+def level_model_of_flag(
     name: str, pattern: str, levels: Sequence[str], columns: Mapping[str, ColumnLook]
 ) -> ModelChoice:
     """Return the model of a --model flag: of a pattern with {level}, or of a column of predicted classes.
@@ -413,7 +417,7 @@ def _number_question(outcome: ColumnLook, columns: Sequence[ColumnLook]) -> Ques
                     f"NAME={columns[0].name}")
 
 
-def asked_number(name: str, look: ColumnLook) -> ModelChoice:
+def number_model_of_flag(name: str, look: ColumnLook) -> ModelChoice:
     """Return the model of a --model flag for numbers; raises UsageError for a column without numbers."""
     if look.kind != "number" or look.percent_signs:
         raise UsageError.of("not-predictions", f"the column {quoted(look.name)} holds no numbers",

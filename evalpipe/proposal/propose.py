@@ -31,13 +31,13 @@ from evalpipe.proposal.outcome import (
 )
 from evalpipe.proposal.predictions import (
     BinaryColumns,
-    asked_levels,
-    asked_number,
     binary_models,
     class_model,
     is_percent,
+    level_model_of_flag,
     level_models,
     list_models,
+    number_model_of_flag,
     number_models,
     percent,
     probability,
@@ -258,7 +258,7 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
     if not looked.whole:
         # What was seen in the first rows is looked at again in all rows: a level, a limit, a row without a value.
         recognised_by = [column for model in choices.models for column in model.recognised_by]
-        looked = looked.fully([*used, *recognised_by, *id_columns])
+        looked = looked.with_all_rows_of([*used, *recognised_by, *id_columns])
         answered = replace(answers, outcome=outcome.column.name, task=outcome.task)
         parts = _choose_parts({name: looked.columns[name] for name in (*used, *recognised_by)}, answered)
         if isinstance(parts, Question):
@@ -412,9 +412,9 @@ def _model_of_flag(
 ) -> ModelChoice:
     """Return the model of a --model flag; what it predicts (class, probability, score, …) follows from its values."""
     if outcome.task in NUMBERS:
-        return asked_number(name, column_of(column, columns, "--model"))
+        return number_model_of_flag(name, column_of(column, columns, "--model"))
     if outcome.task != "binary":
-        return asked_levels(name, column, levels.levels, columns)
+        return level_model_of_flag(name, column, levels.levels, columns)
     look = column_of(column, columns, "--model")
     data = BinaryColumns(outcome.column, levels, columns)
     if look.levels and set(look.levels) <= set(levels.levels):

@@ -34,9 +34,9 @@ NOT_HERE = "-"
 """The target that stands for the standard output."""
 
 
-def spec_name(target: str, proposal_path: str) -> str:
+def spec_name(target: str, data_path: str) -> str:
     """Return the name of the evaluation: the stem of the spec's file, else of the file of predictions."""
-    stem = Path(proposal_path if target == NOT_HERE else target).name
+    stem = Path(data_path if target == NOT_HERE else target).name
     stem = stem.partition(".")[0] or stem
     hint = bad_plain_name(stem, quoted(stem))[1]  # how to write it, where it can be no name as it is
     valid_name = (hint or "").removeprefix("write '").removesuffix("'")
@@ -67,6 +67,7 @@ def _head_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
 
 
 def _name_lines(proposal: Proposal, name: str) -> Iterator[SpecLine]:
+    """Yield the first keys of the spec: the version of its format, its name and its task."""
     yield SpecLine("evalpipe: 1", "the version of this file's format")
     yield SpecLine(f"name: {scalar(name)}", f"also the name of the output folder, reports/{name}")
     yield SpecLine(f"task: {proposal.outcome.task}", proposal.outcome.task_reason)
@@ -168,9 +169,10 @@ def _model_lines(proposal: Proposal) -> Iterator[SpecLine]:
             else:
                 yield SpecLine(f"    {line.key}: {as_yaml(line.value)}", line.reason)
     yield SpecLine()
-    keys = [{line.key for line in model.lines} for model in proposal.models]
-    binary = proposal.outcome.task == "binary"
-    if binary and any({"probability", "probabilities"} & written and "prediction" not in written for written in keys):
+    keys_of_models = [{line.key for line in model.lines} for model in proposal.models]
+    has_probabilities_alone = any({"probability", "probabilities"} & keys and "prediction" not in keys
+                                  for keys in keys_of_models)
+    if proposal.outcome.task == "binary" and has_probabilities_alone:
         yield SpecLine("threshold: 0.5", "rows with probability >= 0.5 are predicted as events")
         yield SpecLine()
 
