@@ -272,14 +272,14 @@ class _Repeat:
 
     @cached_property
     def spec(self) -> Spec:
-        """The spec as it is now; raises SpecError."""
+        """The spec file as it is now, with the overrides and the day of the run; raises SpecError."""
         from evalpipe.run import load
 
         return load(str(self.origins.spec), self.overrides, as_of=self.as_of)
 
     @cached_property
     def against_last(self) -> Gate | None:
-        """A gate `against: last` that was judged against earlier results, as all such are; None without any."""
+        """The first gate `against: last` that was judged against earlier results; None without any."""
         gates = () if self.outputs.results is None else self.outputs.results.gates
         return next((gate for gate in gates if gate.against == "last" and gate.against_sha256), None)
 

@@ -209,10 +209,11 @@ def number_changes(
     kind: NumberKind, a: Sequence[Compared], b: Sequence[Compared], tolerance: Tolerance
 ) -> list[NumberChange]:
     """Return the thresholds or desirabilities (``kind``) of two runs that differ beyond the tolerance."""
-    def key(row: Compared) -> str:
+    def subject(row: Compared) -> str:
+        """Return a text of what tells a row from others of its kind, in which the rows of two runs are matched."""
         return text_of([getattr(row, name, None) for name in ("dataset", "model", "variant", "goal")])
 
-    changes = (_number_change(kind, first, second, tolerance) for first, second in matched(a, b, key))
+    changes = (_number_change(kind, first, second, tolerance) for first, second in matched(a, b, subject))
     return [change for change in changes if change is not None]
 
 
@@ -283,13 +284,15 @@ KINDS = ("pass", "skipped", "inconclusive", "warn", "fail")
 
 def gate_pairs(a: Results, b: Results) -> GatePairs:
     """Return pairs of gates of two runs: with the same name, reference and measure, if possible the same limits."""
-    def key(gate: Gate) -> str:
+    def subject(gate: Gate) -> str:
+        """Return a text of what a gate is about, which stays where its limits change."""
         return text_of([gate.name, gate.against, gate.key])
 
-    def exact(gate: Gate) -> str:
-        return text_of([key(gate), gate.on, gate.limit])
+    def subject_and_limit(gate: Gate) -> str:
+        """Return a text of what a gate is about, and of its limits."""
+        return text_of([subject(gate), gate.on, gate.limit])
 
-    pairs = matched_twice(a.gates, b.gates, exact, key)
+    pairs = matched_twice(a.gates, b.gates, subject_and_limit, subject)
     return list(pairs)
 
 
@@ -297,10 +300,10 @@ def gate_changes(runs: tuple[Results, Results], pairs: GatePairs) -> list[GateCh
     """Return the gates whose verdict, limit or severity differs, or that one run lacks; the worst turns first."""
     names = names_of(runs[0]), names_of(runs[1])
     changes = [change for pair in pairs for change in _gate_change(names, pair)]
-    return sorted(changes, key=loudness, reverse=True)
+    return sorted(changes, key=worsening, reverse=True)
 
 
-def loudness(change: GateChange) -> tuple[int, int]:
+def worsening(change: GateChange) -> tuple[int, int]:
     """Return a sort key: by how many steps of `KINDS` a gate got worse, and its step now; none counts as passed before.
 
     A gate that is gone got as much worse as one that failed.
@@ -335,12 +338,13 @@ def gate_aspects(a: Gate, b: Gate) -> list[str]:
 
 def finding_pairs(a: Results, b: Results) -> FindingPairs:
     """Return pairs of findings of two runs: with the same text, or else in one section about the same estimates."""
-    def key(finding: Finding) -> str:
+    def subject(finding: Finding) -> str:
+        """Return a text of what a finding is about: its estimates, or its sentence whatever the numbers in it."""
         about = sorted(text_of(part.about) for part in finding.estimates) or NUMBER.sub("#", finding.text)
         return text_of([finding.section, finding.plugin, about])
 
     pairs = matched_twice(a.findings, b.findings, lambda finding: (finding.kind, finding.section, finding.text),
-                          lambda finding: (finding.kind, key(finding)))
+                          lambda finding: (finding.kind, subject(finding)))
     # What is of one kind belongs together; what is left over may have turned from one kind into another.
     only_a, only_b, both = [], [], []
     for first, second in pairs:
@@ -350,7 +354,7 @@ def finding_pairs(a: Results, b: Results) -> FindingPairs:
             only_a.append(first)
         elif second is not None:
             only_b.append(second)
-    return [*both, *matched_twice(only_a, only_b, key, key)]
+    return [*both, *matched_twice(only_a, only_b, subject, subject)]
 
 
 def finding_changes(pairs: FindingPairs) -> list[FindingChange]:
@@ -364,7 +368,7 @@ def finding_changes(pairs: FindingPairs) -> list[FindingChange]:
     return sorted(changes, key=lambda change: -max(side.weight for side in (change.a, change.b) if side is not None))
 
 
-def restated(pairs: FindingPairs) -> int:
+def count_restated(pairs: FindingPairs) -> int:
     """Count the findings that say the same in other words or digits."""
     return sum(first is not None and second is not None and first.kind == second.kind and first.text != second.text
                for first, second in pairs)
@@ -394,8 +398,8 @@ def part_changes(
     left, right = (_compared_parts(results, tolerance) for results in (a, b))
     changes = [_part_change(part, _as_rows(left.get(part)), _as_rows(right.get(part)), tolerance)
                for part in [*left, *(part for part in right if part not in left)]]
-    skipped_fields = {"gate", "reason"} if tolerance.is_exact else {"gate", "reason", "against_sha256"}
-    of_gates = [(_fields(first, skipped_fields), _fields(second, skipped_fields)) for first, second in gates
+    skipped = {"gate", "reason"} if tolerance.is_exact else {"gate", "reason", "against_sha256"}
+    of_gates = [(_fields_without(first, skipped), _fields_without(second, skipped)) for first, second in gates
                 if first is not None and second is not None and not gate_aspects(first, second)]
     of_findings = [(_finding_fields(first), _finding_fields(second)) for first, second in findings
                    if first is not None and second is not None and first.kind == second.kind]
@@ -406,7 +410,7 @@ def part_changes(
 def _compared_parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
     """Return the parts of results that no other list compares, by name; in words, as `schema_version` 1 has no codes.
 
-    The sha256 of a file of rows tells nothing of how far its numbers differ.
+    The sha256 of a file of rows counts only without a tolerance: it does not tell how far its numbers differ.
     """
     parts = {name: part for name, part in results.model_dump(by_alias=True).items() if name not in APART}
     desirability = parts.pop("desirability")
@@ -418,13 +422,13 @@ def _compared_parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
     return dict(parts)
 
 
-def _fields(record: Record, skipped_fields: set[str]) -> dict[str, Any]:
+def _fields_without(record: Record, skipped_fields: set[str]) -> dict[str, Any]:
     return {name: value for name, value in record.model_dump(by_alias=True).items() if name not in skipped_fields}
 
 
 def _finding_fields(finding: Finding) -> dict[str, Any]:
     """Return the compared fields of a finding, with its sentence, as results of `schema_version` 1 have no codes."""
-    return _fields(finding, {"code"}) | {"text": finding.text}
+    return _fields_without(finding, {"code"}) | {"text": finding.text}
 
 
 def _as_rows(part: Any) -> list[Any]:
@@ -433,8 +437,9 @@ def _as_rows(part: Any) -> list[Any]:
 
 
 def _part_change(part: str, a: list[Any], b: list[Any], tolerance: Tolerance) -> PartChange:
-    """Count the rows of a part that differ, matched by their `IDENTITY`, and those that one run alone has."""
+    """Count the rows of a part that differ, matched by what tells them apart, and those that one run alone has."""
     def identity(row: Any) -> str:
+        """Return a text of the fields that tell a row from others; a level that is a number is of its interval."""
         if not isinstance(row, dict):
             return ""
         return text_of({name: row[name] for name in IDENTITY if name in row and not isinstance(row[name], float)})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem, UsageError
 from evalpipe.review.differences.changes import (
+    count_restated,
     estimate_changes,
     finding_changes,
     finding_pairs,
@@ -15,7 +16,6 @@ from evalpipe.review.differences.changes import (
     input_changes,
     number_changes,
     part_changes,
-    restated,
     spec_changes,
     subject_changes,
     version_changes,
@@ -51,7 +51,7 @@ def compare(
         from evalpipe.review.differences.paired import with_paired
 
         difference = with_paired(difference, a, b)
-    return verdict(difference)
+    return with_verdict(difference)
 
 
 def check_metrics(tolerance: Tolerance, a: Run, b: Run) -> None:
@@ -90,7 +90,7 @@ def _with_changes(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Igno
     left, right = a.results.desirability, b.results.desirability
     gate_count = sum(first is not None and second is not None for first, second in gates)
     return _without_changes(a, b, tolerance, ignored).model_copy(update={
-        "counts": counts.model_copy(update={"gates": gate_count, "restated": restated(findings)}),
+        "counts": counts.model_copy(update={"gates": gate_count, "restated": count_restated(findings)}),
         "gates": gate_changes((a.results, b.results), gates),
         "subjects": subject_changes(a.results, b.results),
         "estimates": estimates,
@@ -118,11 +118,12 @@ MOST_CLAUSES = 4
 """The clauses of the sentence; what is beyond them stands below it."""
 
 
-def verdict(difference: Difference) -> Difference:
+def with_verdict(difference: Difference) -> Difference:
     """Return the comparison with its verdict in one sentence, and with whether all that counts is the same."""
     counted_clauses = list(_counted_clauses(difference))
     if not counted_clauses:
         return difference.model_copy(update={"same": True, "verdict": _same_text(difference)})
+    # What is said of estimates and gates comes first, and not again where it counts.
     clauses = [_estimate_clause(difference), *_gate_clauses(difference), *counted_clauses]
     text = "; ".join([*dict.fromkeys(filter(None, clauses))][:MOST_CLAUSES])
     return difference.model_copy(update={"same": False, "verdict": f"{text[:1].upper()}{text[1:]}."})
@@ -141,8 +142,9 @@ def _same_text(difference: Difference) -> str:
 
 
 def _is_exact(difference: Difference) -> bool:
-    given = difference.tolerance
-    return not (given.absolute or given.relative or any(given.by_metric.values()))
+    """Tell whether every difference counts, however small."""
+    tolerance = difference.tolerance
+    return not (tolerance.absolute or tolerance.relative or any(tolerance.by_metric.values()))
 
 
 def _estimate_clause(difference: Difference) -> str:
@@ -206,7 +208,8 @@ def _counted_clauses(difference: Difference) -> Iterator[str]:
         ("spec", difference.spec, "key of the spec", "keys of the spec"),
         ("data", difference.data, "file of data", "files of data")) if rows and part not in ignored]
     if inputs:
-        yield f"{' and '.join(inputs)} {'differs' if inputs[0][:2] == '1 ' and not inputs[1:] else 'differ'}"
+        is_one = len(inputs) == 1 and inputs[0].startswith("1 ")
+        yield f"{' and '.join(inputs)} {'differs' if is_one else 'differ'}"
     if difference.subjects:
         count = len(difference.subjects)
         subjects = some(count, "dataset, model or metric", "datasets, models or metrics")

@@ -10,7 +10,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card.page import Aside, Bullets, Group, Number, Section, Table, Text, Verdict, plain
-from evalpipe.review.differences.changes import loudness
+from evalpipe.review.differences.changes import worsening
 from evalpipe.review.differences.page import facts, names_of_both, sections
 from evalpipe.version import VERSION
 from evalpipe.words.spelling import legible, printable
@@ -168,7 +168,7 @@ def _card(difference: Difference, a: Run, b: Run) -> Card:
     from evalpipe.card.contents import Card
 
     # Failed where a gate got worse, open where else anything differs.
-    worse = any(loudness(change)[0] > 0 for change in difference.gates)
+    worse = any(worsening(change)[0] > 0 for change in difference.gates)
     style, sign = ("pass", "✓") if difference.same else ("fail", "✗") if worse else ("inconclusive", "?")
     title = b.results.title if a.results.title == b.results.title else f"{a.results.title} and {b.results.title}"
     box = Section("verdict", Verdict(difference.verdict, sign), (), f"gates {style}")

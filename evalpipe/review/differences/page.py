@@ -41,7 +41,7 @@ OVERLAP = {True: "overlap", False: "apart", None: "–"}
 
 def numbers_table(title: str, names: Names, changes: Sequence[NumberChange], most: int | None) -> Table:
     """Return a table of numbers that differ, grouped by model and rows; the largest differences come first."""
-    ordered = sorted(changes, key=loudness, reverse=True)
+    ordered = sorted(changes, key=prominence, reverse=True)
     groups: dict[str, list[NumberChange]] = {}
     for change in ordered:
         groups.setdefault(scope(names, change), []).append(change)
@@ -59,7 +59,7 @@ def numbers_table(title: str, names: Names, changes: Sequence[NumberChange], mos
     return Table(title, columns, tuple(rows), "compact before", stacked=True, most=most, rest=REST)
 
 
-def loudness(change: NumberChange) -> tuple[bool, float]:
+def prominence(change: NumberChange) -> tuple[bool, float]:
     """Return a sort key: whether a side is missing or the intervals are apart, then the difference in half widths."""
     if change.difference is None or change.a is None or change.b is None:
         return True, 0.0
@@ -179,6 +179,7 @@ def facts(difference: Difference) -> Facts:
 
 
 def _run_facts(run: ComparedRun) -> Cell:
+    """Return the cell that tells a run from the other: its folder or file, name, day, version and evidence."""
     evidence = Code(run.evidence_sha256[:EVIDENCE_DIGITS], run.evidence_sha256)
     day = "" if run.as_of is None else f", as of {run.as_of}"
     return _safe_code(run.source), f": {run.name}{day}, evalpipe {run.evalpipe_version}, evidence ", evidence
