@@ -75,7 +75,7 @@ def log(
     """
     to_log = _to_log(_read(results, model))
     with _mlflow() as mlflow:
-        version = None if registered_model is None else _version(mlflow, to_log.exported, registered_model)
+        version = None if registered_model is None else _registered_version(mlflow, to_log.exported, registered_model)
         with _run_to_log_to(mlflow, to_log, run_id) as run:
             _refuse_other_results(run, to_log)
             _log(mlflow.MlflowClient(), run, to_log)
@@ -233,10 +233,10 @@ def _files(exported: ExportedRun) -> list[Path]:
     return [folder.file(name) for name in (*sha256_of, MANIFEST, KEY_SIGNATURE) if folder.file(name).is_file()]
 
 
-def _version(mlflow: Any, exported: ExportedRun, registered_model: tuple[str, str | int]) -> Any:
+def _registered_version(mlflow: Any, exported: ExportedRun, registered_model: tuple[str, str | int]) -> Any:
     """Return MLflow's version of a registered model, by name and number; raises UsageError where there is none.
 
-    So it does where several models are logged, of which the registered one can be any.
+    Several models raise it too, for one version is of one model.
     """
     name, number = registered_model
     if len(exported.predictors) > 1:

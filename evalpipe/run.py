@@ -53,7 +53,7 @@ class Progress:
         """Announce the number of parts of a dataset, how many of them the cache has, and why the others are read."""
 
     def part_read(self) -> None:
-        """Count a part as read."""
+        """Count a part of a dataset as read."""
 
     def changed(self, reasons: Sequence[str]) -> None:
         """Report the reasons to run again with ``if_changed``; none where nothing has changed, which ends the run."""
@@ -66,6 +66,7 @@ class _StepClock:
     """Announces each step, and measures the ``durations`` of steps in seconds, by title."""
 
     def __init__(self, progress: Progress) -> None:
+        """Announce steps to ``progress``; none has begun."""
         self.progress = progress
         self.durations: dict[str, float] = {}
         self._started = time.perf_counter()
@@ -103,6 +104,7 @@ def load_with_files(
     from evalpipe.spec.load import load as load_spec
 
     def missing_files(draft: Draft) -> Iterator[Problem]:
+        """Yield a problem for each file that a spec, right or wrong, names and that is not there."""
         from evalpipe.data.files import Found, find
         from evalpipe.plan.sources import named_files
 

@@ -30,7 +30,7 @@ def json_schema_of(kind: str) -> dict[str, Any]:
 
 
 def print_schema(kind: str) -> None:
-    """Print a JSON Schema."""
+    """Print the JSON Schema of the spec, or of a document that evalpipe writes ("results", "diff")."""
     click.echo(json.dumps(json_schema_of(kind), indent=1, ensure_ascii=False))
 
 
@@ -52,7 +52,7 @@ def print_metrics(name: str | None, task: str | None, form: str) -> None:
 
 
 def describe(metric: Metric) -> dict[str, object]:
-    """Return the declaration of a metric as plain JSON values, for people."""
+    """Return the declaration of a metric as `evalpipe metrics --format json` prints it."""
     return {
         "name": metric.name, "title": metric.title, "family": FAMILIES[metric.needs], "aliases": list(metric.aliases),
         "definition": metric.definition, "formula": metric.formula, "needs": metric.needs,

@@ -166,10 +166,11 @@ class Guard:
         """Return the number of the first signal that ends a command, SIGALRM at the time limit; None without any."""
         self._signals.settimeout(self._seconds)
         try:
-            while byte := self._signals.recv(1):
+            while byte := self._signals.recv(1):  # the number of a signal; none once the block has ended
                 if signal.Signals(byte[0]).name in ENDINGS:
                     return byte[0]
         except TimeoutError:
+            # The main thread gets the alarm, which interrupts the block.
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
             return signal.SIGALRM
         return None

@@ -123,7 +123,7 @@ def _print_table(subject: str, kind: str, ledger: str, runs: list[Run], metric: 
 def _series_names(estimates: list[dict[str, Any]]) -> dict[str, str]:
     """Return a column title for each series of estimates, by its key: the model, and what tells it from others."""
     keys = list(dict.fromkeys(map(_series_key, estimates)))
-    parts = [[str(part) for part in json.loads(key)] for key in keys]
+    parts = [[str(part) for part in json.loads(key)] for key in keys]  # the first, always shown, is the model
     differing = [0, *(index for index, column in enumerate(zip(*parts, strict=True)) if index and len(set(column)) > 1)]
     return {key: ", ".join(texts[index] for index in differing if texts[index]) for key, texts in
             zip(keys, parts, strict=True)}

@@ -23,10 +23,10 @@ class Quiet(Progress):
     def changed(self, reasons: Sequence[str]) -> None:
         """Print what has changed since the run before."""
         if reasons:
-            click.echo(why(reasons), err=True)
+            click.echo(reason_for_run(reasons), err=True)
 
 
-def why(reasons: Sequence[str]) -> str:
+def reason_for_run(reasons: Sequence[str]) -> str:
     """Return the sentence that says why a run is needed, from what has changed since the run before."""
     return f"runs because {'; '.join(reasons)}"
 
@@ -35,11 +35,11 @@ class Lines(Quiet):
     """Progress in lines: one for each step, and one for each dataset read in parts; replicates are not counted."""
 
     def __enter__(self) -> Self:
-        """Begin, as a bar does; lines need nothing."""
+        """Return these lines, which need no beginning, as a live bar does."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End, as a bar does; lines need nothing."""
+        """Do nothing: lines need no end, as a live bar does."""
 
     def step(self, number: int, title: str) -> None:
         """Print the step's line."""
@@ -108,7 +108,7 @@ class Bar(Progress):
     def changed(self, reasons: Sequence[str]) -> None:
         """Print what has changed above the bar."""
         if reasons:
-            self._rich.console.print(why(reasons), markup=False, highlight=False)
+            self._rich.console.print(reason_for_run(reasons), markup=False, highlight=False)
 
     def expect(self, replicates: int) -> None:
         """Note how many replicates fill the share of step 4 in the bar."""

@@ -32,14 +32,13 @@ KINDS = {
 STANDARD = "the standard set of the task"
 
 
-def trace(results: Results, estimate: Estimate, address: str, folder: RunFolder) -> dict[str, Any]:
+def trace(results: Results, traced: Estimate, address: str, folder: RunFolder) -> dict[str, Any]:
     """Return what an estimate was made from, as JSON values: all that the results and `run.json` of ``folder`` say."""
-    traced = estimate
     metric = next(metric for metric in results.metrics if metric.name == traced.metric)
     model = next(model for model in results.models if model.name == traced.model)
     dataset = next(dataset for dataset in results.datasets if dataset.name == traced.dataset)
     needs, threshold, fit = _needs(metric), _threshold(results, traced, model), _fit(results, traced)
-    cut = threshold if "labels" in needs else None
+    cut = threshold if "labels" in needs else None  # of a measure of predicted classes
     columns = _columns(results, traced, model, needs)
     return dict(in_words({
         "address": address, "estimate": traced.model_dump(by_alias=True), "measure": metric.model_dump(),
@@ -70,7 +69,7 @@ def _needs(metric: MetricSummary) -> set[str]:
 def _columns(results: Results, traced: Estimate, model: ModelSummary, needs: set[str]) -> dict[str, list[str]]:
     """Return the names of the columns that an estimate was computed from, by role, such as truth or score."""
     spec = results.spec
-    classes_are_computed = results.levels and traced.variant != "original"
+    classes_are_computed = results.levels and traced.variant != "original"  # from recalibrated probabilities
     columns = {"truth": [spec["outcome"]["column"]],
                **_predicted(model, needs, {"prediction"} if classes_are_computed else set())}
     for key, settings in (("weight", results.weight), ("exposure", results.exposure)):
@@ -173,13 +172,14 @@ def _asks_for(entry: Mapping[str, Any], traced: Estimate) -> bool:
     """Tell whether an ``entry`` of the spec for the same measure agrees in options, average and prevalence."""
     options_agree = all(traced.params.get(name, value) == value for name, value in entry.items() if name not in _FORMS)
     averages, asked_prevalence = entry.get("average") or traced.average, entry.get("prevalence")
-    of_average = traced.class_ is not None or traced.average in (averages if isinstance(averages, list) else [averages])
+    asked_averages = averages if isinstance(averages, list) else [averages]
+    average_agrees = traced.class_ is not None or traced.average in asked_averages
     traced_prevalence = traced.params.get("prevalence")
     if isinstance(asked_prevalence, int | float):
         prevalence_agrees = asked_prevalence == traced_prevalence
     else:
         prevalence_agrees = asked_prevalence is None or (traced_prevalence is None) == (asked_prevalence == "sample")
-    return options_agree and of_average and prevalence_agrees
+    return options_agree and average_agrees and prevalence_agrees
 
 
 def facts(results: Results, traced: Estimate, document: Document) -> Iterator[Fact]:

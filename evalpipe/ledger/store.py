@@ -198,6 +198,7 @@ def _engine(place: LedgerPlace, begin: str) -> Engine:
 
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _: object) -> None:
+        """Prepare a new connection to a file of SQLite, and refuse a file of another program."""
         connection.isolation_level = None  # transactions begin where SQLAlchemy says, not where sqlite3 guesses
         connection.execute("PRAGMA foreign_keys = ON")
         _refuse_foreign(connection, place)
@@ -206,6 +207,7 @@ def _engine(place: LedgerPlace, begin: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
+        """Start a transaction, which sqlite3 leaves to the caller here."""
         connection.exec_driver_sql(begin)
 
     return engine

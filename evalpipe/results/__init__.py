@@ -116,6 +116,7 @@ class Results(Document):
         """The text of `to_json`, which a run hashes, writes, and attaches to its PDF."""
         document = self.model_dump(by_alias=True)
         for name, field in type(self).model_fields.items():
+            # Left out at its default, so that a run without what it is for has the bytes of earlier versions.
             if UNWRITTEN in field.metadata and getattr(self, name) == field.get_default(call_default_factory=True):
                 del document[field.alias or name]
         lines: list[str] = []

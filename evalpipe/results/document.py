@@ -226,7 +226,7 @@ class Warned(Record):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Describe it: a code, and the numbers that its sentence has."""
+        """Return the JSON Schema of a warning in results: a code, and whatever numbers its sentence has."""
         return {"type": "object", "title": cls.__name__, "description": cls.__doc__, "required": ["code"],
                 "properties": {"code": {"type": "string"}}}
 

@@ -232,6 +232,7 @@ class FolderCheck:
             yield Deviation(RESULTS, f"was changed after the run: {digits}", RUN_AGAIN, self._against_copies())
         if recorded:
             return
+        # Without a recorded sha256, as of earlier versions, only the card knows which results it was made from.
         card_sha256 = _sha256(self.attached.get(RESULTS)) if self.page is None else self.page.evidence
         if self.of_this_version and self.folder.content(RESULTS) != self.results.to_json().encode():
             yield Deviation(RESULTS, "is not as evalpipe writes it", RUN_AGAIN)
