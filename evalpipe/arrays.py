@@ -72,7 +72,7 @@ def _evaluated(
     if isinstance(levels, str):
         raise UsageError.of("not-a-list", "'levels' is a text, not a list of levels", hint="give levels=[…, …]")
     _refuse_unused_arguments(models, {**keys, "scale": scale, "weight_kind": weight_kind}, columns)
-    optional: dict[str, object] = {
+    optional_keys: dict[str, object] = {
         **keys, "threshold": _threshold_of_raw_scores(keys["threshold"], models), "slices": [*(slices or ())] or None,
         "weight": _without_none({"column": "weight", "kind": weight_kind}) if "weight" in columns else None,
         **{name: name for name in ("cluster", "exposure") if name in columns},
@@ -81,7 +81,7 @@ def _evaluated(
         # A dataset needs a path; its rows are given to the run under its name, so none is looked for.
         "evalpipe": 1, "name": "evaluation", "datasets": {"data": {"path": "memory"}}, "models": models,
         "outcome": _without_none({"column": "truth", "event": event, "levels": levels}), "report": {"formats": []},
-        **_without_none(optional),
+        **_without_none(optional_keys),
     }
     arguments = _arguments(models, levels)
     return _run(_lists_and_dicts(spec), table(columns | predicted, arguments), arguments)

@@ -196,7 +196,7 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
     for test in judged(exported, exported.chosen):
         name = "/".join(map(_fit_for_name, test.name.split(": ", 1)))  # of the dataset and the model, and of the gate
         key = f"evalpipe.gate.{name}"[:LONGEST_KEY].rstrip()
-        kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)
+        kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)  # the worst, where names are cut
     worst = max(kinds.values(), key=VERDICTS.index, default=None)
     facts = {key: fact for key, fact in run_row(exported.results).items() if key not in ("renamed", "inputs_sha256")}
     facts |= {
@@ -234,10 +234,7 @@ def _files(exported: ExportedRun) -> list[Path]:
 
 
 def _registered_version(mlflow: Any, exported: ExportedRun, registered_model: tuple[str, str | int]) -> Any:
-    """Return MLflow's version of a registered model, by name and number; raises UsageError where there is none.
-
-    Several models raise it too, for one version is of one model.
-    """
+    """Return a version of a registered model; raises UsageError where there is none, or several models are logged."""
     name, number = registered_model
     if len(exported.predictors) > 1:
         names = listed(predictor.name for predictor in exported.predictors)

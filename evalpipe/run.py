@@ -189,7 +189,7 @@ def _run_from_plan(
     spec: Spec, frames: Mapping[str, pl.DataFrame] | None, folder: Recorder | None, clock: _StepClock, fail_on: FailOn,
     *, cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,
 ) -> Results:
-    """Run steps 2 to 7, with earlier nights from results ``before`` and ``evidence``, else from the ledger."""
+    """Run steps 2 (plan) to 7 (record); ``before`` and ``evidence`` stand in for earlier nightly runs of the ledger."""
     from evalpipe.card import ready
     from evalpipe.chapters.appearance.plan import appearance_plan
     from evalpipe.chapters.gates.compute import judged

@@ -45,7 +45,7 @@ def card(
 
     model, task, outcome, predictions = _predicted(estimator, X, event)
     if "threshold" in keys and len(model) > 1:
-        del model["prediction"]
+        del model["prediction"]  # the threshold makes the classes instead
         if "score" in model and isinstance(keys["threshold"], int | float):
             model["threshold"] = keys.pop("threshold")
     frame = table({"truth": y, **predictions, **(columns or {})}, {"truth": "y"})

@@ -55,10 +55,7 @@ def memory_free(root: Path = ROOT) -> int | None:
 
 
 def _groups(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the folders of this process's control groups for a controller ("cpu", "memory"), with all their parents.
-
-    A limit of any of them limits the process.
-    """
+    """Yield the folders of the control groups, and of all above them, that limit this process's "cpu" or "memory"."""
     top = root / "sys" / "fs" / "cgroup"
     for line in _text(root / "proc" / "self" / "cgroup").splitlines():
         _, controllers, path = line.split(":", 2)

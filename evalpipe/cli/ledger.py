@@ -75,7 +75,7 @@ def history(folder: str, name: str | None, metric: str | None, last: int, addres
     ledger, chosen = ledger_and_name(folder, name, address)
     runs = (ledger.runs(Path(folder), last) if chosen is None
             else ledger.with_numbers(nights(ledger, chosen, last=last)))
-    of = folder if chosen is None else chosen
+    subject = folder if chosen is None else chosen
     if form == "json":
         left_out = {"run", "forgotten", "inputs_sha256", *(("folder",) if chosen is None else ())}
         document = {
@@ -85,9 +85,9 @@ def history(folder: str, name: str | None, metric: str | None, last: int, addres
                      for run in runs]}
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     elif not runs:
-        click.echo(f"{ledger.place.shown} has no run of {of}" + ("" if chosen is None else " that states its day"))
+        click.echo(f"{ledger.place.shown} has no run of {subject}" + ("" if chosen is None else " that states its day"))
     else:
-        _print_table(of, "run" if chosen is None else "night", ledger.place.shown, runs, metric)
+        _print_table(subject, "run" if chosen is None else "night", ledger.place.shown, runs, metric)
     return 0
 
 
@@ -177,8 +177,8 @@ def gc(
     gone, kept = (forget_runs(ledger, Path(folder), keep, dry=dry_run) if chosen is None
                   else forget_nights(ledger, chosen, keep, dry=dry_run))
     verb, counted = "would remove" if dry_run else "removed", _counted(gone, "run" if chosen is None else "night")
-    of = folder if chosen is None else chosen
-    click.echo(f"{read.place.shown}: {verb} {counted} of {of}; {kept:,} {'stay' if kept != 1 else 'stays'}")
+    subject = folder if chosen is None else chosen
+    click.echo(f"{read.place.shown}: {verb} {counted} of {subject}; {kept:,} {'stay' if kept != 1 else 'stays'}")
     killed = 0 if dry_run else sweep_killed(Path(folder))
     if killed:
         click.echo(f"{folder}: removed what killed runs left of {_counted(killed, 'output folder')}")

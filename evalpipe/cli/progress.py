@@ -62,7 +62,7 @@ class Bar(Progress):
     """A live bar that vanishes when the run ends."""
 
     def __init__(self) -> None:
-        """Draw on stderr."""
+        """Make a bar on stderr, of which nothing is drawn yet."""
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress

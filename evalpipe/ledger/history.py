@@ -103,10 +103,7 @@ def nights_before(
 
 
 def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
-    """Return the path of the results with a sha256, which gates were judged against, by the ledger of folder ``out``.
-
-    None where no nightly run in it has them, or its folder has others now.
-    """
+    """Return the path of results with a sha256, by the ledger of folder ``out``; None where no run has them now."""
     from evalpipe.ledger.nights import nights
 
     ledger = ledger_to_read(spec, out)

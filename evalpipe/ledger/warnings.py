@@ -45,10 +45,7 @@ def gone(run: Row, results: Results) -> Iterator[Warned]:
 
 
 def unknown_names(ledger: Ledger, results: Results) -> Iterator[Warned]:
-    """Yield a warning for each former name of a model, by the spec, that no earlier run has: it may be misspelt.
-
-    Raises UsageError where the ledger cannot be read.
-    """
+    """Yield a warning for each former name of a model, by the spec, that no earlier run has: it may be misspelt."""
     for name, former_name in results.renamed.items():
         if not has_model(ledger, results.name, former_name, results.as_of):
             yield Warned.of("unknown-was", was=former_name, model=name)

@@ -146,7 +146,10 @@ class ColumnLook:
 
 
 def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
-    """Return the summary of a column from its cells in all datasets."""
+    """Return the summary of a column from its cells in all datasets: of lists, of numbers, or else of texts.
+
+    Texts of separated files such as NA are missing values, or a doubtful level, by what stands beside them.
+    """
     rows = sum(len(part.cells) for part in parts)
     lists = [series for series in (listed_numbers(part.cells) for part in parts) if series is not None]
     if len(lists) == len(parts):
@@ -256,10 +259,7 @@ def _read_numbers(part: ColumnPart) -> tuple[pl.Series, set[str], bool] | None:
 
 
 def _level_counts(words: pl.Series, distinct: int, sort_as: pl.Series | None = None) -> Mapping[str, int]:
-    """Return the texts of values with their counts, sorted by ``sort_as`` or else by text.
-
-    Empty where the ``distinct`` values are too many to be levels.
-    """
+    """Return texts with counts, sorted by ``sort_as`` or by text; none where ``distinct`` are too many for levels."""
     if distinct > MOST_LEVELS:
         return MappingProxyType({})
     keys = words if sort_as is None else sort_as
@@ -429,10 +429,7 @@ def _read_rows(table: DataTable, names: Sequence[str], limit: int | None) -> pl.
 def _row_batches(
     path: Path, shown: str, table: DataTable, names: Sequence[str], count: int | None
 ) -> Iterator[pl.DataFrame]:
-    """Yield columns of a file in batches of rows, without blank lines, at most ``count`` rows where files can be cut.
-
-    Raises Unreadable.
-    """
+    """Yield columns of a file in batches of rows, without blank lines; text is not cut at ``count`` rows."""
     arguments = (path, shown, table.format, table.named.csv, names, ())
     if table.format not in TEXT_FORMATS:
         yield files.read(*arguments, count=count)[0]

@@ -257,8 +257,10 @@ def _survival_sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str |
         if _is_follow_up_time(look.name):
             return f"{quoted(look.name)} has the name of a time to an event"
     events = [look for look in binary if has_word(look.name, EVENTS) and answers.outcome in (None, look.name)]
-    alone = [look for look in times if set(words(look.name)) <= TIMES]
-    return f"{quoted(alone[0].name)} may be the time to {quoted(events[0].name)}" if alone and events else None
+    plain_times = [look for look in times if set(words(look.name)) <= TIMES]  # which tell nothing without an event
+    if not plain_times or not events:
+        return None
+    return f"{quoted(plain_times[0].name)} may be the time to {quoted(events[0].name)}"
 
 
 def _has_two_levels(look: ColumnLook) -> bool:

@@ -264,8 +264,9 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
         if isinstance(parts, Question):
             return parts
         # Of all rows, but with the reasons from the first rows: here, outcome and task were as if a person gave them.
-        outcome = replace(parts[0], reason=outcome.reason, task_reason=outcome.task_reason)
-        levels, choices = parts[1], replace(parts[2], refused=choices.refused)
+        full_outcome, levels, full_choices = parts
+        outcome = replace(full_outcome, reason=outcome.reason, task_reason=outcome.task_reason)
+        choices = replace(full_choices, refused=choices.refused)
     looked = replace(looked, columns=without_doubtful_levels(looked.columns, outcome.column, levels.levels))
     row_id = looked.columns[id_columns[0]] if id_columns and looked.columns[id_columns[0]].unique else None
     within = counted(looked.rows, "row") if looked.whole else f"the first {counted(looked.rows, 'row')}"

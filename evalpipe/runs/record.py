@@ -200,7 +200,7 @@ def refused(where: str, hint: str) -> Iterator[None]:
 
 
 def replace_files(folder: str | os.PathLike[str], files: Mapping[str, bytes], by: Signer | None = None) -> None:
-    """Lock an output folder and put files into it as `put_files` does; raises UsageError where it cannot be written."""
+    """Lock an output folder and put files into it, each replaced atomically; raises UsageError where it cannot."""
     with locked_output(folder) as target:
         put_files(target, files, by)
 
