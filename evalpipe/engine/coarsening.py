@@ -61,7 +61,7 @@ class Coarse:
 
 
 def obstacle(sample: Sample) -> Sentence | None:
-    """Return why the rows of a sample cannot be joined in cells; None where they can."""
+    """Return why similar rows of a sample cannot be joined in cells for resampling; None where they can."""
     models = sample.models.values()
     return obstacle_of(
         clusters=sample.cluster is not None, importance=sample.weight_kind == "importance",
@@ -70,19 +70,19 @@ def obstacle(sample: Sample) -> Sentence | None:
 
 
 def gridded(plan: Plan, sample: Sample, most: int = ROWS) -> bool:
-    """Tell whether replicates draw cells of like rows, and not rows; in the mode "auto", of more than ``most`` rows."""
+    """Tell whether replicates draw cells of similar rows, not rows; in mode "auto", if there are more than ``most``."""
     prefers_cells = sample.streamed or plan.mode == "grid" or (plan.mode == "auto" and sample.n > most)
     return prefers_cells and obstacle(sample) is None
 
 
 def coarsened(plan: Plan, sample: Sample) -> Sample | None:
-    """Return the cells as a sample whose frequency weights are their observations; None where rows are to be drawn."""
+    """Return a sample with one row for each cell of similar rows, to resample faster; None where rows are resampled."""
     cells = cells_of(sample, cell_ends(plan), most=sample.n // 2) if gridded(plan, sample) else None
     return None if cells is None else cells.sample
 
 
 def cell_ends(plan: Plan) -> Floats:
-    """Return the probabilities at which cells end: the edges of every grid, and what measures compare them with."""
+    """Return the probabilities that divide cells of rows: the edges of every grid, and thresholds of measures."""
     return np.union1d(EDGES, edges_at(*edges_of(plan)))
 
 
@@ -136,7 +136,7 @@ def originals(sample: Sample) -> dict[str, Predictions]:
 def _median_cut(
     sample: Sample, pattern: Wholes, numbers: Sequence[Floats], most: int, ends: Floats
 ) -> Coarse | None:
-    """Return at most ``most`` cells, of rows of one pattern, by median cut of the numbers; see `alike`.
+    """Return at most ``most`` cells of rows of one pattern: those whose ``numbers`` vary most are halved (median cut).
 
     None where there are as many patterns.
     """
@@ -157,14 +157,14 @@ def _median_cut(
 def _probability_intervals(sample: Sample, pattern: Wholes, most: int, ends: Floats) -> list[Wholes]:
     """Return the interval of each row's probability [n] for each model; an empty list where there are too many.
 
-    The intervals lie between ``ends``, or else are coarse: in the tails one sure and wrong probability has a loss like
-    that of many others.
+    The intervals lie between ``ends`` or, if these are too many, between tenths, and finer in the tails, where one
+    sure and wrong probability has a loss like that of many others.
     """
     probabilities = [model.probability for model in originals(sample).values() if model.probability is not None]
     for edges in (ends, TENTHS):
-        parts = [np.searchsorted(edges, chance, side="right") for chance in probabilities]
-        if probabilities and joint(pattern, *parts)[1] <= most // 2:
-            return parts
+        intervals = [np.searchsorted(edges, probability, side="right") for probability in probabilities]
+        if probabilities and joint(pattern, *intervals)[1] <= most // 2:
+            return intervals
     return []
 
 
@@ -213,22 +213,23 @@ def _predictions_of_cells(
 ) -> Predictions:
     """Return a model's predictions for each cell: the class of its first row, and means of its score and probability.
 
-    ``first`` [cells] are the positions of the first rows. Cells are joint ones of all models, so rows of one score of
-    this model are in several: the score, and with it ``stated``, the probability at the score, are means over all rows
-    in the same one of ``score_cells`` [n], the cells of this model alone; ``probability`` is the mean in the joint
-    cell, whose total is exact. Cuts, fit groups, remainders and ends are of single rows, so cells have none.
+    ``first`` [cells] are the positions of the first rows. Cells are joint ones of all models, so one score of this
+    model may be in several, and must be the same number in each: so it is the mean over all rows of the same one of
+    ``score_cells`` [n], the cells of this model alone, and so is ``stated``, the probability that goes with the score.
+    ``probability`` is the mean in the joint cell, so that its total is exact. Cuts, fit groups, remainders and ends are
+    of single rows, so cells have none.
     """
-    score = chance = stated = ranks = None
+    score = mean_probability = probability_at_score = ranks = None
     if model.score is not None and score_cells is not None:
         score = means(model.score, score_cells, sample.weights)[score_cells[first]]
         ranks = None if model.ranks is None else means(model.ranks, score_cells, sample.weights)[score_cells[first]]
     if model.score is not None and model.probability is not None and score_cells is not None:
-        chance = means(model.probability, cell_of_row, sample.weights)
-        stated = means(model.probability, score_cells, sample.weights)[score_cells[first]]
+        mean_probability = means(model.probability, cell_of_row, sample.weights)
+        probability_at_score = means(model.probability, score_cells, sample.weights)[score_cells[first]]
     return replace(
-        model, score=score, probability=chance, predicted=values_at(model.predicted, first),
-        folds=values_at(model.folds, first), cuts=None, stated=stated, reportable=values_at(model.reportable, first),
-        group=None, remainders=None, ends=None, ranks=ranks,
+        model, score=score, probability=mean_probability, predicted=values_at(model.predicted, first),
+        folds=values_at(model.folds, first), cuts=None, stated=probability_at_score,
+        reportable=values_at(model.reportable, first), group=None, remainders=None, ends=None, ranks=ranks,
     )
 
 

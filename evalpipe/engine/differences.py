@@ -68,7 +68,7 @@ def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefin
 
     ``test`` is specific to the measure, if there is one; it needs no replicates. Else the test is Wald's with the
     standard error of the replicates, by Student's distribution with one degree of freedom less than there are rows or
-    clusters on the smaller side: Efron & Tibshirani (1993), section 12.4. ``undefined`` says when there is none.
+    clusters on the smaller side: Efron & Tibshirani (1993), section 12.4. ``undefined`` is why there may be none.
     """
     difference = replace(first - second, undefined=undefined)
     unlimited = difference.unlimited()
@@ -83,7 +83,7 @@ def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefin
     if test is None:
         wald = Wald(value, bootstrap_error(difference.known), max(difference.units - 1, 1))
         test = Test(wald, "bootstrap", "bootstrap_error")
-    else:
+    else:  # such a test holds whatever the replicates: doubtful ones are left out, not the test
         drawn, doubt = None if doubt else difference, None
     limits = test.contrast.limits(level)
     return _degenerate_if(doubt, Tested(value, limits, test.method if limits else "none", drawn=drawn, test=test))
@@ -142,19 +142,21 @@ def two_proportions_test(plan: Plan, first: Scope, second: Scope, entry: MetricP
     """
     if not one_value_a_row(plan, entry, k) or not is_proportion(entry):
         return None
-    (x, m), (y, n) = (
+    (successes, trials), (other_successes, other_trials) = (
         map(float, summary_of(scope, entry, k).proportion(entry.metric, options_of(entry, k)))
         for scope in (first, second)
     )
     shared_rows, scale = _shared_observations(first, second), 1.0
     if shared_rows:
-        if shared_rows < first.subset.n or n <= m:
+        if shared_rows < first.subset.n or other_trials <= trials:
             return None
         # The second holds the first, which is compared with the rest of it, times the share of that rest.
-        y, n, scale = y - x, n - m, (n - m) / n
-    if not m or not n:
+        scale = (other_trials - trials) / other_trials
+        other_successes, other_trials = other_successes - successes, other_trials - trials
+    if not trials or not other_trials:
         return None
-    return Test(IndependentProportions(x, m, y, n, scale), "two_proportions", "miettinen_nurminen")
+    contrast = IndependentProportions(successes, trials, other_successes, other_trials, scale)
+    return Test(contrast, "two_proportions", "miettinen_nurminen")
 
 
 def one_value_a_row(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
@@ -190,11 +192,11 @@ def _shared_observations(first: Scope, second: Scope) -> int:
 
 
 def dataset_differences(samples: Sequence[Sample]) -> Iterator[DatasetDifference]:
-    """Yield the difference of each further dataset from the first: of the event, of every level, or of the mean."""
+    """Yield the differences of each further dataset from the first: of the shares of levels, or of the mean outcome."""
     if not samples:
         return
     first, *others = samples
-    levels = first.levels[:1] if first.task == "binary" else first.levels
+    levels = first.levels[:1] if first.task == "binary" else first.levels  # of a binary outcome the event alone
     for other in others:
         pair = first.summary, other.summary
         for level in levels:

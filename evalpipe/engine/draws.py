@@ -70,7 +70,7 @@ CELLS = 200_000
 
 
 def all_rows_number(slicing: int) -> int:
-    """Return the number of the subset of all rows that is drawn with a slicing, to be compared with its slices."""
+    """Return the number, below 0, of the subset of all rows that is drawn with a slicing, for its slices to meet."""
     return -1 - slicing
 
 
@@ -101,9 +101,12 @@ class DrawnPart(ABC):
     def without_folds(
         self, counts: Wholes, generator: np.random.Generator, folds: int
     ) -> Iterator[tuple[Sequence[Scope], Summary]]:
-        """Yield the statistics [scopes, folds, …] of some scopes under one draw [units], each fold left out in turn."""
-        left = counts - np.concatenate(list(split(generator, counts, folds)))
-        for scopes, _, summary in self.summaries(Draws(left)):
+        """Yield the statistics [scopes, folds, …] of some scopes under one draw [units], each fold left out in turn.
+
+        Their spread is the standard error of the replicate that the draw makes.
+        """
+        without_fold = counts - np.concatenate(list(split(generator, counts, folds)))
+        for scopes, _, summary in self.summaries(Draws(without_fold)):
             yield scopes, summary
 
 
@@ -311,7 +314,10 @@ def parts_of(
 def _subsets_drawn_together(
     divided: Sequence[Subset], subset_numbers: Sequence[int], reference: object
 ) -> list[list[int]]:
-    """Return the numbers of the subsets in each draw; all rows drawn with slices are numbered by `all_rows_number`."""
+    """Return the numbers of the subsets in each draw: all rows, then each slicing with what its slices compare with.
+
+    The ``reference`` of a slice is its rest, drawn anyway, or all rows, drawn once more for each slicing.
+    """
     slicings = sorted({part.slicing for k in subset_numbers if (part := divided[k]).slicing is not None})
     if any(divided[k].slicing is None for k in subset_numbers if k):
         return [list(subset_numbers)]  # slices that overlap, and all rows that they are compared with
@@ -359,7 +365,10 @@ def _cells_part(
 def _cells_of_models(
     sample: Sample, ends: Floats, single_model: str | None, slicing: int | None, score_parts: int | None
 ) -> Coarse | None:
-    """Return the rows of all models, or of a ``single_model`` and its variants, joined in cells; see `cells_of`."""
+    """Return the rows of all models, or of a ``single_model`` and its variants, joined in cells; None of too many.
+
+    Cells end at the probabilities ``ends``; scores are cut in ``score_parts``, in as many as for all rows where None.
+    """
     of_rows = sample.of(single_model, slicing)
     models = {name: model for name, model in of_rows.models.items() if single_model in (None, name, model.source)}
     most = None if sample.streamed else sample.n // 2

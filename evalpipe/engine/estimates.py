@@ -61,7 +61,7 @@ class Scope:
         return self.sample.models[self.model].source is not None
 
     def serves(self, entry: MetricPlan) -> bool:
-        """Tell whether the model gives what a measure needs."""
+        """Tell whether the model gives what a measure needs, such as probabilities."""
         return entry.lacking(self.summary.rows.gives) is None
 
     def drawn(self, entry: MetricPlan, replicates: Replicates) -> Drawn:
@@ -69,21 +69,21 @@ class Scope:
         key = self.model, self.number, self.plan.entries.index(entry)
         value, clusters, shift = values(self.summary, entry), self.subset.clusters, replicates.shift.get(key)
         if shift is not None and not replicates.gridded:
-            shift = np.where(shift == 0, np.nan, shift)  # every row was drawn, and every score kept
+            shift = np.where(shift == 0, np.nan, shift)  # rows and all their scores were drawn: no grid to report
         return Drawn(
             value if np.ndim(value) else float(value), replicates.metrics.get(key),
             units=self.subset.n if clusters is None else clusters, clustered=clusters is not None,
             undefined=entry.undefined if self.subset.n else sentence("no-reportable-row"),
             jackknife=replicates.jackknife.get(key),
             errors=replicates.errors.get(key), error=replicates.error.get(key),
-            shift=shift, rare=() if key not in replicates.metrics else self._rare(entry))
+            shift=shift, rare=() if key not in replicates.metrics else self._why_too_rare(entry))
 
-    def _rare(self, entry: MetricPlan) -> list[Sentence | None]:
+    def _why_too_rare(self, entry: MetricPlan) -> list[Sentence | None]:
         """Return for the measure, or for each class, why rows of the rarer level are too few for limits; else None."""
         sample, pairs = self.sample.of(self.model, self.subset.slicing), [(self.summary, entry.params)]
         if entry.average == "none":
-            seen = (against.seen_by(entry.metric) for against in self.summary.classes)
-            pairs = list(zip(seen, entry.of_class, strict=True))
+            class_summaries = (against.seen_by(entry.metric) for against in self.summary.classes)
+            pairs = list(zip(class_summaries, entry.of_class, strict=True))
         return [rare_level(summary, entry, options, sample, self.subset) for summary, options in pairs]
 
     def seen_by(self, entry: MetricPlan) -> Scope:
@@ -95,15 +95,16 @@ class Scope:
 
     @cached_property
     def _reportable(self) -> Scope:
+        """The scope without the rows of the equivocal zone, which have no predicted class."""
         subset = reportable_subset(self.sample, self.sample.models[self.model], self.subset)
         return replace(self, subset=subset, summary=self.summary.reportable)
 
     def rows(self, k: int | None = None) -> tuple[int, int | None]:
-        """Return the observations of the scope, and the events among them, or the observations of the k-th class."""
+        """Return how many observations the scope has, and how many events, or observations of the k-th class."""
         return self.subset.n, self.subset.events if k is None else self.subset.of_level(self.sample, k)
 
     def support(self, entry: MetricPlan, k: int | None = None) -> tuple[int, int | None]:
-        """Return the observations that a measure is computed from, and the events among them; also of its k-th class.
+        """Return how many observations a measure, or its k-th class, is computed from, and how many are events.
 
         A proportion is computed from its denominator: sensitivity from the events, precision from the predicted events.
         Every other measure, and an average over classes, is computed from all rows that it uses.
@@ -117,6 +118,7 @@ class Scope:
 
     @cached_property
     def _counts(self) -> dict[int | None, Summary]:
+        """The statistics that `support` counts by, computed once for each class, or None for a binary outcome."""
         return {}
 
 
@@ -125,7 +127,7 @@ def estimates(
 ) -> Iterator[Estimate]:
     """Yield the estimate of one measure for one model; one for each class where they are not averaged.
 
-    ``uninformed`` is its value without information from `no_information`; None where it is not requested.
+    ``uninformed`` is its mean if truth and prediction were independent; None where it is not requested.
     """
     scope = scope.seen_by(entry)
     sample, summary = scope.sample, scope.summary
@@ -140,7 +142,7 @@ def estimates(
 
 
 def not_served(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
-    """Yield estimates without a value, on all rows, of a measure whose needs the model does not give."""
+    """Yield estimates without a value, on all rows, of a measure that needs what the model does not give."""
     if scope.subset.slice is None:
         lacking = entry.lacking(scope.summary.rows.gives) or entry.metric.needs
         yield from _without_value(scope, entry, "undefined", sentence("not-served", need=lacking))
@@ -238,7 +240,10 @@ def _estimate(
     scope: Scope, entry: MetricPlan, estimate: Limited, uninformed: float | None = None, *, level: str | None = None,
     classes_used: int | None = None,
 ) -> Estimate:
-    """Return the record of an estimate; ``uninformed`` is its value without information, ``level`` its class."""
+    """Return the record of an estimate, for the class ``level`` if it is of one.
+
+    ``uninformed`` is the measure's mean if truth and prediction were independent.
+    """
     sample, subset, value, drawn = scope.sample, scope.subset, estimate.value, estimate.drawn
     k = None if level is None else sample.levels.index(level)
     has_rows = estimate.status != "insufficient" and scope.serves(entry)
@@ -319,9 +324,9 @@ class Evaluated:
         return self._estimates[model]
 
     def _without_information(self, model: str) -> dict[int, Floats]:
-        """Return the values without information of a model's measures on all rows, by the number of the measure.
+        """Return the means of a model's measures if truth and prediction were independent, by number of the measure.
 
-        Measures that only findings use are numbered after `Plan.metrics`; all share the random pairings.
+        They are of all rows. Measures that only findings use are numbered after `Plan.metrics`.
         """
         if model not in self._no_information:
             scope = self.scope(model, 0, self.summaries[model, 0])
@@ -363,7 +368,7 @@ class Evaluated:
 
 
 def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambda _: None) -> Evaluated:
-    """Return a sample with statistics and replicates; ``advance`` is called with the size of each block done."""
+    """Return a sample with statistics and replicates; ``advance`` is called with the replicates that a batch adds."""
     divided = subsets(plan, sample)
     of_model = {name: subsets(plan, sample, name) if sample.streamed else divided for name in sample.models}
     summaries = summaries_of(plan, sample, of_model)

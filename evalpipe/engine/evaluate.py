@@ -210,8 +210,8 @@ def _interval_record(plan: Plan, draws: Sequence[Draw]) -> Method:
     methods: dict[str, list[ChosenMethod]] = {}
     for entry in plan.metrics:
         chosen = ChosenMethod(method=entry.method, reason=entry.reason)
-        known = methods.setdefault(entry.metric.name, [])
-        known += [] if chosen in known else [chosen]
+        recorded = methods.setdefault(entry.metric.name, [])
+        recorded += [] if chosen in recorded else [chosen]
     units: dict[str, int] = {}
     for draw in draws:
         if draw.mode == "cells" and draw.slicing is None:

@@ -53,8 +53,8 @@ def bin_ranges(
 ) -> BinRanges:
     """Return the least and the largest totals that the bins of a metric may have, from cells [n] and their weights.
 
-    ``all_tied`` [n] tells whether all rows with a cell's score are tied. ``exact`` says that the probability of each
-    cell is just the mean of its rows.
+    Rows are known by the cell that they were counted in alone, so which bin each is in may be unknown. ``all_tied`` [n]
+    tells whether all rows with a cell's score are tied, ``exact`` that a cell's probability is the mean of its rows.
     """
     bins = 0 if metric.even_bins is None else metric.even_bins(params)
     if bins:
@@ -73,7 +73,7 @@ def bin_ranges(
 
 
 def _bins_of_equal_weight(rows: Rows, weights: Floats, all_tied: Flags, bins: int) -> _BinnedCells:
-    """Return the first and the last bin of equal weight that the rows of each cell [n] may lie in, with the borders.
+    """Return the bins of equal weight that the rows of each cell [n] may lie in, and the weight up to each border.
 
     A cell counts rows whose exact scores are not known, so its rows may be in several bins. They are in one bin where
     ``all_tied`` [n] says that all rows with a cell's score are tied.
@@ -120,7 +120,7 @@ def _add_cells(ranges: BinRanges, binned: _BinnedCells, cell_indices: Wholes, st
         least = np.where(divided & (step == 0), weight - np.minimum(weight, np.maximum(above, 0.0)), least)
     truth = rows.truth[cell_indices]
     gaps = np.where(truth, least * (1 - high), -most * high), np.where(truth, most * (1 - low), -least * low)
-    spread = np.minimum(low * (1 - low), high * (1 - high))  # p (1 - p) is least at an end
+    spread = np.minimum(low * (1 - low), high * (1 - high))  # p (1 - p) is least at an end, and at most 1 / 4
     added = ((least * truth, most * truth), (least * ~truth, most * ~truth), (least * low, most * high), gaps,
              (least * spread, most / 4))
     all_totals = ranges.events, ranges.others, ranges.expected, ranges.gap, ranges.variance
@@ -194,7 +194,7 @@ class _CentredCells(NamedTuple):
 
 
 def line_errors(summary: Summary) -> tuple[float, float]:
-    """Return how far the intercept and slope of rows may be from those of cells; infinite where no bound is known.
+    """Return how far the calibration line's intercept and slope on rows may be from those on cells; inf if unknown.
 
     The line in centred log odds of unit spread has two nearly independent equations. Their information is bounded from
     below by rows at the ends of their cells, their gradient from above; the fit can move no further than both allow.
@@ -228,8 +228,8 @@ def line_errors(summary: Summary) -> tuple[float, float]:
     return longest * error_at(-cells.middle / cells.unit), longest * np.sqrt(inverse[1, 1]) / cells.unit
 
 
-def widest(summary: Summary) -> float:
-    """Return the width of the widest cell in standard deviations of the log odds; 0 where no cell has any."""
+def widest_cell(summary: Summary) -> float:
+    """Return the width of the widest cell in standard deviations of the log odds; 0 where no cell has a width."""
     low, high = (_log_odds(end) for end in present(summary.rows.ends, "ends of cells").T)
     width = float((high - low).max(initial=0.0))
     return width / _centred_cells(summary).unit if width > 0 else 0.0
@@ -246,8 +246,8 @@ def _centred_cells(summary: Summary) -> _CentredCells:
     return _CentredCells(middle, unit, *((x - middle) / unit for x in (fitted, *ends)))
 
 
-def _log_odds(chances: Floats) -> Floats:
-    return np.asarray(log(np.maximum(chances, CLIPPED)) - log(np.maximum(1 - chances, CLIPPED)))
+def _log_odds(probability: Floats) -> Floats:
+    return np.asarray(log(np.maximum(probability, CLIPPED)) - log(np.maximum(1 - probability, CLIPPED)))
 
 
 RANKED = {"events_at", "others_at", "events_from", "others_from"}
@@ -274,30 +274,32 @@ FEW_SCORES = 20
 def error_bound(summary: Summary, entry: MetricPlan, *, sliced: bool, recalibrated: bool) -> float | None:
     """Return how far a measure of cells may be from its value on their rows; None where both agree, or without cells.
 
-    ``sliced``: the means of cells are means of all rows, not of the slice. ``recalibrated``: probabilities were mapped
-    by a fit to cells. The bound is guaranteed but for smooth curves, recalibrated rows and expressions, which are
-    computed with the probabilities of cells at their ends in six ways.
+    Rows were counted in cells to read large data, so their exact scores are lost. ``sliced``: the means of cells are
+    means of all rows, not of the slice. ``recalibrated``: probabilities were mapped by a fit to cells. The bound is
+    guaranteed but for smooth curves, recalibrated rows and expressions, which are computed with the probabilities of
+    cells at their ends in six ways.
     """
     if getattr(summary.rows, "ends", None) is None:
         return None
     leaves = entry.leaves
     used = {name for leaf in leaves for name in leaf.metric.statistics}
     moved = sliced or recalibrated
-    of_chances = used & (PLACED | (SUMMED if moved else set()) | (ROUNDED if recalibrated else set()))
-    of_rows = recalibrated and any(leaf.metric.needs == "probabilities" for leaf in leaves)
-    if not (used & (RANKED | SUMMED | ROUNDED) or of_chances or of_rows):
+    uncertain = used & (PLACED | (SUMMED if moved else set()) | (ROUNDED if recalibrated else set()))
+    of_probabilities = bool(uncertain) or (
+        recalibrated and any(leaf.metric.needs == "probabilities" for leaf in leaves))
+    if not (used & (RANKED | SUMMED | ROUNDED) or of_probabilities):
         return None
     value = values(summary, entry)
     if np.isnan(value):
         return None
-    possible = np.array([*_extreme_values(summary, entry, of_chances=bool(of_chances or of_rows), exact=not moved)])
+    possible = np.array([*_extreme_values(summary, entry, of_probabilities=of_probabilities, exact=not moved)])
     return float(np.nanmax(np.abs(possible - value), initial=0.0))
 
 
-def _extreme_values(summary: Summary, entry: MetricPlan, *, of_chances: bool, exact: bool) -> Iterator[float]:
+def _extreme_values(summary: Summary, entry: MetricPlan, *, of_probabilities: bool, exact: bool) -> Iterator[float]:
     """Yield values of a measure whose least and largest enclose its value on the rows.
 
-    ``of_chances``: the measure depends on probabilities within cells. ``exact``: the means of cells are known.
+    ``of_probabilities``: the measure depends on probabilities within cells. ``exact``: the means of cells are known.
     """
     metric, seen = entry.metric, at_prevalence(summary.seen_by(entry.metric), entry)
     if metric.tied_range is not None:
@@ -314,7 +316,7 @@ def _extreme_values(summary: Summary, entry: MetricPlan, *, of_chances: bool, ex
     elif "curve_distance_at" in metric.takes:
         yield from _curve_distance_values(seen, entry)
     else:
-        placements = _extreme_placements(summary, of_chances=of_chances)
+        placements = _extreme_placements(summary, of_probabilities=of_probabilities)
         yield from (float(values(placement, entry)) for placement in placements)
 
 
@@ -336,11 +338,11 @@ def _curve_distance_values(summary: Summary, entry: MetricPlan) -> Iterator[floa
     else:
         low, high = present(rows.ends, "ends of cells").T
         knots_move = smooth == "spline" and len(rows.distinct) < FEW_SCORES and (low < high).any()
-        if knots_move or widest(summary) > COARSE:
+        if knots_move or widest_cell(summary) > COARSE:
             yield from (0.0, 1.0)
             return
         # As near and as far as with cells at any of their ends; then by as much again as these and the cell vary.
-        placements = [summary, *_extreme_placements(summary, of_chances=True)]
+        placements = [summary, *_extreme_placements(summary, of_probabilities=True)]
         all_distances = np.stack([np.asarray(placement("curve_distance_at", entry.params))[
             np.searchsorted(placement.rows.distinct, placement.rows.scored)] for placement in placements])
         nearest = farthest = all_distances[0]
@@ -372,18 +374,18 @@ def _order_in_cells(rows: Rows) -> tuple[Wholes, Flags, Floats]:
 def _ordered_within_cells(rows: Rows) -> tuple[Rows, Flags]:
     """Return rows with scores that rank the events of a cell above or below its other rows where this is known.
 
-    Also whether all rows that then share a row's score are tied, [n].
+    Also return for each row [n] whether all rows that then share its score are truly tied, and not only in one cell.
     """
     cell_of_row, is_order_known, order = _order_in_cells(rows)
     score = 3.0 * cell_of_row + (order * is_order_known)[cell_of_row] * rows.truth
     return replace(rows, score=score, stated=None), is_order_known[cell_of_row]
 
 
-def _extreme_placements(summary: Summary, *, of_chances: bool) -> Iterator[Summary]:
+def _extreme_placements(summary: Summary, *, of_probabilities: bool) -> Iterator[Summary]:
     """Yield statistics with the events of each cell above its other rows, then below, where their order is unknown.
 
-    ``of_chances`` also moves probabilities to an end of their cell: events to one end and other rows to the other, all
-    to the same end, or the lower half of cells to one end and the upper half to the other.
+    ``of_probabilities`` also moves probabilities to an end of their cell: events to one end and other rows to the
+    other, all to the same end, or the lower half of cells to one end and the upper half to the other.
     """
     rows: Rows = summary.rows
     low, high = present(rows.ends, "ends of cells").T
@@ -392,9 +394,9 @@ def _extreme_placements(summary: Summary, *, of_chances: bool) -> Iterator[Summa
     for event_above in (True, False):
         ranked = np.where(is_order_known, order, 1.0 if event_above else -1.0)[cell_of_row] * rows.truth
         score = 3.0 * cell_of_row + ranked
-        if not of_chances:
+        if not of_probabilities:
             yield Summary(replace(rows, score=score, stated=None), summary.weights)
             continue
         apart = np.where(rows.truth == event_above, high, low)
-        for chances in (apart, high if event_above else low, np.where(upper == event_above, high, low)):
-            yield Summary(replace(rows, score=score, probability=chances, stated=None), summary.weights)
+        for probability in (apart, high if event_above else low, np.where(upper == event_above, high, low)):
+            yield Summary(replace(rows, score=score, probability=probability, stated=None), summary.weights)

@@ -86,8 +86,8 @@ def _clipped_probabilities(plan: Plan, where: Mapping[str, str], summary: Summar
 def _untrustworthy(sample: Sample, where: Mapping[str, str], estimates: Sequence[Estimate]) -> Iterator[Warned]:
     """Warn of a model that ranks worse than chance, and of estimates that are not to be trusted."""
     for row in estimates:
-        plain = row.metric == "roc_auc" and row.class_ is None and "prevalence" not in row.params
-        if plain and row.value is not None and row.value < 0.5 and sample.task == "binary":
+        is_plain_auc = row.metric == "roc_auc" and row.class_ is None and "prevalence" not in row.params
+        if is_plain_auc and row.value is not None and row.value < 0.5 and sample.task == "binary":
             yield Warned.of("worse-than-chance", **where, auc=row.value, event=sample.levels[0])
         if row.status == "degenerate" and sample.summary.clusters != 1:  # which the data step warns of
             case = "interval" if row.classes_used is None else "mean"
@@ -110,8 +110,8 @@ def _squeezed(where: Mapping[str, str], summary: Summary, *, importance: bool) -
     tables = (events, others, ratio(summary("log_odds_at"), weight_at, empty=0.0))
     # A batch of one, as a fit is of many replicates.
     error = float(slope_error(*(table[None] for table in tables))[0])
-    rows = weight_at.sum() / (np.asarray(summary.weights, float) ** 2).sum() if importance else 1.0
-    slope, margin = float(summary("calibration_line")[1]), NORMAL * error / float(np.sqrt(rows))
+    rows_per_weight = weight_at.sum() / (np.asarray(summary.weights, float) ** 2).sum() if importance else 1.0
+    slope, margin = float(summary("calibration_line")[1]), NORMAL * error / float(np.sqrt(rows_per_weight))
     if slope > SQUEEZED[0] and slope - margin > SQUEEZED[1]:
         yield Warned.of("squeezed-scores", **where, auc=auc, low=low, high=high, slope=slope, lower=slope - margin,
                         upper=slope + margin)

@@ -56,7 +56,7 @@ QUADRATIC = TRUTHS_ONLY | {
 
 
 def exact(summary: Summary, entry: MetricPlan, *, counted: bool) -> Floats | None:
-    """Return the mean of a measure over all pairings, [] or [K] for each class; None where it must be drawn.
+    """Return the mean of a measure over all pairings, [] or [K] for each class; None where random ones must do.
 
     ``counted`` says that weights count observations, which are then paired one by one; else each prediction keeps its
     weight and meets each truth in proportion to the weight of the truth.
@@ -81,7 +81,7 @@ def exact(summary: Summary, entry: MetricPlan, *, counted: bool) -> Floats | Non
 
 
 def _exact_of_numbers(summary: Summary, entry: MetricPlan, *, counted: bool) -> Floats | None:
-    """Return the exact mean of a measure of numbers; None where it must be drawn."""
+    """Return the mean of a measure of numbers over all pairings; None where it must be estimated from random ones."""
     metric = entry.metric
     if summary.rows.exposure is not None:  # predicted rates are paired, and long exposures expect much in any pairing
         return None
@@ -99,7 +99,7 @@ def _exact_of_numbers(summary: Summary, entry: MetricPlan, *, counted: bool) -> 
 
 
 def _constant(metric: Metric, options: Mapping[str, object], summary: Summary) -> Floats:
-    """Return the value without information that the metric declares; NaN where it has no value in any pairing."""
+    """Return the mean over pairings that the metric declares as a constant; NaN where it has no value in any."""
     return np.where(np.isnan(summary.value(metric, options)), np.nan, float(metric.no_information or 0.0))
 
 
@@ -138,7 +138,7 @@ class Independent:
         return replace(self, rows=self.rows.by_rank) if metric.of_ranks else self
 
     def at(self, shares: Shares) -> Independent:
-        """Return the same rows reweighted to ``shares`` of the classes, as in `Summary.at`."""
+        """Return the same rows, reweighted so that each class has its share of the total weight."""
         return Independent(self.rows, Summary(self.rows, self.weights).at(shares).weights)
 
     def lacks(self, shares: Shares) -> Flags:
@@ -146,7 +146,7 @@ class Independent:
         return Summary(self.rows, self.weights).lacks(shares)
 
     def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
-        """Return the mean of the statistic ``name``."""
+        """Return the mean of the statistic ``name`` over all pairings."""
         of_levels = ((share, summary.pooled if self.pool else summary) for share, summary in self.levels)
         return np.asarray(sum(share * summary(name, options) for share, summary in of_levels))
 
@@ -160,9 +160,9 @@ class Independent:
             return metric(*[self(name, options) for name in metric.takes], **options)
         if metric.name in CLOSED_FORMS:
             return np.asarray(CLOSED_FORMS[metric.name](Summary(self.rows, self.weights)))
-        table_values, chance = self._tables(metric, options)
-        known = ~np.isnan(table_values)
-        return ratio((chance[known] * table_values[known]).sum(), chance[known].sum())
+        table_values, probability = self._tables(metric, options)
+        is_defined = ~np.isnan(table_values)
+        return ratio((probability[is_defined] * table_values[is_defined]).sum(), probability[is_defined].sum())
 
     def always_defined(self, metric: Metric, options: Mapping[str, object]) -> bool:
         """Tell whether a metric has a value in every pairing."""
@@ -188,10 +188,10 @@ class Independent:
         steps = log(events - before) + log(predicted - before)
         steps -= log(before + 1) + log(n - events - predicted + before + 1)
         logs = np.concatenate([[0.0], np.cumsum(steps)])
-        # Relative to the likeliest table, since chances themselves may be too small for a float.
-        chance = exp(logs - logs.max())
+        # Relative to the likeliest table, since probabilities themselves may be too small for a float.
+        probability = exp(logs - logs.max())
         cells = {"tp": hits, "fp": predicted - hits, "fn": events - hits, "tn": n - events - predicted + hits}
-        return metric(*[cells[name] for name in metric.takes], **options), chance / chance.sum()
+        return metric(*[cells[name] for name in metric.takes], **options), probability / probability.sum()
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class IndependentNumbers:
     quadratic: bool
 
     def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
-        """Return the mean of the statistic ``name``."""
+        """Return the mean of the statistic ``name`` over all pairings."""
         if name in TRUTHS_ONLY:
             return Summary(self.rows, self.weights)(name, options)
         shares = self.weights / self.weights.sum()
@@ -274,7 +274,7 @@ def no_information(plan: Plan, sample: Sample, summary: Summary, entries: Sequen
     to_draw: dict[tuple[int, tuple[float, ...] | None], tuple[Summary, list[int]]] = {}
     for number, entry in enumerate(entries):
         summary_seen, shares = summary.seen_by(entry.metric), entry.prior.asked
-        mean = _undrawn(summary_seen, replace(entry, prior=replace(entry.prior, shares=shares)), sample)
+        mean = _mean_without_drawing(summary_seen, replace(entry, prior=replace(entry.prior, shares=shares)), sample)
         means.append(mean)
         if mean is None:
             to_draw.setdefault((id(summary_seen), shares), (summary_seen, []))[1].append(number)
@@ -285,9 +285,9 @@ def no_information(plan: Plan, sample: Sample, summary: Summary, entries: Sequen
     return [mean for mean in means if mean is not None]
 
 
-def _undrawn(summary: Summary, entry: MetricPlan, sample: Sample) -> Floats | None:
+def _mean_without_drawing(summary: Summary, entry: MetricPlan, sample: Sample) -> Floats | None:
     """Return the mean of a measure over all pairings; None where it must be estimated from random pairings."""
-    if any(part.prior.asked is not None for _, part in entry.parts):
+    if any(part.prior.asked is not None for _, part in entry.parts):  # rows cannot have several prevalences at once
         return np.asarray(np.nan)
     if not summary.weights.any():  # no row has a class: there is nothing to pair
         return np.full_like(values(summary, entry), np.nan)
@@ -300,9 +300,10 @@ def _undrawn(summary: Summary, entry: MetricPlan, sample: Sample) -> Floats | No
 def _mean_over_pairings(
     plan: Plan, sample: Sample, summary: Summary, shares: Shares | None, entries: Sequence[MetricPlan]
 ) -> list[Floats]:
-    """Return the mean of each measure over the random pairings in which it has a value; ``shares`` as in `Summary.at`.
+    """Return the mean of each measure over the random pairings in which it has a value.
 
-    The statistics of one pairing serve all measures, and are freed before the next: they are as large as the data.
+    Rows are reweighted to the ``shares`` of the classes, if any. The statistics of one pairing serve all measures, and
+    are freed before the next: they are as large as the data.
     """
     weighted = sample.weight is not None
     if shares is not None:

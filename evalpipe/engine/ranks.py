@@ -29,10 +29,12 @@ def break_ties(values: Floats, ranking: Floats) -> Floats:
     steps = _ordinal(value[is_first].view(np.int64))
     if (np.diff(steps) > 0).all():
         return values
-    low = int(np.searchsorted(value[is_first], MIDDLE))
+    below_middle = int(np.searchsorted(value[is_first], MIDDLE))
     index = np.arange(len(steps))
-    up = np.maximum.accumulate(steps[:low] - index[:low]) + index[:low]
-    down = (np.minimum.accumulate((steps - index)[:low - 1 if low else None:-1]) + index[:low - 1 if low else None:-1])
+    # Steps that rise by at least 1 each, as index does: below the middle moved up, from it on moved down.
+    up = np.maximum.accumulate(steps[:below_middle] - index[:below_middle]) + index[:below_middle]
+    from_last = slice(None, below_middle - 1 if below_middle else None, -1)
+    down = np.minimum.accumulate((steps - index)[from_last]) + index[from_last]
     moved = np.maximum.accumulate(_ordinal(np.concatenate([up, down[::-1]])).view(np.float64))
     untied = np.empty_like(value)
     untied[order] = moved[np.cumsum(is_first) - 1]

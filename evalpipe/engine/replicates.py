@@ -114,7 +114,8 @@ class _Resampling:
         priors = np.concatenate([self._priors(number, size) for number, size in batch_blocks])
         for part, batches in zip(self.parts, counts or self.counts(batch_blocks), strict=True):
             # A separate stream: the replicates are the same whether or not errors are computed.
-            fold_stream = stream(self.plan.seed, "folds", part.name, batch_blocks[0][0]) if self.with_errors else None
+            names = "folds", part.name, batch_blocks[0][0]
+            fold_stream = stream(self.plan.seed, *names) if self.measures_with_errors else None
             first = 0
             for unit_counts in batches:
                 scale, prior = self._scale(part.design, unit_counts), priors[first : first + len(unit_counts)]
@@ -157,7 +158,10 @@ class _Resampling:
         self, replicates: dict[Any, list[Floats]], scopes: Sequence[tuple[str, int]], summary: Summary,
         scale: Floats | None, prior: Floats | None,
     ) -> None:
-        """Add the values of the measures in some scopes to ``replicates``, and the curves where a scope is all rows."""
+        """Add the values of the measures in some scopes to ``replicates``, and the curves where a scope is all rows.
+
+        Of each replicate, ``scale`` multiplies measures that grow with the rows, ``prior`` is the drawn prevalence.
+        """
         shape = summary.weights.shape[:-1]
         scale = None if scale is None else np.broadcast_to(scale, shape)
         prior = None if prior is None else np.broadcast_to(prior, (*shape, prior.shape[-1]))
@@ -174,15 +178,16 @@ class _Resampling:
         self, measures: Sequence[int], scopes: Sequence[tuple[str, int]], summary: Summary, prior: Floats | None = None,
         scale: Floats | None = None,
     ) -> Iterator[tuple[Key, Floats]]:
-        """Yield the key and the value of each of some measures in each scope; in slices, none of all rows only."""
+        """Yield the key and the value of each of some measures in each scope; some measures are of all rows only."""
+        is_all_rows = scopes[0][1] == 0
         for i in measures:
-            if scopes[0][1] == 0 or not self.plan.of_all_rows(i):
+            if is_all_rows or not self.plan.of_all_rows(i):
                 of_scopes = values(summary, self.plan.entries[i], prior, scale)
                 for (model, subset), value in zip(scopes, of_scopes, strict=True):
                     yield (model, subset, i), value
 
     def grid_values(self) -> Iterator[tuple[Key, Floats]]:
-        """Yield the values of the measures where each unit counts as often as it was observed."""
+        """Yield the values of the measures on the units as observed, which differ from those of rows on a grid."""
         for part in self.parts:
             for scopes, _, summary in part.summaries(Draws(part.design.sizes[None])):
                 for key, value in self._values(self.measures, scopes, summary):
@@ -203,7 +208,7 @@ class _Resampling:
     @property
     def light(self) -> bool:
         """Whether a block is so little work that one thread needs no more time for all than several do."""
-        return not self.with_errors and self.units <= LIGHT
+        return not self.measures_with_errors and self.units <= LIGHT
 
     @property
     def units(self) -> int:
@@ -211,7 +216,7 @@ class _Resampling:
         return sum(len(part.design.sizes) for part in self.parts)
 
     @cached_property
-    def with_errors(self) -> tuple[int, ...]:
+    def measures_with_errors(self) -> tuple[int, ...]:
         """The numbers of the measures whose limits need the standard error of every replicate."""
         return self._needing("errors")
 
@@ -228,7 +233,7 @@ class _Resampling:
         """
         fold_values: dict[Key, list[Floats]] = defaultdict(list)
         for scopes, summary in part.without_folds(counts, generator, FOLDS):
-            for key, value in self._values(self.with_errors, scopes, summary):
+            for key, value in self._values(self.measures_with_errors, scopes, summary):
                 fold_values[key].append(value)
         for key, values_by_part in fold_values.items():
             values_without = np.concatenate(values_by_part)
@@ -238,7 +243,7 @@ class _Resampling:
     def value_errors(self) -> dict[Key, Floats]:
         """Return the standard errors of the values themselves, of the measures whose limits need them."""
         squares_of: dict[Key, list[Floats]] = defaultdict(list)
-        for part in self.parts if self.with_errors else ():
+        for part in self.parts if self.measures_with_errors else ():
             generator = stream(self.plan.seed, "folds", part.name)
             for _ in range(TIMES):
                 for key, square in self._squared_errors(part, part.design.sizes, generator):
@@ -323,7 +328,7 @@ def _resampling(
 ) -> _Resampling | None:
     """Return the parts of a dataset to draw, with the measures and curves to draw for; None where there are none."""
     measures = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
-    scored = [] if sample.task != "binary" else [n for n, m in sample.models.items() if m.score is not None]
+    scored = [name for name, model in sample.models.items() if model.score is not None] * (sample.task == "binary")
     heights = {name: drawn_heights(plan.of_variant(predictions.variant), summaries[name, 0]) if name in scored else {}
                for name, predictions in sample.models.items()}
     campaign = Campaign.of(plan, sample) if plan.profit_drawn and scored else None
@@ -337,7 +342,7 @@ def _resampling(
 
 
 def _shifted(plan: Plan, key: Key, drawn: Floats, shift: Mapping[Key, Floats]) -> Floats:
-    """Shift replicates of the grid by the value of the rows less that of the grid, within the range of the measure."""
+    """Return replicates moved by the value of the rows less that of their cells, within the range of the measure."""
     if not np.any(shift[key]):
         return drawn
     entry = plan.entries[key[2]]

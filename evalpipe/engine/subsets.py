@@ -92,11 +92,11 @@ def subsets(plan: Plan, sample: Sample, model: str | None = None) -> tuple[Subse
 
     Rows are numbered as in the sample of a ``model``, or of all models together.
     """
-    slices = [
-        subset_of(part, np.flatnonzero(part.slicings[slicing].codes == k), labels, slicing)
-        for slicing, rows in enumerate(sample.slicings) for part in (sample.of(model, slicing),)
-        for k, labels in enumerate(rows.labels)
-    ]
+    slices: list[Subset] = []
+    for slicing, rows in enumerate(sample.slicings):
+        part = sample.of(model, slicing)
+        slices += [subset_of(part, np.flatnonzero(part.slicings[slicing].codes == k), labels, slicing)
+                   for k, labels in enumerate(rows.labels)]
     rests = []
     for number, subset in enumerate(slices if plan.slices.reference == "rest" else [], 1):
         part = sample.of(model, subset.slicing)

@@ -35,10 +35,10 @@ def counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
 
 
 def own_denominator(counts_and_events: Summary, entry: MetricPlan, params: Mapping[str, object]) -> tuple[int, int]:
-    """Return the observations in a proportion's denominator and the events among them, from the statistics `counts`.
+    """Return how many observations a proportion's denominator has, and how many of them are events.
 
-    Trials are linear in the weights, so under the weights of events only they are the events among the trials. No
-    prevalence changes how many rows there are.
+    ``counts_and_events`` are statistics under two rows of weights, all observations and events only. Trials are linear
+    in the weights, so under the second they are the events among them. No prevalence changes how many rows there are.
     """
     _, trials = counts_and_events.proportion(entry.metric, params)
     rows, events = np.broadcast_to(trials, 2)
@@ -72,7 +72,7 @@ class MethodInputs:
     drawn: Drawn
 
     def __call__(self, name: str) -> Any:
-        """Return the input of this name: one of `NAMES`, or else a statistic."""
+        """Return the input of this name: an attribute here or of the replicates, or else a statistic by its options."""
         if name not in NAMES:
             return self.summary(name, self.options)
         return getattr(self.drawn if name in DRAWN else self, name)
@@ -212,6 +212,7 @@ def rare_level(
             clusters_with += cluster("occurring") > 0
         if (clusters_with >= FEWEST).all():
             return None
+    # What occurs in no cluster at all is not rare, but absent, which other reasons tell.
     occurring = np.where(clusters_with > 0, clusters_with, FEWEST)
     fewest = int(occurring.min())
     if fewest >= FEWEST:

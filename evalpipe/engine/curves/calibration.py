@@ -156,22 +156,22 @@ def window_rates(summary: Summary, ends: Floats) -> Floats:
 def windows(rows: CurveRows) -> Computed:
     """Compute the share of events among the rows of each window that has any; `window_rates` are its replicates."""
     plan, summary = rows.plan, rows.summary
-    at, each_row = summary.rows.chance_at, summary.row_counts[summary.rows.order]
+    distinct, row_counts = summary.rows.chance_at, summary.row_counts[summary.rows.order]
     events, others = summary("events_at"), summary("others_at")
-    summed = [events, events + others, (events + others) * at, summary.rows.by_score(each_row)]
+    summed = [events, events + others, (events + others) * distinct, summary.rows.by_score(row_counts)]
     ends = window_ends(plan, summary)
-    totals = [window_totals(at, values, ends) for values in summed]
+    totals = [window_totals(distinct, values, ends) for values in summed]
     used = totals[3] > 0
-    hits, weight, stated, count = (values[used] for values in totals)
+    hits, weight, probability_sum, count = (values[used] for values in totals)
     lower, upper = (limits[used] for limits in rows.limits("calibration_window", len(used)))
     method = method_of_bins(rows, "calibration_window")
     if method in LIMITS:
-        scale = observations_per_weight(rows, lambda values: window_totals(at, values, ends))
+        scale = observations_per_weight(rows, lambda values: window_totals(distinct, values, ends))
         scale = np.broadcast_to(scale, len(totals[3]))[used]
         lower, upper = LIMITS[method](hits * scale, weight * scale, plan.level)
     points = {
-        "centre": window_centres(plan)[used] / 100, "mean_probability": stated / weight, "event_rate": hits / weight,
-        "lower": lower, "upper": upper, "weight": weight, "rows": count}
+        "centre": window_centres(plan)[used] / 100, "mean_probability": probability_sum / weight,
+        "event_rate": hits / weight, "lower": lower, "upper": upper, "weight": weight, "rows": count}
     window = plan.calibration.settings.window
     return points, calibration.WindowNotes(width=window.width, step=window.moved_by, method=method)
 
@@ -197,22 +197,22 @@ def _log_odds_table(rows: CurveRows) -> LogOddsTable | None:
         # A spline's penalty is chosen by what the rows tell, which is as much as so many rows of equal weight do.
         weight = weight * (kish(weight) / np.sum(weight))
         summary = Summary(summary.rows, weight)
-    at, chances = clipped(summary.rows.chance_at), clipped(summary.rows.chances)
-    starts = starts_of_runs(at)
+    distinct, probabilities = clipped(summary.rows.chance_at), clipped(summary.rows.chances)
+    starts = starts_of_runs(distinct)
     events, others = (summary(name) for name in ("events_at", "others_at"))
-    if len(starts) < len(at):
-        at, events, others = at[starts], np.add.reduceat(events, starts), np.add.reduceat(others, starts)
+    if len(starts) < len(distinct):
+        distinct, events, others = distinct[starts], np.add.reduceat(events, starts), np.add.reduceat(others, starts)
     if not (np.any(events) and np.any(others)):
         return None
     # Denser at either end.
     share = (1 - cos(np.pi * np.arange(1, PLACES - 1) / (PLACES - 1))) / 2
-    positions = np.asarray(np.r_[at[0], at[0] + share * (at[-1] - at[0]), at[-1]])
+    positions = np.asarray(np.r_[distinct[0], distinct[0] + share * (distinct[-1] - distinct[0]), distinct[-1]])
     robust = sample.weight_kind == "importance" or rows.plan.cluster is not None
     # The Hessian's errors take rows for independent observations, which weighted rows and rows of a cluster are not.
-    spread = Spread(summary.rows.truth, weight, np.searchsorted(at, chances), sample.cluster,
+    spread = Spread(summary.rows.truth, weight, np.searchsorted(distinct, probabilities), sample.cluster,
                     None if sample.by_cluster is None else sample.by_cluster.totals) if robust else None
-    clipped_weight = float(np.sum(rows.summary.weights[chances != rows.summary.rows.chances]))
-    table, spread = _joined(Events(at, events, others), spread)
+    clipped_weight = float(np.sum(rows.summary.weights[probabilities != rows.summary.rows.chances]))
+    table, spread = _joined(Events(distinct, events, others), spread)
     return LogOddsTable(table, positions, spread, clipped_weight)
 
 
@@ -250,7 +250,7 @@ def spline(rows: CurveRows) -> Computed | None:
 
 
 def _error_method(rows: CurveRows, data: LogOddsTable, plain: str) -> str:
-    """Return the kind of standard errors of a curve: ``plain`` where rows are independent and count observations."""
+    """Return the kind of a curve's standard errors: "sandwich" where rows are weighted or clustered, else ``plain``."""
     if rows.plan.interval_method == "none":
         return "none"
     return plain if data.spread is None else "sandwich"
@@ -285,9 +285,9 @@ def _weights_by_probability(summary: Summary) -> tuple[Floats, Floats, Floats]:
 
     Scores that round to one probability are one forecast here.
     """
-    at = summary.rows.chance_at
-    starts = starts_of_runs(at)
-    distinct = at if len(starts) == len(at) else at[starts]
+    at_scores = summary.rows.chance_at
+    starts = starts_of_runs(at_scores)
+    distinct = at_scores if len(starts) == len(at_scores) else at_scores[starts]
     return distinct, *(totals_of_runs(summary(name), starts) for name in ("events_at", "others_at"))
 
 
@@ -311,9 +311,9 @@ def isotonic_ends(starts: Wholes, m: int, vertices: int) -> Wholes:
 
 def isotonic_places(summary: Summary) -> Floats:
     """Return the probabilities of the points of an event's isotonic curve, [k]."""
-    at, events, others = _weights_by_probability(summary)
+    distinct, events, others = _weights_by_probability(summary)
     starts, _ = pava(events, events + others)
-    return np.asarray(at[isotonic_ends(starts, len(at), VERTICES["event"])])
+    return np.asarray(distinct[isotonic_ends(starts, len(distinct), VERTICES["event"])])
 
 
 def isotonic_heights(summary: Summary, places: Floats) -> Floats:
@@ -321,10 +321,10 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
 
     Between two distinct probabilities the curve runs straight; beyond those that have weight it stays level.
     """
-    at, events, others = _weights_by_probability(summary)
-    total = (events + others).reshape(-1, len(at))
+    distinct, events, others = _weights_by_probability(summary)
+    total = (events + others).reshape(-1, len(distinct))
     runs = pooled_runs(*_classes_present(summary))
-    heights = IsotonicFits.of(events.reshape(total.shape), total, runs).between(places, at)
+    heights = IsotonicFits.of(events.reshape(total.shape), total, runs).between(places, distinct)
     return heights.reshape(*events.shape[:-1], len(places))
 
 
@@ -336,18 +336,18 @@ def isotonic(rows: CurveRows) -> Computed:
     With S(f) the Brier score of a forecast f, c the fit and r the share of events: miscalibration S(p) - S(c),
     discrimination S(r) - S(c), uncertainty S(r). Dimitriadis, Gneiting & Jordan (2021).
     """
-    at, events, others = _weights_by_probability(rows.summary)
+    distinct, events, others = _weights_by_probability(rows.summary)
     starts, level = pava(events, events + others)
-    fit = np.repeat(level, np.diff(np.r_[starts, len(at)]))
-    ends = isotonic_ends(starts, len(at), rows.vertices)
+    fit = np.repeat(level, np.diff(np.r_[starts, len(distinct)]))
+    ends = isotonic_ends(starts, len(distinct), rows.vertices)
     lower, upper = rows.limits("calibration_isotonic", len(ends))
     total = np.sum(events + others)
     brier, calibrated, constant = (
-        float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (at, fit, np.sum(events) / total))
+        float(np.sum(events * (1 - f) ** 2 + others * f**2) / total) for f in (distinct, fit, np.sum(events) / total))
     if rows.summary.ranked is not rows.summary:  # the parts of the Brier score as measures have them
         calibrated = float(rows.summary.ranked("squared_error_after_isotonic") / total)
-    all_ends = len(isotonic_ends(starts, len(at), len(at)))
-    points = {"probability": at[ends], "event_rate": fit[ends], "lower": lower, "upper": upper}
+    all_ends = len(isotonic_ends(starts, len(distinct), len(distinct)))
+    points = {"probability": distinct[ends], "event_rate": fit[ends], "lower": lower, "upper": upper}
     # The fit is never worse than p or than the share of events on the rows that it is of: below 0 is rounding.
     return points, calibration.IsotonicNotes(
         miscalibration=max(brier - calibrated, 0.0), discrimination=max(constant - calibrated, 0.0),

@@ -157,12 +157,12 @@ def computed_curves(rows: CurveRows) -> Iterator[tuple[str, dict[str, Column], N
     for name in (name for name in CURVES if name in registry and name not in rows.plan.calibration.left_out):
         declared = registry[name]
         if declared.needs != "residuals":
-            served = declared.needs in gives
+            is_possible = declared.needs in gives
         elif rows.kind == "numbers":
-            served = "values" in gives
+            is_possible = "values" in gives
         else:
-            served = rows.plan.residuals is not None and "probabilities" in gives
-        result = declared.compute(rows) if served and rows.kind in declared.of else None
+            is_possible = rows.plan.residuals is not None and "probabilities" in gives
+        result = declared.compute(rows) if is_possible and rows.kind in declared.of else None
         if result is not None:
             points = {coordinate: listed(values) for coordinate, values in result[0].items()}
             yield PREFIXES.get(rows.kind, "") + name, points, result[1]

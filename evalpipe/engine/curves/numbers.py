@@ -206,8 +206,8 @@ def observed_predicted(gathered: Residuals, _: CurveRows) -> Computed:
 def observed_smooth(gathered: Residuals, _: CurveRows) -> Computed:
     """Draw a smooth line through the truth along the predictions."""
     cells = gathered.cells
-    at, line, notes = smooth(cells.predicted, cells.truth, cells.weight)
-    return {"predicted": at, "observed": line}, notes
+    predicted, line, notes = smooth(cells.predicted, cells.truth, cells.weight)
+    return {"predicted": predicted, "observed": line}, notes
 
 
 @curve(residuals.ResidualPredicted, of=("numbers",), needs="values")
@@ -243,8 +243,8 @@ def independent_rows(rows: CurveRows) -> float | None:
 def residual_smooth(gathered: Residuals, _: CurveRows) -> Computed:
     """Draw a smooth line through the residuals along the predictions."""
     cells = gathered.cells
-    at, line, notes = smooth(cells.predicted, cells.residual, cells.weight)
-    return {"predicted": at, "residual": line}, notes
+    predicted, line, notes = smooth(cells.predicted, cells.residual, cells.weight)
+    return {"predicted": predicted, "residual": line}, notes
 
 
 def scattered(weight: Floats) -> tuple[Wholes, Thinned]:

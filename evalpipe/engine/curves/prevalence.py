@@ -12,7 +12,7 @@ from evalpipe.chapters.prevalence.plan import PriorPlan
 from evalpipe.chapters.thresholds.plan import short_label
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
-from evalpipe.engine.curves.ranking import Steps, shown
+from evalpipe.engine.curves.ranking import Steps, stored_indices
 from evalpipe.intervals.analytic import predictive_error
 from evalpipe.metrics import registry
 from evalpipe.metrics.values import ratio
@@ -117,7 +117,7 @@ def related(rows: CurveRows) -> Computed | None:
     if relations is None or not rows.once(Steps.of).has_both:
         return None
     m = len(rows.summary.rows.distinct) + 1
-    kept, count = shown(m, MOST), len(relations.prevalences)
+    kept, count = stored_indices(m, MOST), len(relations.prevalences)
     swept = sweep(rows.summary, m - 1 - kept)
     by_prevalence = [_measures_at(relations, swept, prevalence) for prevalence in relations.prevalences]
     columns = {name: np.concatenate([measures[name] for measures in by_prevalence]) for name in by_prevalence[0]}

@@ -83,7 +83,7 @@ class Steps:
         summary = rows.summary.ranked if summary is None else summary
         hits, alarms = (np.r_[0.0, summary(name)[::-1]] for name in ("events_from", "others_from"))
         threshold = np.r_[np.inf, summary.rows.threshold_at[::-1]]
-        return cls(threshold, hits, alarms, shown(len(threshold), rows.vertices))
+        return cls(threshold, hits, alarms, stored_indices(len(threshold), rows.vertices))
 
     @cached_property
     def tested(self) -> Floats:
@@ -112,7 +112,7 @@ class Steps:
         return None if len(self.kept) == len(self.threshold) else len(self.threshold)
 
 
-def shown(m: int, vertices: int) -> Wholes:
+def stored_indices(m: int, vertices: int) -> Wholes:
     """Return the indices of about ``vertices`` thresholds to store, of ``m`` from the highest down, densest first."""
     if m <= vertices:
         return np.arange(m)
@@ -205,7 +205,7 @@ def measures_swept(rows: CurveRows) -> Computed | None:
     if not hard:
         return None
     m = len(rows.summary.rows.distinct) + 1
-    keep = shown(m, rows.vertices)
+    keep = stored_indices(m, rows.vertices)
     swept = sweep(rows.summary, m - 1 - keep)
     threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]][keep]
     measures = {short_label(entry, hard): values(swept, entry) for entry in hard}
@@ -254,7 +254,7 @@ def distributions(rows: CurveRows) -> Computed | None:
     score, gap = np.r_[threshold, threshold[-1]], np.abs(events_below - others_below)
     widest = int(gap.argmax())
     # The figure marks the widest gap, so that point is kept whichever others are left out.
-    keep = np.unique(np.r_[shown(len(score), rows.vertices), widest])
+    keep = np.unique(np.r_[stored_indices(len(score), rows.vertices), widest])
     points = {"score": score[keep], "events_below": events_below[keep], "others_below": others_below[keep]}
     return points, calibration.KsNotes(statistic=float(gap[widest]), score=float(score[widest]))
 

@@ -98,8 +98,8 @@ def _reliability_diagram(rows: CurveRows, strategy: str) -> Computed:
     edges = bin_edges(summary, strategy, rows.plan.calibration.settings.bins)
     events, others = (bin_totals(summary.rows, summary(at), edges) for at in ("events_at", "others_at"))
     weight = events + others
-    stated = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
-    mean = bin_totals(summary.rows, stated, edges) / weight
+    probability_sums = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
+    mean = bin_totals(summary.rows, probability_sums, edges) / weight
     total = float(weight.sum())
     count = bin_totals(summary.rows, summary.rows.by_score(summary.row_counts[summary.rows.order]), edges)
     scale = observations_per_weight(rows, lambda values: bin_totals(summary.rows, values, edges))
@@ -110,11 +110,11 @@ def _reliability_diagram(rows: CurveRows, strategy: str) -> Computed:
     gap = float(np.average(np.abs(events / weight - mean), weights=weight))
     return points, ReliabilityNotes(
         bins_requested=rows.plan.calibration.settings.bins, bins_used=len(weight), method=method_of_bins(rows, name),
-        mean_gap=gap, mean_probability=float(stated.sum()) / total, event_rate=float(events.sum()) / total)
+        mean_gap=gap, mean_probability=float(probability_sums.sum()) / total, event_rate=float(events.sum()) / total)
 
 
 def _lowest_scores(plan: Plan, summary: Summary, strategy: str) -> Floats:
-    """Return the lowest score of each bin, as `bin_edges` does, by the plan."""
+    """Return the lowest score of each of the bins that the plan asks for; they are the same in all replicates."""
     return bin_edges(summary, strategy, plan.calibration.settings.bins)
 
 
@@ -163,22 +163,23 @@ def _event_rate_limits(rows: CurveRows, name: str, events: Floats, trials: Float
 @curve(Rug, of=("event",), needs="probabilities")
 def rug(rows: CurveRows) -> Computed:
     """Compute what events and non-events weigh at each distinct probability; of many, near each of even places."""
-    at = rows.summary.rows.chance_at
-    distinct = len(np.unique(at))
-    places, cell = np.unique(at if distinct <= RUG else np.rint(at * PLACES) / PLACES, return_inverse=True)
-    events, others = (np.bincount(cell, rows.summary(name), len(places)) for name in ("events_at", "others_at"))
-    points = {"probability": places, "events": events, "others": others}
+    probability = rows.summary.rows.chance_at
+    distinct = len(np.unique(probability))
+    marked = probability if distinct <= RUG else np.rint(probability * PLACES) / PLACES
+    positions, cell = np.unique(marked, return_inverse=True)
+    events, others = (np.bincount(cell, rows.summary(name), len(positions)) for name in ("events_at", "others_at"))
+    points = {"probability": positions, "events": events, "others": others}
     return points, RugNotes(distinct=distinct, places=PLACES if distinct > RUG else None)
 
 
 @curve(Refinement, of=("event",), needs="probabilities")
 def refinement(rows: CurveRows) -> Computed:
     """Compute, for each rounded probability, the event rate and what is left of the Brier score if it is forecast."""
-    events, others, stated = (
+    events, others, probability_sums = (
         rows.summary(name, {"digits": DIGITS}) for name in ("rounded_events", "rounded_others", "rounded_sum")
     )
     weight = events + others
     rate = ratio(events, weight)
     left = rate * (1 - rate)
-    points = {"probability": ratio(stated, weight), "event_rate": rate, "refinement": left, "weight": weight}
+    points = {"probability": ratio(probability_sums, weight), "event_rate": rate, "refinement": left, "weight": weight}
     return points, RefinementNotes(digits=DIGITS, mean=float(np.average(left, weights=weight)))

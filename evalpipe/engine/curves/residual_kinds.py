@@ -41,7 +41,7 @@ COUNTS, REACH = 400, 8.0
 
 
 def residuals_of(rows: CurveRows, kind: ResidualKind) -> Floats:
-    """Return the residual of each row of a kind, [n]; NaN for a count whose prediction is not above zero."""
+    """Return the residual of each row, [n], of the ``kind``; NaN for a count whose prediction is not above zero."""
     source = rows.summary.rows
     if rows.kind == "numbers":
         if kind == "raw":
@@ -168,13 +168,13 @@ def _smooth_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     cells = rows.once(CELLS[kind]) if is_requested(rows, "kinds", kind) else None
     if cells is None:
         return None
-    at, line, notes = smooth(*cells)
-    expected = np.zeros(len(at)) if kind == "pearson" else Outcomes.of(rows, kind, at).mean
-    return {"predicted": at, "residual": line, "expected": expected}, notes
+    predicted, line, notes = smooth(*cells)
+    expected = np.zeros(len(predicted)) if kind == "pearson" else Outcomes.of(rows, kind, predicted).mean
+    return {"predicted": predicted, "residual": line, "expected": expected}, notes
 
 
 def is_requested(rows: CurveRows, key: Literal["kinds", "figures"], name: str) -> bool:
-    """Tell whether the spec requests a kind or a figure of residuals, by ``key`` and ``name``."""
+    """Tell whether the spec lists a kind of residuals, or a figure of them, by ``name`` under the ``key``."""
     return rows.plan.residuals is not None and name in getattr(rows.plan.residuals, key)
 
 
@@ -209,8 +209,8 @@ def predicted_observed_smooth(rows: CurveRows) -> Computed | None:
     cells = gather(rows.summary.weights, model_rows.truth, model_rows.predicted)
     if not is_requested(rows, "figures", "predicted_observed") or not len(cells[-1]):
         return None
-    at, line, notes = smooth(*cells)
-    return {"observed": at, "predicted": line}, notes
+    observed, line, notes = smooth(*cells)
+    return {"observed": observed, "predicted": line}, notes
 
 
 @curve(residuals.ScaleLocation, of=("numbers", "event"), needs="residuals")
@@ -231,10 +231,10 @@ def scale_location_smooth(rows: CurveRows) -> Computed | None:
     standard = rows.once(StandardResiduals.of) if is_requested(rows, "figures", "scale_location") else None
     if standard is None:
         return None
-    at, line, notes = smooth(standard.predicted, np.sqrt(np.abs(standard.residual)), standard.weight)
-    expected = (np.full(len(at), ROOT_OF_NORMAL) if standard.kind == "raw" else
-                Outcomes.of(rows, standard.kind, at).mean_root)
-    return {"predicted": at, "root_size": line, "expected": expected}, notes
+    predicted, line, notes = smooth(standard.predicted, np.sqrt(np.abs(standard.residual)), standard.weight)
+    expected = (np.full(len(predicted), ROOT_OF_NORMAL) if standard.kind == "raw" else
+                Outcomes.of(rows, standard.kind, predicted).mean_root)
+    return {"predicted": predicted, "root_size": line, "expected": expected}, notes
 
 
 @curve(residuals.HalfNormal, of=("numbers", "event"), needs="residuals")
@@ -255,12 +255,12 @@ def half_normal(rows: CurveRows) -> Computed | None:
     normal = ndtri((1 + share) / 2)
     kept = np.unique(np.searchsorted(normal, np.linspace(normal[0], normal[-1], PLACES)))
     share = share[kept]
-    expected, finest = _expected_quantiles(rows, standard)
-    points = {"half_normal": normal[kept], "absolute_residual": sizes[kept], "expected": expected(share)}
+    expected_at, finest = _expected_quantiles(rows, standard)
+    points = {"half_normal": normal[kept], "absolute_residual": sizes[kept], "expected": expected_at(share)}
     independent, tail = independent_rows(rows), (1 - rows.plan.level) / 2
     if independent is not None:
         ranks = independent * share + 0.5, independent * (1 - share) + 0.5
-        lower, upper = (expected(betaincinv(*ranks, tail_share)) for tail_share in (tail, 1 - tail))
+        lower, upper = (expected_at(betaincinv(*ranks, tail_share)) for tail_share in (tail, 1 - tail))
         # Below the finest share that is known, limits reach from 0 to those of the first place above it.
         first_known = int(np.searchsorted(share, finest))
         points |= {"lower": np.where(share < finest, 0.0, lower), "upper": np.where(
@@ -341,23 +341,26 @@ def _groups_of_values(values: Floats, weight: Floats, observations: Wholes, leas
 def _group_distributions(
     groups: Sequence[Wholes], values: Floats, residual: Floats, expected: Floats, weight: Floats
 ) -> dict[str, Floats]:
-    """Return the mean, quantiles and weight of the residuals in each group of rows, as columns of a curve."""
-    parts: list[list[float]] = []
+    """Return the mean, quantiles and weight of the residuals in each group of rows, as columns of a curve.
+
+    ``values`` [n] are those that the groups were cut by; their mean in each group is the column "value".
+    """
+    points: list[list[float]] = []
     for rows in groups:
         ordered = rows[np.argsort(residual[rows], kind="stable")]
         w, r = weight[ordered], residual[ordered]
         low, lower, median, upper, high = quantiles(r, w, SHARES).tolist()
-        about = float(np.average(values[rows], weights=weight[rows]))
-        parts.append([about, float(np.average(r, weights=w)), float(np.average(expected[ordered], weights=w)),
-                      low, lower, median, upper, high, float(w.sum())])
+        mean_value = float(np.average(values[rows], weights=weight[rows]))
+        points.append([mean_value, float(np.average(r, weights=w)), float(np.average(expected[ordered], weights=w)),
+                       low, lower, median, upper, high, float(w.sum())])
     names = "value", "mean", "expected", "low", "lower_quartile", "median", "upper_quartile", "high", "weight"
-    return dict(zip(names, np.array(parts).reshape(-1, len(names)).T, strict=True))
+    return dict(zip(names, np.array(points).reshape(-1, len(names)).T, strict=True))
 
 
 def _smooth_of_means(points: dict[str, Floats]) -> Floats:
     """Return the heights of a smooth line through the mean residuals of groups, at each group's mean value."""
-    at, line, _ = smooth(points["value"], points["mean"], points["weight"])
-    return np.interp(points["value"], at, line)
+    position, line, _ = smooth(points["value"], points["mean"], points["weight"])
+    return np.interp(points["value"], position, line)
 
 
 @curve(residuals.ResidualAgainst, of=("numbers", "event", "levels"), needs="residuals")

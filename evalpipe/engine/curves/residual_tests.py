@@ -34,12 +34,12 @@ class ResidualTest(NamedTuple):
 
 def least_squares(predicted: Floats, truth: Floats, weight: Floats) -> tuple[float, float] | None:
     """Return the slope and the intercept of the line of the truth on the predictions; None of constant predictions."""
-    at, about = (float(np.average(values, weights=weight)) for values in (predicted, truth))
-    spread = float((weight * (predicted - at) ** 2).sum())
+    mean, mean_truth = (float(np.average(values, weights=weight)) for values in (predicted, truth))
+    spread = float((weight * (predicted - mean) ** 2).sum())
     if spread <= float(weight.sum()) * (ROUNDING * float(np.abs(predicted).max())) ** 2:
         return None
-    slope = float((weight * (predicted - at) * (truth - about)).sum()) / spread
-    return slope, about - slope * at
+    slope = float((weight * (predicted - mean) * (truth - mean_truth)).sum()) / spread
+    return slope, mean_truth - slope * mean
 
 
 class AboutLine(NamedTuple):
