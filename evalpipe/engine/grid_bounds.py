@@ -91,8 +91,8 @@ def _bins_of_equal_weight(rows: Rows, weights: Floats, all_tied: Flags, bins: in
 def _range_of_totals(binned: _BinnedCells, bins: int, *, exact: bool) -> BinRanges:
     """Return the least and the largest totals of the bins, from the cells that may lie in them."""
     events, non_events, expected, gap, variance = np.zeros((5, 2, bins))
-    chances = np.repeat([[1.0], [0.0]], bins, axis=1)
-    ranges = BinRanges(events, non_events, expected, gap, variance, chances, binned.rows.trained_on)
+    probabilities = np.repeat([[1.0], [0.0]], bins, axis=1)
+    ranges = BinRanges(events, non_events, expected, gap, variance, probabilities, binned.rows.trained_on)
     certain = binned.first == binned.last
     _add_cells(ranges, binned, np.flatnonzero(certain), 0, exact=exact)
     divided = np.flatnonzero(~certain)
@@ -104,7 +104,7 @@ def _range_of_totals(binned: _BinnedCells, bins: int, *, exact: bool) -> BinRang
 def _add_cells(ranges: BinRanges, binned: _BinnedCells, cell_indices: Wholes, step: int, *, exact: bool) -> None:
     """Add to ``ranges`` the least and the most that some cells may have in the ``step``-th bin after their first."""
     rows, bin_index, weight = binned.rows, binned.first[cell_indices] + step, binned.weights[cell_indices]
-    mean = rows.chances[cell_indices]
+    mean = rows.event_probability[cell_indices]
     if binned.expected is not None:
         low = high = np.asarray(binned.expected[bin_index])
     elif exact:
@@ -126,8 +126,8 @@ def _add_cells(ranges: BinRanges, binned: _BinnedCells, cell_indices: Wholes, st
     all_totals = ranges.events, ranges.others, ranges.expected, ranges.gap, ranges.variance
     for totals, pair in zip(all_totals, added, strict=True):
         np.add(totals, [np.bincount(bin_index, values, totals.shape[-1]) for values in pair], out=totals)
-    np.minimum.at(ranges.chances[0], bin_index, low)
-    np.maximum.at(ranges.chances[1], bin_index, high)
+    np.minimum.at(ranges.probabilities[0], bin_index, low)
+    np.maximum.at(ranges.probabilities[1], bin_index, high)
 
 
 MOST_CELLS = 4096
@@ -238,7 +238,7 @@ def widest_cell(summary: Summary) -> float:
 def _centred_cells(summary: Summary) -> _CentredCells:
     """Return the log odds of the cells and of their ends, centred and in standard deviations."""
     rows, weight = summary.rows, summary.floats
-    fitted = _log_odds(rows.chance_at[np.searchsorted(rows.distinct, rows.scored)])
+    fitted = _log_odds(rows.probability_of_score[np.searchsorted(rows.distinct, rows.scored)])
     low, high = (_log_odds(end) for end in present(rows.ends, "ends of cells").T)
     middle = float((weight * fitted).sum() / weight.sum())
     unit = float(np.sqrt((weight * (fitted - middle) ** 2).sum() / weight.sum()))

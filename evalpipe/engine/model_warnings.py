@@ -72,7 +72,7 @@ def _clipped_probabilities(plan: Plan, where: Mapping[str, str], summary: Summar
         if clips and "probabilities" in summary.rows.gives:
             clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.title)
     for epsilon, titles in sorted(clipping.items()):
-        true, counts = summary.rows.true_chance, summary.row_counts
+        true, counts = summary.rows.true_probability, summary.row_counts
         clipped = round(float(counts[(true < epsilon) | (true > 1 - epsilon)].sum()))
         # Of rows in cells it is not known whether a probability is 0 or next to it.
         infinite = round(float(counts[true < NOTHING if summary.celled else true == 0].sum()))
@@ -102,9 +102,9 @@ def _squeezed(where: Mapping[str, str], summary: Summary, *, importance: bool) -
     The slope's limits are Wald's, of Kish's effective observations under importance weights; clusters are overlooked.
     """
     events, others = summary("events_at"), summary("others_at")
-    weight_at, chance = events + others, summary.rows.chance_at
+    weight_at, probability = events + others, summary.rows.probability_of_score
     auc = float(summary.value(registry["roc_auc"], {}))
-    low, high = (float(quantile(weight_at, chance, share)) for share in (0.01, 0.99))
+    low, high = (float(quantile(weight_at, probability, share)) for share in (0.01, 0.99))
     if not (auc >= RANKS_WELL and high - low < NARROW):
         return
     tables = (events, others, ratio(summary("log_odds_at"), weight_at, empty=0.0))

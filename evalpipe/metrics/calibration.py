@@ -144,7 +144,7 @@ def _chi2_range(ranges: BinRanges) -> tuple[float, float]:
     where half of them are expected. Chi-squared is at most the rows times the odds of what is least probable; of a
     group without events, or without others, at most the gap over the least probability of what is there.
     """
-    far, (low, high), (fewest, rows), (rare, sure) = ranges.far, ranges.expected, ranges.rows, ranges.chances
+    far, (low, high), (fewest, rows), (rare, sure) = ranges.far, ranges.expected, ranges.rows, ranges.probabilities
     least = np.minimum(*(end - ratio(end**2, fewest, empty=np.inf) for end in (low, high)))
     half = np.clip(rows / 2, low, high)
     most = half - ratio(half**2, rows, empty=0.0)

@@ -50,8 +50,8 @@ class Gaps(NamedTuple):
             return ratio(np.abs(self.gap).sum(axis=-1), rows.sum(axis=-1))
         summed = self.events * self.others if self.norm == "within" else self.gap**2
         if self.norm == "debiased":
-            free = np.where(rows >= TWO, rows - 1, 1.0)
-            summed, rows = summed - self.events * self.others / free, np.where(rows >= TWO, rows, 0.0)
+            freedom = np.where(rows >= TWO, rows - 1, 1.0)
+            summed, rows = summed - self.events * self.others / freedom, np.where(rows >= TWO, rows, 0.0)
         mean = ratio(ratio(summed, rows, empty=0.0).sum(axis=-1), (self.events + self.others).sum(axis=-1))
         return mean if self.norm in ("square", "within") else np.asarray(np.sqrt(np.maximum(mean, 0.0)))
 
@@ -71,8 +71,8 @@ class BinRanges(NamedTuple):
     """What each of b bins may hold, all [2, b]: the least first, then the largest.
 
     ``events`` and ``others`` are weights of rows, ``expected`` totals of probabilities, ``gap`` events less those,
-    ``variance`` totals of p (1 - p), and ``chances`` the least and the largest probability of any row. ``trained_on``
-    is whether the model was fitted to these rows.
+    ``variance`` totals of p (1 - p), and ``probabilities`` the least and the largest probability of any row.
+    ``trained_on`` is whether the model was fitted to these rows.
     """
 
     events: Floats
@@ -80,7 +80,7 @@ class BinRanges(NamedTuple):
     expected: Floats
     gap: Floats
     variance: Floats
-    chances: Floats
+    probabilities: Floats
     trained_on: bool
 
     @property

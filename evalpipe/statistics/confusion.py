@@ -66,13 +66,13 @@ def tn(summary: Summary) -> Floats:
 @column
 def events_reached(rows: Rows, *, threshold: float) -> Flags:
     """Events whose probability is at least ``threshold``."""
-    return rows.truth & (rows.chances >= threshold)
+    return rows.truth & (rows.event_probability >= threshold)
 
 
 @column
 def others_reached(rows: Rows, *, threshold: float) -> Flags:
     """Non-events whose probability is at least ``threshold``."""
-    return ~rows.truth & (rows.chances >= threshold)
+    return ~rows.truth & (rows.event_probability >= threshold)
 
 
 Costs = tuple[tuple[float, ...], ...]
@@ -117,8 +117,8 @@ def top_label_gap(summary: Summary, *, bins: int) -> Floats:
     """
     rows = summary.rows.top_label
     # Intervals are closed below; 1 belongs to the last.
-    inside = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, rows.chances, side="right") - 1, bins - 1)
-    return Groups.by(inside).totals(summary.floats * (rows.truth - rows.chances))
+    inside = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, rows.event_probability, side="right") - 1, bins - 1)
+    return Groups.by(inside).totals(summary.floats * (rows.truth - rows.event_probability))
 
 
 @column
@@ -137,7 +137,7 @@ def cost_expected(rows: Rows | ClassRows, *, costs: Costs) -> Floats:
 def ranked_probability_error(rows: ClassRows) -> Floats:
     """Squared distance of the cumulative probabilities from the cumulative truth, summed over the cuts."""
     above = rows.truth[:, None] <= np.arange(rows.levels - 1)
-    return np.asarray(((np.cumsum(rows.chances, axis=1)[:, :-1] - above) ** 2).sum(axis=1))
+    return np.asarray(((np.cumsum(rows.level_probabilities, axis=1)[:, :-1] - above) ** 2).sum(axis=1))
 
 
 @column

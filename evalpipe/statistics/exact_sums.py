@@ -102,7 +102,7 @@ class ExactSums:
         terms = rows if counts is None else int(counts.sum())
         if not terms:
             return self
-        if counts is not None and terms > MOST and rows > 1:
+        if counts is not None and terms > MOST and rows > 1:  # too many for one sum to be exact
             for half in (slice(rows // 2), slice(rows // 2, rows)):
                 self.add_parts(Parts(parts.windows, parts.cut[:, half]), Members(members.groups[half], members.size),
                                counts[half])
@@ -166,6 +166,7 @@ def unit(window: int) -> float:
 
 
 def _exponent(window: int) -> int:
+    """Return the exponent of two of a window's unit."""
     return FIRST + WIDTH * window
 
 

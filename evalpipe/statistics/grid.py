@@ -255,16 +255,17 @@ class ScoreGrid:
     def placed(self, values: Floats) -> tuple[Wholes, Floats]:
         """Return the cell of each probability [n], and its position in the cell, from the end nearer to 0 or 1.
 
-        Positions are in whole `UNITS` of the width of the cell, or of the cell that further edges have divided.
+        Sums of positions give the exact means of cells. They are in whole `UNITS` of the width of the cell, or of the
+        cell that further edges have divided.
         """
         return self._placed_distances(np.minimum(values, 1 - values), values >= 0.5)
 
     def placed_log_odds(self, scores: Floats) -> tuple[Wholes, Floats]:
-        """Return the cell of each probability, and its position in the cell, from log odds [n]; see `placed`."""
+        """Return the cell of each probability, and its position there in `UNITS` of the width, from log odds [n]."""
         return self._placed_distances(distances(scores), scores >= 0)
 
     def _placed_distances(self, distance: Floats, upper: Flags) -> tuple[Wholes, Floats]:
-        """Return cells and positions as `placed` does, from distances [n] to 0 or, where ``upper`` [n], to 1."""
+        """Return cells, and positions in them, of probabilities at distances [n] from 0 or, where ``upper`` [n], 1."""
         plain_cell, part_of_cell = _cells_of_distances(np.ascontiguousarray(distance))
         # The same as where(upper, last - plain, plain), with -1 for the upper half: its bits are all ones.
         flipped = -upper.astype(np.int32)
@@ -312,11 +313,11 @@ class ScoreGrid:
 
 
 def distances(scores: Floats) -> Floats:
-    """Return how far the probabilities with log odds [n] are from 0 or 1, whichever is nearer."""
+    """Return how far the probabilities whose log odds are ``scores`` [n] are from 0 or 1, whichever is nearer."""
     return np.asarray(expit(-np.abs(scores)))
 
 
-def chances(scores: Floats) -> Floats:
-    """Return the probabilities with log odds [n]."""
+def probabilities_of_log_odds(scores: Floats) -> Floats:
+    """Return the probabilities whose log odds are ``scores`` [n]."""
     near = distances(scores)
     return np.where(scores >= 0, 1 - near, near)

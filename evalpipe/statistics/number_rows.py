@@ -73,7 +73,7 @@ class NumberRows:
 
     @property
     def gives(self) -> frozenset[str]:
-        """Which of the needs of metrics the rows meet; see `evalpipe.metrics.declare.Needs`."""
+        """Which of the needs of metrics the rows meet, such as "values" or "loo_values" (leave-one-out predictions)."""
         return frozenset({"truth", "values", *(() if self.left_out is None else ("loo_values",))})
 
     @cached_property
@@ -161,7 +161,7 @@ class NumberRows:
         return replace(rows_at(self, index), about=None)
 
     def always(self, truth: float) -> NumberRows:
-        """Return the rows as if the truth of all were one number; moments stay about the same pilot."""
+        """Return the rows as if all had one truth, to average over random pairings; moments stay about one pilot."""
         return replace(self, truth=np.full(len(self.truth), truth), about=self.pilot)
 
     def paired(self, index: Wholes) -> NumberRows:
@@ -179,7 +179,7 @@ class NumberRows:
 
     @property
     def ranked(self) -> bool:
-        """Whether the model gives scores of an event; it gives numbers."""
+        """Whether the model gives scores of an event: never, as it gives numbers."""
         return False
 
     def __post_init__(self) -> None:

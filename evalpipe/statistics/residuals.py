@@ -268,7 +268,7 @@ def _tweedie(rows: NumberRows, power: float) -> Floats:
 
     By a Box-Cox transform, which has the limit of power 2 in it and loses no digits near that.
     """
-    valid = possible(rows.truth, power) & (rows.predicted > 0)
+    valid = is_possible_truth(rows.truth, power) & (rows.predicted > 0)
     truth, mean = np.where(valid, rows.truth, 1.0), np.where(valid, rows.predicted, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         relative = truth / mean
@@ -278,7 +278,7 @@ def _tweedie(rows: NumberRows, power: float) -> Floats:
     return np.where(valid & np.isfinite(deviance), np.maximum(deviance, 0), np.nan)
 
 
-def possible(truth: Floats, power: float) -> Flags:
+def is_possible_truth(truth: Floats, power: float) -> Flags:
     """Tell which truths a Tweedie distribution can have: zero only below power 2."""
     return truth >= 0 if power < 2 else truth > 0
 
@@ -346,7 +346,7 @@ def tweedie_transformed(rows: NumberRows, *, power: float) -> Floats:
 
     Nothing where the truth has no Tweedie deviance.
     """
-    rate = np.where(possible(rows.truth, power), rows.truth / rows.relative_exposure, 1.0)
+    rate = np.where(is_possible_truth(rows.truth, power), rows.truth / rows.relative_exposure, 1.0)
     return np.asarray(functions.power(rows.relative_exposure, 2 - power) * functions.boxcox(rate, 2 - power))
 
 

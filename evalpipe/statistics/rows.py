@@ -33,7 +33,7 @@ class RowsOfLevels(ABC):
 
     @property
     @abstractmethod
-    def true_chance(self) -> Floats:
+    def true_probability(self) -> Floats:
         """The probability of the true class, shape [n]; raises TypeError where the model gives none."""
 
     @property
@@ -64,7 +64,7 @@ class RowsOfLevels(ABC):
     @property
     def shortfall(self) -> Floats:
         """How far the probability of the true class is below 1, shape [n]."""
-        return np.asarray(1 - self.true_chance)
+        return np.asarray(1 - self.true_probability)
 
     @cached_property
     def by_shortfall(self) -> Groups:
@@ -72,11 +72,11 @@ class RowsOfLevels(ABC):
         return Groups.by(self.shortfall)
 
     def paired(self, index: Wholes) -> Self:
-        """Return the rows with the truth of row ``index[i]`` beside the prediction of row i."""
+        """Return the rows with the truth of row ``index[i]`` beside the prediction of row i, as in random pairings."""
         return changed(self, truth=self.truth[index])
 
     def at(self, index: Wholes) -> Self:
-        """Return the rows at these positions; they are not all that the model was fitted to."""
+        """Return the rows at these positions, which no longer count as all that the model was fitted to."""
         return changed(rows_at(self, index), trained_on=False)
 
     @cached_property
@@ -114,7 +114,7 @@ class Rows(RowsOfLevels):
     ranks: Floats | None = None
 
     def always(self, level: int) -> Rows:
-        """Return the rows as if all of them were events (``level`` 0), or all non-events (``level`` 1)."""
+        """Return the rows as if all were events (``level`` 0) or all non-events (1), for means over random pairings."""
         return replace(self, truth=np.full(len(self.truth), level == 0), remainders=None)
 
     def exactly(self, name: str, options: Mapping[str, object], values: Values) -> Values:
@@ -136,9 +136,10 @@ class Rows(RowsOfLevels):
         truth = np.concatenate([part.truth for part in parts])
         rows = cls(truth, joined("predicted"), joined("probability"), joined("score"), joined("reportable"),
                    trained_on=parts[0].trained_on)
+        if parts[0].ranks is None:
+            return rows
         # Ranks are among the rows of one part; the probabilities at them rank the rows of all parts.
-        apart = parts[0].ranks is not None
-        return replace(rows, ranks=np.concatenate([part.by_rank.stated for part in parts])) if apart else rows
+        return replace(rows, ranks=np.concatenate([part.by_rank.stated for part in parts]))
 
     @property
     def by_rank(self) -> Rows:
@@ -150,13 +151,14 @@ class Rows(RowsOfLevels):
 
     @cached_property
     def _by_rank(self) -> Rows:
+        """The rows with their ranks as scores, and the probabilities sorted into the order of the ranks."""
         ranks = present(self.ranks, "ranks")
-        stated = np.empty_like(self.chances)
-        stated[np.argsort(ranks, kind="stable")] = np.sort(self.chances)
-        return replace(self, score=ranks, stated=stated, ranks=None)
+        probability_at_rank = np.empty_like(self.event_probability)
+        probability_at_rank[np.argsort(ranks, kind="stable")] = np.sort(self.event_probability)
+        return replace(self, score=ranks, stated=probability_at_rank, ranks=None)
 
     @property
-    def chances(self) -> Floats:
+    def event_probability(self) -> Floats:
         """The probability of the event; raises TypeError where the model gives none."""
         return present(self.probability, "probabilities")
 
@@ -171,38 +173,38 @@ class Rows(RowsOfLevels):
         return 2
 
     @property
-    def true_chance(self) -> Floats:
+    def true_probability(self) -> Floats:
         """The probability of the true class, shape [n]."""
-        return np.where(self.truth, self.chances, 1 - self.chances)
+        return np.where(self.truth, self.event_probability, 1 - self.event_probability)
 
     @property
     def shortfall(self) -> Floats:
         """How far the probability of the true class is below 1, shape [n]: |y - p|."""
         # 1 - (1 - p) would lose the digits of a small p.
-        return np.where(self.truth, 1 - self.chances, self.chances)
+        return np.where(self.truth, 1 - self.event_probability, self.event_probability)
 
     @property
-    def all_chances(self) -> Floats:
+    def level_probabilities(self) -> Floats:
         """The probabilities of the event and of its opposite, [n, 2]."""
-        return np.stack([self.chances, 1 - self.chances], axis=1)
+        return np.stack([self.event_probability, 1 - self.event_probability], axis=1)
 
     def negative_log(self, epsilon: float) -> Floats:
         """Negative logarithm of the true class's probability, clipped to [epsilon, 1 - epsilon], shape [n]."""
         # log1p, for 1 - p would lose the digits of a small p.
-        clipped = np.clip(self.chances, epsilon, 1 - epsilon)
+        clipped = np.clip(self.event_probability, epsilon, 1 - epsilon)
         return -np.where(self.truth, log(clipped), log1p(-clipped))
 
     def squared_error(self) -> Floats:
         """Half the squared distance of the probabilities of all classes from the truth, shape [n]."""
-        return np.asarray((self.truth - self.chances) ** 2)
+        return np.asarray((self.truth - self.event_probability) ** 2)
 
     def expected(self, values: Floats) -> Floats:
         """Expectation under the probabilities of ``values`` [n, levels], shape [n]."""
-        return values[:, 0] * self.chances + values[:, 1] * (1 - self.chances)
+        return values[:, 0] * self.event_probability + values[:, 1] * (1 - self.event_probability)
 
     @property
     def gives(self) -> frozenset[str]:
-        """Which of the needs of metrics the rows meet; see `evalpipe.metrics.declare.Needs`."""
+        """Which of the needs of metrics the rows meet, such as "labels" or "probabilities"."""
         optional = {"labels": self.predicted, "probabilities": self.probability}
         ranks = {"scores"} if self.ranked else set()
         return frozenset({"truth", *ranks, *(need for need, values in optional.items() if values is not None)})
@@ -219,7 +221,7 @@ class Rows(RowsOfLevels):
 
     @cached_property
     def _runs(self) -> tuple[Wholes, Floats]:
-        """The arrays `starts` and `distinct`, both [m], from one pass over the sorted scores."""
+        """The first position in `order` and the value of each distinct score, both [m], from one pass."""
         ordered = self.scored[self.order]
         starts = starts_of_runs(ordered)
         return starts, _first_of_runs(ordered, starts)
@@ -235,21 +237,21 @@ class Rows(RowsOfLevels):
         return self._runs[1]
 
     @cached_property
-    def chance_at(self) -> Floats:
+    def probability_of_score(self) -> Floats:
         """The probability at each distinct score, never falling, shape [m]; TypeError where the model gives none."""
-        chances = self.chances if self.stated is None else self.stated
-        if chances is self.scored:
+        probability = self.event_probability if self.stated is None else self.stated
+        if probability is self.scored:
             return self.distinct
-        return np.maximum.accumulate(_first_of_runs(chances[self.order], self.starts))
+        return np.maximum.accumulate(_first_of_runs(probability[self.order], self.starts))
 
     @property
     def threshold_at(self) -> Floats:
         """Each distinct score as a threshold: the probability there, or the score itself where there is none; [m]."""
-        return self.distinct if self.probability is None else self.chance_at
+        return self.distinct if self.probability is None else self.probability_of_score
 
     @cached_property
-    def places(self) -> dict[bool, tuple[Wholes, Wholes]]:
-        """The positions of events (True) and of non-events by ascending score, and the index of each one's score.
+    def positions_by_class(self) -> dict[bool, tuple[Wholes, Wholes]]:
+        """The positions of events (True) and of non-events by ascending score, and the index of the score of each.
 
         The index is among the distinct scores.
         """
@@ -319,35 +321,31 @@ class ClassRows(RowsOfLevels):
 
     @property
     def by_rank(self) -> ClassRows:
-        """The rows themselves: those of each level against the rest have ranks."""
+        """The rows themselves: only rows of one level against the rest are ordered by rank."""
         return self
 
     @property
     def gives(self) -> frozenset[str]:
-        """Which of the needs of metrics the rows meet; see `evalpipe.metrics.declare.Needs`."""
+        """Which of the needs of metrics the rows meet, such as "labels" or "probabilities"."""
         labels = set() if self.predicted is None else {"labels"}
         return frozenset({"truth", *labels, *(() if self.probabilities is None else ("probabilities", "scores"))})
 
     @property
-    def chances(self) -> Floats:
+    def level_probabilities(self) -> Floats:
         """The probabilities of all levels [n, levels]; raises TypeError where the model gives none."""
         return present(self.probabilities, "probabilities")
 
     @cached_property
-    def true_chance(self) -> Floats:
+    def true_probability(self) -> Floats:
         """The probability of the true class, shape [n]."""
-        return self.chances[np.arange(len(self.truth)), self.truth]
+        return self.level_probabilities[np.arange(len(self.truth)), self.truth]
 
-    @property
-    def all_chances(self) -> Floats:
-        """The probabilities of all levels, [n, levels], under the name that rows of an event have them under."""
-        return self.chances
 
     @cached_property
     def true_rank(self) -> Wholes:
         """How many levels are ranked above the true one, shape [n]; of equals the first level leads."""
         # By scores where there are any: the softmax rounds to ties what these tell apart.
-        values = self.chances if self.scores is None else self.scores
+        values = self.level_probabilities if self.scores is None else self.scores
         true_value = values[np.arange(len(self.truth)), self.truth][:, None]
         is_earlier = np.arange(self.levels) < self.truth[:, None]
         return np.asarray(((values > true_value) | ((values == true_value) & is_earlier)).sum(axis=1))
@@ -357,7 +355,7 @@ class ClassRows(RowsOfLevels):
         """What ranks the rows by each level, [n, levels]: ranks, or log odds where there are scores, or probability."""
         if self.ranks is not None:
             return self.ranks
-        return self.chances if self.scores is None else self._log_odds_of_each
+        return self.level_probabilities if self.scores is None else self._log_odds_of_each
 
     @cached_property
     def _log_odds_of_each(self) -> Floats:
@@ -378,16 +376,16 @@ class ClassRows(RowsOfLevels):
 
     def negative_log(self, epsilon: float) -> Floats:
         """Negative logarithm of the true class's probability, clipped to [epsilon, 1 - epsilon], shape [n]."""
-        return np.asarray(-log(np.clip(self.true_chance, epsilon, 1 - epsilon)))
+        return np.asarray(-log(np.clip(self.true_probability, epsilon, 1 - epsilon)))
 
     def squared_error(self) -> Floats:
         """Half the squared distance of the probabilities of all classes from the truth, shape [n]."""
         hit = np.arange(self.levels) == self.truth[:, None]
-        return np.asarray(((hit - self.chances) ** 2).sum(axis=1) / 2)
+        return np.asarray(((hit - self.level_probabilities) ** 2).sum(axis=1) / 2)
 
     def expected(self, values: Floats) -> Floats:
         """Expectation under the probabilities of ``values`` [n, levels], shape [n]."""
-        return np.asarray((values * self.chances).sum(axis=1))
+        return np.asarray((values * self.level_probabilities).sum(axis=1))
 
     def always(self, level: int) -> ClassRows:
         """Return the rows as if the true class of all of them were one ``level``, by its index."""
@@ -396,25 +394,25 @@ class ClassRows(RowsOfLevels):
     def against(self, level: int) -> Rows:
         """Return the rows with one level as the event and all others as its opposite."""
         predicted = None if self.predicted is None else self.predicted == level
-        chances = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
+        probability = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
         score = None if self.scores is None else np.ascontiguousarray(self._log_odds_of_each[:, level])
         ranks = None if self.ranks is None else np.ascontiguousarray(self.ranks[:, level])
-        return Rows(
-            self.truth == level, predicted, chances, score, self.reportable, trained_on=self.trained_on, ranks=ranks)
+        return Rows(self.truth == level, predicted, probability, score, self.reportable, trained_on=self.trained_on,
+                    ranks=ranks)
 
     @property
     def top_label(self) -> Rows:
         """The rows with "the predicted class is the true one" as the event, and the probability given to that class."""
         own_index = np.arange(len(self.truth)), self.classes
         score = None if self.scores is None else self._log_odds_of_each[own_index]
-        return Rows(self.truth == self.classes, None, self.chances[own_index], score)
+        return Rows(self.truth == self.classes, None, self.level_probabilities[own_index], score)
 
     def beyond(self, level: int) -> Rows:
         """Return the rows with every level above this one as the event."""
         predicted = None if self.predicted is None else self.predicted > level
-        chances = None
+        probability = None
         if self.probabilities is not None:
             # A sum of probabilities may exceed 1 in its last digit.
-            chances = np.clip(self.probabilities[:, level + 1 :].sum(axis=1), 0.0, 1.0)
+            probability = np.clip(self.probabilities[:, level + 1 :].sum(axis=1), 0.0, 1.0)
         score = None if self.scores is None else self._log_odds([*range(level + 1, self.levels)])
-        return Rows(self.truth > level, predicted, chances, score, self.reportable)
+        return Rows(self.truth > level, predicted, probability, score, self.reportable)

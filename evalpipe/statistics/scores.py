@@ -59,8 +59,8 @@ def rounded_others(summary: Summary, *, digits: int) -> Floats:
 @table
 def rounded_sum(summary: Summary, *, digits: int) -> Floats:
     """Total of the rounded probabilities at each distinct one."""
-    at = summary("events_at") + summary("others_at")
-    return _rounded(summary, at * np.round(summary.rows.chance_at, digits), digits)
+    weight_at = summary("events_at") + summary("others_at")
+    return _rounded(summary, weight_at * np.round(summary.rows.probability_of_score, digits), digits)
 
 
 @table
@@ -84,14 +84,14 @@ def binned_others(summary: Summary, *, bins: int) -> Floats:
 @table
 def probability_at(summary: Summary) -> Floats:
     """Total of the probabilities at each distinct score."""
-    return np.asarray((summary("events_at") + summary("others_at")) * summary.rows.chance_at)
+    return np.asarray((summary("events_at") + summary("others_at")) * summary.rows.probability_of_score)
 
 
 @table
 def log_odds_at(summary: Summary) -> Floats:
     """Total of the log odds at each distinct score; a probability nearer to 0 or 1 than 1e-12 has those of 1e-12."""
-    chance = summary.rows.chance_at
-    log_odds = log(np.maximum(chance, CLIPPED)) - log(np.maximum(1 - chance, CLIPPED))
+    probability = summary.rows.probability_of_score
+    log_odds = log(np.maximum(probability, CLIPPED)) - log(np.maximum(1 - probability, CLIPPED))
     return np.asarray((summary("events_at") + summary("others_at")) * log_odds)
 
 
@@ -100,13 +100,13 @@ def _binned(summary: Summary, values: Floats, bins: int) -> Floats:
 
     The intervals are ``bins`` of equal width, closed below; the last includes 1.
     """
-    starts, _ = runs_within(summary.rows.chance_at, np.arange(bins) / bins)
+    starts, _ = runs_within(summary.rows.probability_of_score, np.arange(bins) / bins)
     return totals_of_runs(values, starts)
 
 
 def _rounded(summary: Summary, values: Floats, digits: int) -> Floats:
     """Return the totals [..., g] of values [..., m] at distinct scores, for each distinct rounded probability."""
-    rounded = np.round(summary.rows.chance_at, digits)
+    rounded = np.round(summary.rows.probability_of_score, digits)
     return np.add.reduceat(values, starts_of_runs(rounded), axis=-1)
 
 
@@ -163,41 +163,41 @@ def shortfall_total(summary: Summary) -> Floats:
 @column
 def predicted_gini_total(rows: Rows | ClassRows) -> Floats:
     """The Gini index of the probabilities of all classes, the sum of p (1 - p)."""
-    return rows.expected(1 - rows.all_chances)
+    return rows.expected(1 - rows.level_probabilities)
 
 
 @column
 def predicted_entropy_total(rows: Rows | ClassRows) -> Floats:
     """The entropy of the probabilities of all classes in nats; a probability of 0 adds nothing."""
-    chances = rows.all_chances
-    return rows.expected(-log(np.where(chances > 0, chances, 1.0)))
+    probabilities = rows.level_probabilities
+    return rows.expected(-log(np.where(probabilities > 0, probabilities, 1.0)))
 
 
 @column
 def predicted_error_total(rows: Rows | ClassRows) -> Floats:
     """1 less the largest of the probabilities."""
-    return np.asarray(1 - rows.all_chances.max(axis=1))
+    return np.asarray(1 - rows.level_probabilities.max(axis=1))
 
 
 @column
 def probability_total(rows: Rows) -> Floats:
     """Probability of the event, of all rows."""
-    return rows.chances
+    return rows.event_probability
 
 
 @column
 def probability_of_events(rows: Rows) -> Floats:
     """Probability of the event, of the events alone."""
-    return rows.chances * rows.truth
+    return rows.event_probability * rows.truth
 
 
 @column
 def spiegelhalter_excess(rows: Rows) -> Floats:
     """Excess of the Brier score over its expectation if all probabilities are right: (y - p)(1 - 2p)."""
-    return (rows.truth - rows.chances) * (1 - 2 * rows.chances)
+    return (rows.truth - rows.event_probability) * (1 - 2 * rows.event_probability)
 
 
 @column
 def spiegelhalter_variance(rows: Rows) -> Floats:
     """Variance of a row's term of Spiegelhalter's z, (y - p)(1 - 2p), if all p are right: (1 - 2p)^2 p (1 - p)."""
-    return (1 - 2 * rows.chances) ** 2 * rows.chances * (1 - rows.chances)
+    return (1 - 2 * rows.event_probability) ** 2 * rows.event_probability * (1 - rows.event_probability)

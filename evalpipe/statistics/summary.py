@@ -117,7 +117,8 @@ class Summary:
             weights, truth = np.take(self.weights, rows.order, axis=-1), rows.truth[rows.order]
             nothing = np.zeros((), weights.dtype)
             return np.where(truth, weights, nothing), np.where(truth, nothing, weights)
-        return self._at_scores(*rows.places[True]), self._at_scores(*rows.places[False])
+        positions = rows.positions_by_class
+        return self._at_scores(*positions[True]), self._at_scores(*positions[False])
 
     def _at_scores(self, row_indices: Wholes, score_index: Wholes) -> Floats:
         """Return the weight [..., m], at each of m distinct scores, of the rows at the positions ``row_indices`` [k].
@@ -177,6 +178,7 @@ class Summary:
 
     @cached_property
     def _reportable(self) -> Summary:
+        """The statistics of the rows that have a predicted class."""
         kept, rows = self.rows.classed
         return Summary(rows, np.take(self.weights, kept, axis=-1))
 
@@ -187,6 +189,7 @@ class Summary:
 
     @cached_property
     def _ranked(self) -> Summary:
+        """The statistics with the ranks of rows in place of their scores."""
         return Summary(self.rows.by_rank, self.weights)
 
     def seen_by(self, metric: Metric) -> Summary:
@@ -256,7 +259,7 @@ class Summary:
         return metric.proportion(*self.inputs(metric, options), **options)
 
     def gaps(self, metric: Metric, options: Mapping[str, object]) -> Gaps:
-        """Return the events, non-events and gaps of each bin of a metric of `Gaps`."""
+        """Return the events, non-events and gaps (events less those expected) of each bin of a metric of bins."""
         return metric.gaps(*self.inputs(metric, options), **options)
 
     def inputs(self, metric: Metric, options: Mapping[str, object]) -> list[Floats]:

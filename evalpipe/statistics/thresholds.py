@@ -32,13 +32,13 @@ def sweep(summary: Summary, cuts: Wholes | None = None) -> Summary:
 
 
 def of_cells(summary: Summary) -> Summary:
-    """Return the statistics of the four cells `CELLS`, which have all that measures of predicted classes use."""
+    """Return the statistics of four rows, the cells of the confusion matrix: all that measures of classes use."""
     matrix = summary("confusion")
     return Summary(CELLS, matrix.reshape(*matrix.shape[:-2], 4), {("confusion", ()): matrix})
 
 
 def swept_in_parts(summary: Summary, cuts: Wholes, most: int) -> Iterator[Summary]:
-    """Yield the statistics of some cuts as `sweep` does, ``most`` cuts at a time, to fit the processor's cache."""
+    """Yield the statistics of the score cut at some ``cuts``, ``most`` at a time, to fit the processor's cache."""
     cells = _cells(summary)
     for first in range(0, len(cuts), most):
         yield _swept(cells, cuts[first : first + most])
@@ -52,9 +52,10 @@ def _swept(cells: Sequence[Floats], cuts: Wholes | slice) -> Summary:
 
 
 def _cells(summary: Summary) -> list[Floats]:
-    """Return the weights of the four cells at each cut, [..., m + 1], in the order of `CELLS`.
+    """Return the weights of true positives, false negatives, false positives and true negatives at each cut.
 
-    What lies below a cut is a sum and no difference of floats, which could fall below zero by rounding.
+    Each is [..., m + 1] for m distinct scores. What lies below a cut is a sum and no difference of floats, which could
+    fall below zero by rounding.
     """
     events, others = summary.by_score
     cells: list[Floats] = []

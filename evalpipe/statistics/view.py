@@ -151,32 +151,36 @@ def view(
 def _cells_of_event(
     rows: Rows, sizes: Floats | None, edges: Floats | None, *, exact: bool, ends: Floats
 ) -> tuple[Groups, Rows]:
-    """Return the rows of an event grouped in cells, and `Rows` with a row for each cell; see `view`."""
+    """Return the rows of an event grouped in cells, and `Rows` with a row for each cell.
+
+    Rows of a cell have the same truth and predicted class, and the same score or, of many scores, neighbouring ones.
+    """
     predicted = np.zeros(len(rows.truth), bool) if rows.predicted is None else rows.predicted
     if not rows.ranked:
         groups = Groups.by(rows.truth, predicted)  # there is no equivocal zone
         return groups, rows.at(groups.first)
-    stated = rows.probability if rows.stated is None else rows.stated
+    probability_at_score = rows.probability if rows.stated is None else rows.stated
     scores: Floats | Wholes = rows.scored
     score = rows.scored
     if not (exact or len(rows.starts) <= EXACT):
-        chance_ends = [] if rows.probability is None else [(present(stated, "probabilities"), ends)]
+        chance_ends = [] if rows.probability is None else [(present(probability_at_score, "probabilities"), ends)]
         scores = cut(rows.scored, CELLS, *chance_ends, *([] if edges is None else [(rows.scored, edges)]))
         score = means(rows.scored, scores, sizes)[scores]
-        stated = None if stated is None else means(stated, scores, sizes)[scores]
+        if probability_at_score is not None:
+            probability_at_score = means(probability_at_score, scores, sizes)[scores]
     ranks = rows.ranks
     if ranks is not None and not (exact or len(np.unique(ranks)) <= EXACT):
         ranks = means(ranks, cell_of_rank := cut(ranks, CELLS), sizes)[cell_of_rank]
     further = [values for values in (rows.reportable, ranks) if values is not None]
     groups = Groups.by(scores, rows.truth, predicted, *further)
-    chances = None
+    mean_probability = None
     if rows.probability is not None:
         cell_of_row = np.empty(len(scores), np.intp)
         cell_of_row[groups.order] = np.repeat(np.arange(len(groups.starts)), np.diff(groups.starts, append=len(scores)))
-        chances = means(rows.probability, cell_of_row, sizes)
+        mean_probability = means(rows.probability, cell_of_row, sizes)
     first_rows = groups.first
     return groups, Rows(
-        rows.truth[first_rows], None if rows.predicted is None else predicted[first_rows], chances, score[first_rows],
-        values_at(rows.reportable, first_rows), values_at(stated, first_rows), trained_on=rows.trained_on,
-        ranks=values_at(ranks, first_rows),
+        rows.truth[first_rows], None if rows.predicted is None else predicted[first_rows], mean_probability,
+        score[first_rows], values_at(rows.reportable, first_rows), values_at(probability_at_score, first_rows),
+        trained_on=rows.trained_on, ranks=values_at(ranks, first_rows),
     )

@@ -15,7 +15,7 @@ from evalpipe.plan.drawing import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.statistics.grid import UNITS
-from evalpipe.statistics.grid import chances as chances_of
+from evalpipe.statistics.grid import probabilities_of_log_odds as chances_of
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.tables import clusters_of, merged_shared_scores

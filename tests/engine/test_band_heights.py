@@ -81,7 +81,8 @@ def test_isotonic_heights_are_those_of_one_fit_at_a_time(n: int, decimals: int, 
             assert np.isnan(row).all()
             continue
         level = isotonic_regression(hits[kept] / weight[kept], weights=weight[kept]).x
-        assert row == pytest.approx(np.interp(places, summary.rows.chance_at[kept], level), rel=0, abs=ROUNDING)
+        expected = np.interp(places, summary.rows.probability_of_score[kept], level)
+        assert row == pytest.approx(expected, rel=0, abs=ROUNDING)
 
 
 @pytest.mark.parametrize("heights", [roc_heights, pr_heights, gain_heights, isotonic_heights])

@@ -152,7 +152,7 @@ class Cells:
 
     def __init__(self, data: Rows, weight: Any) -> None:
         counted = weight > 0
-        self.chances, self.hits, self.weight = data.chances[counted], data.truth[counted], weight[counted]
+        self.chances, self.hits, self.weight = data.event_probability[counted], data.truth[counted], weight[counted]
         truth, picked = data.truth[counted], data.classes[counted]
         self.tp, self.fp = bool((truth & picked).any()), bool((~truth & picked).any())
         self.fn, self.tn = bool((truth & ~picked).any()), bool((~truth & ~picked).any())

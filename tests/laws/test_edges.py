@@ -65,7 +65,7 @@ def test_rows_of_weight_zero_at_one_end_are_no_rows(
     name: str, options: dict[str, Any], task: str, end: slice
 ) -> None:
     data, weight = samples.rows(task, ties=False), samples.weights(97)
-    chance = data.chances if isinstance(data, Rows) else data.chances[:, 0]
+    chance = data.event_probability if isinstance(data, Rows) else data.level_probabilities[:, 0]
     weight[np.argsort(chance)[end]] = 0
     kept = np.flatnonzero(weight)
     dropped = samples.value(name, options, samples.take(data, kept), weight[kept])

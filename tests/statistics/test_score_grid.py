@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalpipe.statistics.grid import EVEN, HALF, HALVING, TAIL, UNITS, ScoreGrid, chances, distances
+from evalpipe.statistics.grid import EVEN, HALF, HALVING, TAIL, UNITS, ScoreGrid, distances, probabilities_of_log_odds
 
 GENERATOR = np.random.default_rng(2)
 EDGES = (0.1, 0.1 + 1e-9, 0.25, 0.5, 0.999)
@@ -13,7 +13,7 @@ EDGES = (0.1, 0.1 + 1e-9, 0.25, 0.5, 0.999)
 
 def probabilities(n: int = 50_000) -> np.ndarray:
     odds = GENERATOR.normal(0, 8, n)
-    return np.concatenate([chances(odds), GENERATOR.random(n), [0.0, 0.5, 1.0], EDGES])
+    return np.concatenate([probabilities_of_log_odds(odds), GENERATOR.random(n), [0.0, 0.5, 1.0], EDGES])
 
 
 @pytest.mark.parametrize("edges", [(), EDGES])
@@ -44,7 +44,8 @@ def test_edges_begin_cells(edge: float) -> None:
 
 def test_log_odds_have_the_cells_of_their_probabilities() -> None:
     odds = GENERATOR.normal(0, 3, 20_000)
-    cells, of_chances = ScoreGrid(EDGES).placed_log_odds(odds)[0], ScoreGrid(EDGES).of_probabilities(chances(odds))
+    cells = ScoreGrid(EDGES).placed_log_odds(odds)[0]
+    of_chances = ScoreGrid(EDGES).of_probabilities(probabilities_of_log_odds(odds))
     # 1 - p loses bits of a distance, so that a few values fall on the other side of an edge.
     assert np.abs(cells - of_chances).max() <= 1
     assert (cells == of_chances).mean() > 0.999
@@ -53,7 +54,7 @@ def test_log_odds_have_the_cells_of_their_probabilities() -> None:
 def test_log_odds_stay_apart_where_probabilities_round_to_1() -> None:
     odds = np.array([-44.0, -43.0, -40.0, 40.0, 43.0, 44.0])
     assert len(np.unique(ScoreGrid().placed_log_odds(odds)[0])) == 6
-    assert len(np.unique(chances(odds))) < 6
+    assert len(np.unique(probabilities_of_log_odds(odds))) < 6
 
 
 def test_distances_are_from_the_nearer_end() -> None:

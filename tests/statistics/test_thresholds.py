@@ -41,7 +41,7 @@ def test_every_measure_of_classes_is_that_of_each_cut_alone(metric: Any, kind: s
     cuts = cut_values(held.distinct)
     assert found.shape == (*given.shape[:-1], len(cuts))
     for place, cut in enumerate(cuts):
-        one = Rows(held.truth, held.chances >= cut, held.probability)
+        one = Rows(held.truth, held.event_probability >= cut, held.probability)
         # Sums in another order: 1e-9 of the value, where measures divide small differences.
         np.testing.assert_allclose(found[..., place], Summary(one, given).value(metric, options), rtol=1e-9, atol=1e-12)
 
@@ -60,7 +60,8 @@ def test_the_four_cells_have_every_measure_of_the_rows_that_have_a_class(metric:
     options = metric.options(**OPTIONS.get(metric.name, {})).model_dump()
     reportable = np.random.default_rng(5).random(60) < 0.7
     held = rows()
-    summary = Summary(Rows(held.truth, held.chances >= 0.5, held.probability, None, reportable), weights(kind))
+    predicted = held.event_probability >= 0.5
+    summary = Summary(Rows(held.truth, predicted, held.probability, None, reportable), weights(kind))
     # Sums in another order: 1e-9 of the value, where measures divide small differences.
     np.testing.assert_allclose(of_cells(summary.reportable).value(metric, options), summary.value(metric, options),
                                rtol=1e-9, atol=1e-12)

@@ -102,8 +102,8 @@ def test_probabilities_of_a_coarse_cell_are_the_means_of_its_events_and_of_its_o
         chosen = given.truth == truth
         there = seen.rows.truth == truth
         weight = seen.weights(sizes.astype(int)[None])[0]
-        total = (weight * seen.rows.chances)[there].sum()
-        assert total == pytest.approx((sizes * given.chances)[chosen].sum(), rel=1e-12)
+        total = (weight * seen.rows.event_probability)[there].sum()
+        assert total == pytest.approx((sizes * given.event_probability)[chosen].sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", [int, float])

@@ -49,7 +49,7 @@ def _deviances(fitted: Mapping[str, FittedOn], dataset: Evaluated) -> Iterator[D
                     for measure in ("null_deviance", "deviance", "deviance_reduction", "mcfadden_r2")}
         difference, r2 = measures["deviance_reduction"], measures["mcfadden_r2"]
         parameters, reason = _degrees_of_freedom(
-            fitted.get(sample.named(name)["model"]), sample, name, summary.rows.all_chances)
+            fitted.get(sample.named(name)["model"]), sample, name, summary.rows.level_probabilities)
         if reason is None and difference < 0:
             parameters, reason = None, sentence("worse-than-none")
         p_value = None

@@ -36,7 +36,7 @@ def _counts_of_dataset(plan: Plan, dataset: Evaluated) -> WhatIf:
     thresholds = np.unique([*np.arange(STEPS + 1) / STEPS, *(cut for cut in cuts if cut is not None)])
     groups = []
     for scope in scopes:
-        indices = np.searchsorted(scope.summary.rows.chance_at, thresholds, side="left")
+        indices = np.searchsorted(scope.summary.rows.probability_of_score, thresholds, side="left")
         hits, alarms = (np.r_[scope.summary(name), 0.0][indices] for name in ("events_from", "others_from"))
         groups.append(GroupCounts(
             **scope.sample.named(scope.model), hits=hits.tolist(), alarms=alarms.tolist(),

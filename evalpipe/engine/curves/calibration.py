@@ -147,7 +147,7 @@ def window_totals(distinct: Floats, values: Floats, ends: Floats) -> Floats:
 def window_rates(summary: Summary, ends: Floats) -> Floats:
     """Return the share of events in each window, [..., windows]; NaN in one without rows."""
     events, others = (
-        window_totals(summary.rows.chance_at, summary(name), ends) for name in ("events_at", "others_at"))
+        window_totals(summary.rows.probability_of_score, summary(name), ends) for name in ("events_at", "others_at"))
     return ratio(events, events + others)
 
 
@@ -156,7 +156,7 @@ def window_rates(summary: Summary, ends: Floats) -> Floats:
 def windows(rows: CurveRows) -> Computed:
     """Compute the share of events among the rows of each window that has any; `window_rates` are its replicates."""
     plan, summary = rows.plan, rows.summary
-    distinct, row_counts = summary.rows.chance_at, summary.row_counts[summary.rows.order]
+    distinct, row_counts = summary.rows.probability_of_score, summary.row_counts[summary.rows.order]
     events, others = summary("events_at"), summary("others_at")
     summed = [events, events + others, (events + others) * distinct, summary.rows.by_score(row_counts)]
     ends = window_ends(plan, summary)
@@ -197,7 +197,7 @@ def _log_odds_table(rows: CurveRows) -> LogOddsTable | None:
         # A spline's penalty is chosen by what the rows tell, which is as much as so many rows of equal weight do.
         weight = weight * (kish(weight) / np.sum(weight))
         summary = Summary(summary.rows, weight)
-    distinct, probabilities = clipped(summary.rows.chance_at), clipped(summary.rows.chances)
+    distinct, probabilities = clipped(summary.rows.probability_of_score), clipped(summary.rows.event_probability)
     starts = starts_of_runs(distinct)
     events, others = (summary(name) for name in ("events_at", "others_at"))
     if len(starts) < len(distinct):
@@ -211,7 +211,7 @@ def _log_odds_table(rows: CurveRows) -> LogOddsTable | None:
     # The Hessian's errors take rows for independent observations, which weighted rows and rows of a cluster are not.
     spread = Spread(summary.rows.truth, weight, np.searchsorted(distinct, probabilities), sample.cluster,
                     None if sample.by_cluster is None else sample.by_cluster.totals) if robust else None
-    clipped_weight = float(np.sum(rows.summary.weights[probabilities != rows.summary.rows.chances]))
+    clipped_weight = float(np.sum(rows.summary.weights[probabilities != rows.summary.rows.event_probability]))
     table, spread = _joined(Events(distinct, events, others), spread)
     return LogOddsTable(table, positions, spread, clipped_weight)
 
@@ -285,7 +285,7 @@ def _weights_by_probability(summary: Summary) -> tuple[Floats, Floats, Floats]:
 
     Scores that round to one probability are one forecast here.
     """
-    at_scores = summary.rows.chance_at
+    at_scores = summary.rows.probability_of_score
     starts = starts_of_runs(at_scores)
     distinct = at_scores if len(starts) == len(at_scores) else at_scores[starts]
     return distinct, *(totals_of_runs(summary(name), starts) for name in ("events_at", "others_at"))
@@ -296,8 +296,9 @@ def _classes_present(summary: Summary) -> tuple[Flags, Flags]:
     rows = summary.rows
     at_scores = np.zeros((2, len(rows.distinct)), bool)
     for row, event in zip(at_scores, (True, False), strict=True):
-        row[rows.places[event][1]] = True
-    events, others = np.logical_or.reduceat(at_scores, starts_of_runs(rows.chance_at), axis=-1)
+        _, score_index = rows.positions_by_class[event]
+        row[score_index] = True
+    events, others = np.logical_or.reduceat(at_scores, starts_of_runs(rows.probability_of_score), axis=-1)
     return events, others
 
 

@@ -25,7 +25,7 @@ def _weights_reached(summary: Summary, thresholds: Floats) -> tuple[Floats, Floa
     events, others = summary("events_from"), summary("others_from")
     total = events[..., :1] + others[..., :1]
     nothing = np.zeros_like(total)  # from a threshold above all probabilities
-    score_index = np.searchsorted(summary.rows.chance_at, thresholds, side="left")
+    score_index = np.searchsorted(summary.rows.probability_of_score, thresholds, side="left")
     caught, alarmed = (np.concatenate([values, nothing], axis=-1)[..., score_index] for values in (events, others))
     return total, caught, alarmed
 

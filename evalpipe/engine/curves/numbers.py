@@ -55,9 +55,9 @@ class Cells:
         """
         model_rows = rows.summary.rows
         if rows.kind == "event":
-            predicted, truth = model_rows.chances, np.asarray(model_rows.truth, float)
+            predicted, truth = model_rows.event_probability, np.asarray(model_rows.truth, float)
         elif rows.kind == "levels":
-            predicted, truth = model_rows.true_chance, np.ones(len(model_rows.truth))
+            predicted, truth = model_rows.true_probability, np.ones(len(model_rows.truth))
         else:
             predicted, truth = model_rows.predicted, model_rows.truth
         return cls(*gather(rows.summary.weights, predicted, truth))

@@ -44,7 +44,7 @@ def bin_edges(summary: Summary, strategy: str, bins: int) -> Floats:
     """
     rows = summary.rows
     if strategy == "uniform":
-        starts, _ = runs_within(rows.chance_at, np.arange(bins) / bins)
+        starts, _ = runs_within(rows.probability_of_score, np.arange(bins) / bins)
     else:
         starts = starts_of_runs(equal_weight(rows.by_score(summary.weights[rows.order]), bins))
     # Bins without scores have no edge.
@@ -59,12 +59,12 @@ def midpoints(summary: Summary, strategy: str, bins: int, edges: Floats) -> Floa
     probability and that of the next bin; the last bin, between its lowest and its highest.
     """
     rows = summary.rows
-    lowest = rows.chance_at[np.searchsorted(rows.distinct, edges)]
+    lowest = rows.probability_of_score[np.searchsorted(rows.distinct, edges)]
     if strategy == "uniform":
         borders = np.arange(bins + 1) / bins
         bin_index = np.searchsorted(borders[:-1], lowest, "right") - 1
         return np.asarray((borders[bin_index] + borders[bin_index + 1]) / 2)
-    ends = np.append(lowest[1:], rows.chance_at[-1])
+    ends = np.append(lowest[1:], rows.probability_of_score[-1])
     return np.asarray((lowest + ends) / 2)
 
 
@@ -98,7 +98,7 @@ def _reliability_diagram(rows: CurveRows, strategy: str) -> Computed:
     edges = bin_edges(summary, strategy, rows.plan.calibration.settings.bins)
     events, others = (bin_totals(summary.rows, summary(at), edges) for at in ("events_at", "others_at"))
     weight = events + others
-    probability_sums = (summary("events_at") + summary("others_at")) * summary.rows.chance_at
+    probability_sums = (summary("events_at") + summary("others_at")) * summary.rows.probability_of_score
     mean = bin_totals(summary.rows, probability_sums, edges) / weight
     total = float(weight.sum())
     count = bin_totals(summary.rows, summary.rows.by_score(summary.row_counts[summary.rows.order]), edges)
@@ -163,7 +163,7 @@ def _event_rate_limits(rows: CurveRows, name: str, events: Floats, trials: Float
 @curve(Rug, of=("event",), needs="probabilities")
 def rug(rows: CurveRows) -> Computed:
     """Compute what events and non-events weigh at each distinct probability; of many, near each of even places."""
-    probability = rows.summary.rows.chance_at
+    probability = rows.summary.rows.probability_of_score
     distinct = len(np.unique(probability))
     marked = probability if distinct <= RUG else np.rint(probability * PLACES) / PLACES
     positions, cell = np.unique(marked, return_inverse=True)

@@ -55,7 +55,8 @@ def residuals_of(rows: CurveRows, kind: ResidualKind) -> Floats:
     elif kind == "deviance":
         size = np.sqrt(2 * source.negative_log(constants.CLIP))
     else:
-        true, missed = (np.clip(p, constants.CLIP, 1 - constants.CLIP) for p in (source.true_chance, source.shortfall))
+        probabilities = source.true_probability, source.shortfall
+        true, missed = (np.clip(p, constants.CLIP, 1 - constants.CLIP) for p in probabilities)
         size = np.sqrt(missed / true)
     return np.asarray(np.where(source.truth, size, -size) if rows.kind == "event" else size)
 
@@ -132,7 +133,7 @@ def _cells(rows: CurveRows, kind: ResidualKind) -> tuple[Floats, Floats, Floats]
 
     The prediction is a number, or the probability of the event.
     """
-    predicted = rows.summary.rows.chances if rows.kind == "event" else rows.summary.rows.predicted
+    predicted = rows.summary.rows.event_probability if rows.kind == "event" else rows.summary.rows.predicted
     predicted, residual, weight = gather(rows.summary.weights, np.asarray(predicted), residuals_of(rows, kind))
     return None if not len(weight) or np.isnan(residual).any() else (predicted, residual, weight)
 
@@ -149,7 +150,7 @@ def _deciles_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
         return None
     plain, sizes = (distinct(values[weights > 0], weights[weights > 0]) for values in (residual, np.abs(residual)))
     clipped = None if rows.kind == "numbers" else float(
-        weights[rows.summary.rows.true_chance < constants.CLIP].sum()) or None
+        weights[rows.summary.rows.true_probability < constants.CLIP].sum()) or None
     return deciles(rows, plain, sizes), residuals.KindQuantileNotes(quantile_type=7, clipped=clipped)
 
 
@@ -310,8 +311,9 @@ def _residuals_and_expected(rows: CurveRows) -> tuple[Floats, Floats] | None:
     residual = residuals_of(rows, _default_kind(rows))
     if np.isnan(residual[rows.summary.weights > 0]).any():
         return None
-    model_rows = rows.summary.rows
-    expected = model_rows.expected(1 - model_rows.all_chances) if rows.kind == "levels" else np.zeros(len(residual))
+    model_rows, expected = rows.summary.rows, np.zeros(len(residual))
+    if rows.kind == "levels":
+        expected = model_rows.expected(1 - model_rows.level_probabilities)
     return residual, expected
 
 
