@@ -29,7 +29,7 @@ FAILS = {**IN_CLOSED_FORM, "weights": sentence("weighted-closed-form")}
     ref="DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under two or more "
     "correlated receiver operating characteristic curves. Biometrics 44(3), 837–845.")
 def delong_limits(events_at: Floats, others_at: Floats, value: float, level: float) -> Limits:
-    """Return DeLong's limits; where its variance is zero or unknown, those of the smaller class's rows as trials."""
+    """Return DeLong's limits; where its variance is zero or unknown, exact ones with the smaller class as trials."""
     variance = auc_variance(events_at, others_at)
     limits = logit_limits(value, math.sqrt(variance), level) if variance > 0 else None
     if limits is not None:
@@ -107,8 +107,8 @@ def predictive_error(value: float, sensitivity: float, specificity: float, event
     """
     if not (0 < sensitivity < 1 and 0 < specificity < 1):
         return math.nan
-    on_logit = (1 - sensitivity) / (sensitivity * events) + specificity / ((1 - specificity) * others)
-    return math.sqrt(on_logit) * value * (1 - value)
+    logit_variance = (1 - sensitivity) / (sensitivity * events) + specificity / ((1 - specificity) * others)
+    return math.sqrt(logit_variance) * value * (1 - value)
 
 
 MOST = 50
@@ -137,7 +137,9 @@ def information_limits(
     occurs = weight > 0
     weight, x = weight[occurs], log_odds_at[occurs] / weight[occurs]
     of_slope = measure != "calibration_in_the_large"
-    line = value * x + _intercept_with_offset(float(events_at.sum()), weight, value * x) if of_slope else x + value
+    line = x + value  # the log odds under an intercept alone
+    if of_slope:
+        line = value * x + _intercept_with_offset(float(events_at.sum()), weight, value * x)
     curvature = weight * expit(line) * expit(-line)
     information = float(curvature.sum())
     if of_slope and information > 0:
@@ -153,9 +155,9 @@ def _intercept_with_offset(events: float, weight: Floats, offset: Floats) -> flo
     """Return the intercept, with log odds ``offset`` [m], at which as many events are expected as occur."""
     intercept = math.log(events / (float(weight.sum()) - events)) - float(np.average(offset, weights=weight))
     for _ in range(MOST):
-        chance = expit(offset + intercept)
-        bend = float((weight * chance * (1 - chance)).sum())
-        step = (events - float((weight * chance).sum())) / bend if bend > 0 else 0.0
+        probability = expit(offset + intercept)
+        bend = float((weight * probability * (1 - probability)).sum())
+        step = (events - float((weight * probability).sum())) / bend if bend > 0 else 0.0
         intercept += max(min(step, 1.0), -1.0)
         if abs(step) < CLOSE:
             break

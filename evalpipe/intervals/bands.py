@@ -27,9 +27,9 @@ def pointwise_band(replicates: Floats, level: float) -> Band:
     for first in range(0, replicates.shape[1], step):
         by_point = np.ascontiguousarray(replicates[:, first : first + step].T)
         absent = np.isnan(by_point).sum(axis=1)
-        known = len(replicates) - absent >= 2
+        enough = len(replicates) - absent >= 2
         # Points without gaps are sorted all at once, which takes a fraction of the time; both give the same limits.
-        for chosen, quantile in ((known & (absent == 0), np.quantile), (known & (absent > 0), np.nanquantile)):
+        for chosen, quantile in ((enough & (absent == 0), np.quantile), (enough & (absent > 0), np.nanquantile)):
             points = np.flatnonzero(chosen)
             if len(points):
                 limits[:, first + points] = quantile(by_point[points], [tail, 1 - tail], axis=1)
@@ -49,11 +49,11 @@ def simultaneous_band(
     The band is symmetric, so with few rows it covers shares near 0 and 1 less often than it says.
     """
     band, size = np.full((2, replicates.shape[1]), np.nan), len(replicates)
-    known = np.flatnonzero(~np.isnan(value) & ((~np.isnan(replicates)).sum(axis=0) >= 2))
+    defined = np.flatnonzero(~np.isnan(value) & ((~np.isnan(replicates)).sum(axis=0) >= 2))
     errors, furthest = np.zeros(len(value)), np.full(size, np.nan)
     step = max(1, AT_ONCE // max(1, size))
-    for first in range(0, len(known), step):
-        points = known[first : first + step]
+    for first in range(0, len(defined), step):
+        points = defined[first : first + step]
         drawn = replicates[:, points]
         points = points[np.nanmax(drawn, axis=0) > np.nanmin(drawn, axis=0)]
         if len(points):
@@ -63,5 +63,5 @@ def simultaneous_band(
             furthest = np.fmax(furthest, np.fmax.reduce(away, axis=1))
     varies = ~np.isnan(furthest)
     reach = errors * np.quantile(furthest[varies], level) if varies.any() else errors
-    band[:, known] = np.clip([value[known] - reach[known], value[known] + reach[known]], *within)
+    band[:, defined] = np.clip([value[defined] - reach[defined], value[defined] + reach[defined]], *within)
     return band[0], band[1]

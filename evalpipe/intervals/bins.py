@@ -26,8 +26,9 @@ def rate_variances(events: Floats, others: Floats, squared_events: Floats, squar
     """
     rows, squares = events + others, squared_events + squared_others
     first, last = _pooled_bins(rows**2 / squares)
-    around = [np.concatenate([[0.0], np.cumsum(table)]) for table in (events, others, squared_events, squared_others)]
-    hits, misses, squared_hits, squared_misses = (table[last] - table[first] for table in around)
+    tables = events, others, squared_events, squared_others
+    cumulative = [np.concatenate([[0.0], np.cumsum(table)]) for table in tables]
+    hits, misses, squared_hits, squared_misses = (table[last] - table[first] for table in cumulative)
     pooled, weight = hits + misses, squared_hits + squared_misses
     n = pooled**2 / weight
     mixed = (hits > 0) & (misses > 0)

@@ -25,11 +25,12 @@ def quantiles(values: Floats, shares: Sequence[float] | Floats) -> Floats:
     NumPy's function prepares for every shape and method, which takes several times as long as to sort a few thousand
     numbers. Neither values nor shares may be NaN.
     """
-    ordered, at = np.sort(values), np.asarray(shares, float) * (len(values) - 1)
-    low = np.floor(at).astype(np.intp)
-    part, least, most = at - low, ordered[low], ordered[np.minimum(low + 1, len(values) - 1)]
-    step = most - least
-    return np.asarray(np.where(part < 0.5, least + step * part, most - step * (1 - part)))
+    ordered, position = np.sort(values), np.asarray(shares, float) * (len(values) - 1)
+    low = np.floor(position).astype(np.intp)
+    fraction, below, above = position - low, ordered[low], ordered[np.minimum(low + 1, len(values) - 1)]
+    step = above - below
+    # From the nearer of the two, as NumPy interpolates.
+    return np.asarray(np.where(fraction < 0.5, below + step * fraction, above - step * (1 - fraction)))
 
 
 Ends = tuple[float, float]
@@ -38,9 +39,10 @@ Ends = tuple[float, float]
 def limits_on_scale(
     value: float, error: float, bounds: tuple[float, float], level: float, freedom: float | None = None
 ) -> Ends | None:
-    """Return limits of a value that are symmetric on the scale of its range, from its standard error on that scale.
+    """Return limits of a value that are symmetric on the scale of its range, from its standard ``error`` there.
 
-    Normal, or Student's with so many degrees of ``freedom``. None where the value is at an end of ``bounds``.
+    The scale is the logit between two ``bounds``, the log from one, else the value itself. Limits are normal, or
+    Student's with so many degrees of ``freedom``. None where the value is at a bound.
     """
     from scipy.special import ndtri, stdtrit
 
@@ -53,9 +55,14 @@ def limits_on_scale(
 
 
 def scale_slope(value: float, bounds: tuple[float, float]) -> float:
-    """Return the derivative of the scale at a value, which carries a standard error to it; infinite at an end."""
+    """Return the derivative at a value of the scale of its range, by which its standard error is carried there.
+
+    The scale is the logit between two ``bounds``, the log from one, else the value itself. Infinite at a bound.
+    """
     distances = [abs(value - end) for end in bounds if math.isfinite(end)]
-    return math.inf if not all(distances) else math.fsum(1 / distance for distance in distances) if distances else 1.0
+    if not distances:
+        return 1.0
+    return math.fsum(1 / distance for distance in distances) if all(distances) else math.inf
 
 
 def _to_scale(value: float, bounds: tuple[float, float]) -> float:
@@ -69,7 +76,7 @@ def _to_scale(value: float, bounds: tuple[float, float]) -> float:
 
 
 def _from_scale(scaled: float, bounds: tuple[float, float]) -> float:
-    """Return the value whose number on the scale of its range is ``scaled``; see `_to_scale`."""
+    """Return the value whose logit between two bounds, or log from one, is ``scaled``; without bounds, unchanged."""
     low, high = bounds
     if math.isfinite(low) and math.isfinite(high):
         share = 1 / (1 + math.exp(-scaled)) if scaled > 0 else math.exp(scaled) / (1 + math.exp(scaled))
@@ -112,7 +119,7 @@ def doubtful(value: float, limits: Ends, method: str) -> Sentence | None:
 
 
 def excluding(value: float, limits: Ends, method: str, because: str = BIASED) -> Sentence | None:
-    """Return a reason where a value lies outside its limits, beyond rounding; None where it does not."""
+    """Return the reason ``because`` where a value lies outside its limits, beyond rounding; None where it does not."""
     slack = ROUNDING * max(abs(value), abs(limits[0]), abs(limits[1]))
     if value < limits[0] - slack or value > limits[1] + slack:
         code = "below-its-limits" if value < limits[0] else "above-its-limits"
@@ -169,19 +176,19 @@ def bca_limits(replicates: Floats, value: float, jackknife: Floats, level: float
     """
     from scipy.special import ndtr, ndtri
 
-    defined, left = replicates[~np.isnan(replicates)], jackknife[~np.isnan(jackknife)]
-    if len(defined) < 2 or len(left) < 2:
+    defined, left_out = replicates[~np.isnan(replicates)], jackknife[~np.isnan(jackknife)]
+    if len(defined) < 2 or len(left_out) < 2:
         return None
     # A replicate equal to the value lies half on either side, as many do where a measure takes few values.
     share = ((defined < value).sum() + (defined == value).sum() / 2) / len(defined)
     if not 0 < share < 1:
         return None
-    bias, away = ndtri(share), left.mean() - left
+    bias, away = ndtri(share), left_out.mean() - left_out
     square = (away**2).sum()
     acceleration = (away * away**2).sum() / (6 * square * np.sqrt(square)) if square else 0.0
     tail = ndtri([(1 - level) / 2, (1 + level) / 2])
-    at = ndtr(bias + (bias + tail) / (1 - acceleration * (bias + tail)))
-    lower, upper = quantiles(defined, at)
+    corrected_shares = ndtr(bias + (bias + tail) / (1 - acceleration * (bias + tail)))
+    lower, upper = quantiles(defined, corrected_shares)
     return float(lower), float(upper)
 
 
@@ -276,9 +283,9 @@ def kish(weights: Values) -> Floats:
     The number of rows of equal weight whose mean varies as much as the weighted one, if the weights say nothing about
     the values. Kish (1965).
     """
-    given = np.asarray(weights, float)
-    squares = (given**2).sum(axis=-1)
-    return np.asarray(given.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan))
+    w = np.asarray(weights, float)
+    squares = (w**2).sum(axis=-1)
+    return np.asarray(w.sum(axis=-1) ** 2 / np.where(squares > 0, squares, np.nan))
 
 
 FEWEST = 3

@@ -108,7 +108,7 @@ class Wald:
     freedom: float | None = None
 
     def p(self, null: float) -> float:
-        """Return the p-value of ``null``; NaN where the error is none but rounding."""
+        """Return the two-sided p-value that the difference is ``null``; NaN where the error is but rounding."""
         from scipy.special import ndtr, stdtr
 
         if not self.error > ROUNDING * abs(self.value):
@@ -151,7 +151,7 @@ class PairedProportions:
         return (self.only_first - self.only_second) / self.rows
 
     def p(self, null: float) -> float:
-        """Return the p-value of ``null``, which lies from -1 to 1."""
+        """Return the two-sided p-value that the difference is ``null``, from -1 to 1."""
         n, b, c = self.rows, self.only_first, self.only_second
         linear = (2 * n - b + c) * null - b - c
         root = math.sqrt(max(linear**2 + 8 * n * c * null * (1 - null), 0.0))
@@ -190,7 +190,7 @@ class IndependentProportions:
         return self.scale * (self.successes / self.trials - self.other_successes / self.other_trials)
 
     def p(self, null: float) -> float:
-        """Return the p-value of ``null``, which lies from -scale to scale."""
+        """Return the two-sided p-value that the difference is ``null``, from -scale to scale."""
         gap, m, n = null / self.scale, self.trials, self.other_trials
         first, second = self.successes / m, self.other_successes / n
         low = self._restricted_proportion(gap)
@@ -215,7 +215,7 @@ class IndependentProportions:
 
 
 def _p_of_score(away: float, variance: float, size: float) -> float:
-    """Return the two-sided p-value of a score; without a variance, 1 of no distance and 0 of any."""
+    """Return the two-sided p-value of a score statistic; without a variance, 1 of no distance and 0 of any."""
     from scipy.special import ndtr
 
     if variance <= ROUNDING * size:
@@ -238,11 +238,11 @@ def _inverted_limits(p: Callable[[float], float], value: float, level: float, en
 
 
 def p_of_verdict(contrast: Contrast, margin: float) -> float:
-    """Return the smallest error level at which the limits lie within the margin or wholly beyond it.
+    """Return the p-value of what a difference is to a margin: the least error level at which limits show either.
 
-    Without a margin (0) it is the p-value of no difference. Beyond the margin it is that of the margin's near end;
-    within, the larger of those of its two ends: two one-sided tests, each at half the level (Schuirmann 1987; Lakens
-    2017). NaN where the contrast has no p-value.
+    Limits may lie within the margin or wholly beyond it. Without a margin (0) it is the p-value of no difference.
+    Beyond the margin it is that of the margin's near end; within, the larger of those of its two ends: two one-sided
+    tests, each at half the level (Schuirmann 1987; Lakens 2017). NaN where the contrast has no p-value.
     """
     if margin == 0:
         return contrast.p(0.0)
@@ -257,11 +257,11 @@ def verdict(
 ) -> Verdict:
     """Say what a difference of model less baseline means by two p-values, both adjusted or neither.
 
-    ``p`` is `p_of_verdict`, ``p_zero`` that of no difference; without a margin they are one. ``equivalent`` where
-    ``p`` is below 1 - level and the difference within the margin. Else ``better`` or ``worse``, in the measure's good
-    or bad direction, where either is: a margin hides no harm. Else ``undecided``. A measure without a direction is
-    never better or worse: ``no_direction``, also where there is no margin and so nothing to decide. ``untested``
-    without a p-value.
+    ``p`` tests that it lies on its side of the margin, ``p_zero`` that there is none; without a margin they are one.
+    ``equivalent`` where ``p`` is below 1 - level and the difference within the margin. Else ``better`` or ``worse``, in
+    the measure's good or bad direction, where either is: a margin hides no harm. Else ``undecided``. A measure without
+    a direction is never better or worse: ``no_direction``, also where there is no margin and so nothing to decide.
+    ``untested`` without a p-value.
     """
     if math.isnan(p):
         return "untested"
@@ -277,9 +277,10 @@ def verdict(
 
 
 def margin_verdict(decided: Verdict, p: float, level: float, margin: float) -> MarginVerdict | None:
-    """Say where a difference of a `verdict` lies by ``p``, that of `p_of_verdict`; undecided where neither is shown.
+    """Say whether a difference that was ``decided`` lies beyond or within the margin; undecided where neither is shown.
 
-    None without a margin, and where the verdict is no decision.
+    ``p`` is the p-value that it lies on its side of the margin. None without a margin, and where the verdict is no
+    decision.
     """
     if not margin or decided not in ("better", "worse", "equivalent"):
         return None

@@ -64,7 +64,7 @@ class NoLimits(Exception):  # noqa: N818 - a finding about the data, not a fault
     """There are no limits, for the ``reason``, and none shall stand in."""
 
     def __init__(self, reason: Sentence) -> None:
-        """Say why."""
+        """Keep the reason why there are no limits."""
         super().__init__(reason)
         self.reason = reason
 
@@ -103,9 +103,9 @@ class IntervalMethod:
         """Whether it needs bootstrap replicates."""
         return "replicates" in self.needs
 
-    def limits(self, given: Callable[[str], object]) -> Limits | None:
-        """Return the limits made of what is ``given`` for each name; None where there are none. Raises NoLimits."""
-        limits = self.function(*map(given, self.needs))
+    def limits(self, input_of: Callable[[str], object]) -> Limits | None:
+        """Return the limits, of inputs that ``input_of`` returns by name; None where it has none. Raises NoLimits."""
+        limits = self.function(*map(input_of, self.needs))
         return None if limits is None else Limits(*limits)
 
 

@@ -67,8 +67,9 @@ class FitSpread:
         return self.between * (1 / self.count + new) + self.of_rows
 
     def freedom(self, *, new: bool) -> float:
-        """Return the degrees of freedom of that variance, from those of its parts: fits - 1 and units - 1.
+        """Return the degrees of freedom of the variance of the mean of fits, or of a ``new`` fit about it.
 
+        They come from those of its two parts, fits - 1 and units - 1.
         Satterthwaite (1946). What is taken off the observed variance is noise of its part too, so the part counts as
         observed; its own degrees of freedom are the fewest, and those of both parts together the most.
         """
@@ -134,9 +135,9 @@ def corrected_limits_of_fits(
     value or that mean is at an end of the range, or where the values on the original rows vary twice as much: a slope
     is 1 in every fit's own sample, so these do not tell how uncertain it is.
     """
-    places, spreads = values.mean(axis=0), values.std(axis=0, ddof=1)
-    within, without = (
-        float(spread) * scale_slope(float(place), bounds) for place, spread in zip(places, spreads, strict=True))
-    if not (spreads[0] > ROUNDING * abs(places[0]) and 2 * within > without):
+    means, spreads = values.mean(axis=0), values.std(axis=0, ddof=1)
+    error_in_samples, error_on_rows = (
+        float(spread) * scale_slope(float(mean), bounds) for mean, spread in zip(means, spreads, strict=True))
+    if not (spreads[0] > ROUNDING * abs(means[0]) and 2 * error_in_samples > error_on_rows):
         return None
-    return limits_on_scale(corrected, within, bounds, level)
+    return limits_on_scale(corrected, error_in_samples, bounds, level)

@@ -65,7 +65,7 @@ class Noise:
 
 
 def including(limits: Limits, value: float) -> Limits:
-    """Return limits that include the value."""
+    """Return limits widened, where need be, to include the value."""
     return min(limits[0], value), max(limits[1], value)
 
 
@@ -85,7 +85,7 @@ def square_noise(shares: Floats, gaps: Floats, variances: Floats, n: float) -> N
 
 
 def drawn_noise(squares: Floats, value: float) -> Noise:
-    """Return the noise of an observed square from its replicates [B], of which NaN are left out."""
+    """Return the noise of an observed square from its replicates [B], which exceed it by as much on average."""
     defined = squares[~np.isnan(squares)]
     if len(defined) < 2:
         return Noise(math.nan, math.nan)
@@ -140,7 +140,7 @@ def noncentral_cdf(at: float, freedom: float, noncentrality: float) -> float:
 
 
 def corrected_limits(value: float, noise: float, error: float, level: float) -> Limits:
-    """Return normal limits about the value plus what noise has taken from it: Ferro & Fricker (2012)."""
+    """Return normal limits about the value plus the ``noise`` that it lacks on average: Ferro & Fricker (2012)."""
     from scipy.special import ndtri
 
     reach = float(ndtri((1 + level) / 2)) * error
@@ -312,7 +312,7 @@ def drawn_scatter_limits(replicates: Floats, value: float, level: float) -> Limi
 
 
 def range_limits(value: float, replicates: Floats, level: float) -> Limits | None:
-    """Return the limits of a distance without a name, such as a range, from its replicates [B]."""
+    """Return the limits of a distance that is no metric, such as the range of one over slices, from replicates [B]."""
     return drawn_distance_limits(replicates, value, "distance", {}, level)
 
 

@@ -48,7 +48,7 @@ def p_between(first: Known, second: Known) -> float:
 
 
 def p_of(z: float) -> float:
-    """Return the two-sided p-value of a number of standard errors."""
+    """Return the two-sided p-value of a value ``z`` standard errors from the null hypothesis."""
     return max(2 * NormalDist().cdf(-abs(z)), SMALLEST)
 
 
@@ -64,14 +64,14 @@ def holm(p: Floats | Sequence[float], weights: Sequence[float] | None = None) ->
     other in any way. ``weights`` share the error unequally: a p-value counts by its weight, and is multiplied by the
     weights that are left over its own. Shapes are kept; NaN is no test: it stays NaN and is not counted. Holm (1979).
     """
-    given = np.asarray(p, float)
-    share = np.ones_like(given) if weights is None else np.asarray(weights, float)
+    p_values = np.asarray(p, float)
+    share = np.ones_like(p_values) if weights is None else np.asarray(weights, float)
 
     def step(ranked: Floats, ranked_share: Floats) -> Floats:
         left = np.cumsum(ranked_share[::-1])[::-1]
         return np.maximum.accumulate(ranked * left / ranked_share)
 
-    return _adjusted(given, step, share)
+    return _adjusted(p_values, step, share)
 
 
 def benjamini_hochberg(p: Floats | Sequence[float]) -> Floats:
@@ -86,8 +86,8 @@ def benjamini_hochberg(p: Floats | Sequence[float]) -> Floats:
         factors = len(ranked) / np.arange(1, len(ranked) + 1)
         return np.minimum.accumulate((ranked * factors)[::-1])[::-1]
 
-    given = np.asarray(p, float)
-    return _adjusted(given, step, np.ones_like(given))
+    p_values = np.asarray(p, float)
+    return _adjusted(p_values, step, np.ones_like(p_values))
 
 
 def _adjusted(p_values: Floats, step: Callable[[Floats, Floats], Floats], share: Floats) -> Floats:

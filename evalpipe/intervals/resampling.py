@@ -244,7 +244,9 @@ class Design:
     @property
     def factor(self) -> Floats | None:
         """The weight of a row each time that its unit is drawn, shape [n]; None where it is 1."""
-        return None if self.weight is None or (self.kind == "frequency" and self.cluster is None) else self.weight
+        # Frequency weights are drawn as observations of a row, but where whole clusters are drawn.
+        is_drawn = self.kind == "frequency" and self.cluster is None
+        return None if is_drawn else self.weight
 
     @cached_property
     def parts(self) -> tuple[Wholes, ...]:
@@ -254,7 +256,7 @@ class Design:
         return tuple(np.flatnonzero(self.strata == stratum) for stratum in np.unique(self.strata))
 
     @cached_property
-    def alike(self) -> bool:
+    def has_single_observations(self) -> bool:
         """Whether every unit is one observation, and all are drawn together."""
         return not self.parts and bool((self.sizes == 1).all())
 
@@ -288,7 +290,7 @@ class Design:
         """
         if self.poisson:
             return generator.poisson(self.sizes, (times, len(self.sizes)))
-        if self.alike:
+        if self.has_single_observations:
             return _single_observations(generator, len(self.sizes), times)
         counts = np.zeros((times, len(self.sizes)), np.intp)
         # One replicate after the other, so that the size of a batch changes no draw.
@@ -301,7 +303,7 @@ class Design:
 
 
 def _single_observations(generator: np.random.Generator, units: int, times: int) -> Wholes:
-    """Draw counts [times, units] from units of one observation each; the same as `_multinomial` draws one by one."""
+    """Draw counts [times, units] from units of one observation each, one by one, as many as there are units."""
     counts = np.empty((times, units), np.intp)
     step = max(1, NEAR // units)
     for first in range(0, times, step):
@@ -318,7 +320,7 @@ def _multinomial(
     """Draw ``times`` observations, or as many as there are, from units of ``sizes`` [units]; return counts [units].
 
     Where units stand for many observations each, most are drawn as independent Poisson counts whose total is a little
-    too small, and the rest one by one, or unit by unit where it is large; see `MultinomialCounts.draw`.
+    too small, and the rest one by one, or unit by unit where it is large: given their total, they are multinomial.
     """
     total, units = int(sizes.sum()), len(sizes)
     observations = total if times is None else times
@@ -347,7 +349,7 @@ def _units_of_observations(observations: Wholes, sizes: Wholes, lookup: Wholes |
 
 
 def blocks(replicates: int) -> list[int]:
-    """Return the number of replicates of each block."""
+    """Return the number of replicates of each block that shares a random stream: all full but the last."""
     return [min(BLOCK, replicates - first) for first in range(0, replicates, BLOCK)]
 
 

@@ -37,9 +37,9 @@ def reach_of_all(searched: int, level: float) -> float:
 
 @dataclass(frozen=True)
 class TrueDifferences:
-    """A discrete distribution of true differences: their possible values, ``places``, and ``weights``, both [m]."""
+    """A discrete distribution of true differences: their possible values, ``values``, and ``weights``, both [m]."""
 
-    places: Floats
+    values: Floats
     weights: Floats
 
     def corrected(self, difference: float, error: float, searched: int) -> float:
@@ -52,8 +52,8 @@ class TrueDifferences:
         from scipy.special import ndtri
 
         most = LARGEST_PART * float(ndtri(0.5 ** (1 / searched))) * error
-        likely = self.weights * _likelihoods(np.array([difference]), np.array([error]), self.places)[0]
-        mean = float((likely * self.places).sum() / likely.sum())
+        likely = self.weights * _likelihoods(np.array([difference]), np.array([error]), self.values)[0]
+        mean = float((likely * self.values).sum() / likely.sum())
         return min(difference, max(0.0, mean, difference - most))
 
 
@@ -65,16 +65,19 @@ def true_differences(differences: Floats, errors: Floats) -> TrueDifferences:
     """
     differences, errors = differences[errors > 0], errors[errors > 0]
     chosen_ranks = np.linspace(0, len(differences) - 1, min(len(differences), PLACES)).astype(np.intp)
-    places = np.concatenate([[0.0], np.sort(differences)[chosen_ranks]])
-    likelihoods = _likelihoods(differences, errors, places)
-    weights = np.full(len(places), 1 / len(places))
+    values = np.concatenate([[0.0], np.sort(differences)[chosen_ranks]])
+    likelihoods = _likelihoods(differences, errors, values)
+    weights = np.full(len(values), 1 / len(values))
     for _ in range(STEPS if len(differences) else 0):
         likely = weights * likelihoods
         weights = (likely / likely.sum(axis=1, keepdims=True)).mean(axis=0)
-    return TrueDifferences(places, np.maximum(weights, LEAST_WEIGHT))
+    return TrueDifferences(values, np.maximum(weights, LEAST_WEIGHT))
 
 
-def _likelihoods(differences: Floats, errors: Floats, places: Floats) -> Floats:
-    """Return the likelihood of each difference [n] at each place [m], relative to its largest likelihood, [n, m]."""
-    away = ((differences[:, None] - places) / errors[:, None]) ** 2
+def _likelihoods(differences: Floats, errors: Floats, values: Floats) -> Floats:
+    """Return the likelihood of each difference [n] if the true one is each of ``values`` [m], relative to its largest.
+
+    The result is [n, m].
+    """
+    away = ((differences[:, None] - values) / errors[:, None]) ** 2
     return exp((away.min(axis=1, keepdims=True) - away) / 2)

@@ -295,9 +295,9 @@ def test_a_lone_bad_slice_stays_bad_and_those_that_are_alike_do_not() -> None:
 def test_slices_without_an_error_say_nothing_of_true_differences() -> None:
     found, errors = np.array([0.1, -0.2, 0.3, 5.0]), np.array([0.1, 0.1, 0.2, 0.0])
     with_it, without = true_differences(found, errors), true_differences(found[:3], errors[:3])
-    assert (with_it.places.tolist(), with_it.weights.tolist()) == (without.places.tolist(), without.weights.tolist())
+    assert (with_it.values.tolist(), with_it.weights.tolist()) == (without.values.tolist(), without.weights.tolist())
     none = true_differences(np.array([]), np.array([]))
-    assert (none.places.tolist(), none.weights.tolist()) == ([0.0], [1.0])
+    assert (none.values.tolist(), none.weights.tolist()) == ([0.0], [1.0])
     assert with_it.corrected(5.0, 1e-9, 60) == pytest.approx(5.0, abs=1e-8)  # the errors that it was made of are larger
 
 
