@@ -34,12 +34,12 @@ class Spread:
     cluster: Wholes | None = None
     totals: Callable[[Floats], Floats] | None = None
 
-    def scores(self, design: Floats, chance: Floats) -> Floats:
-        """Return the total over clusters of the outer products of their score vectors, [k, k].
+    def scores(self, design: Floats, probability: Floats) -> Floats:
+        """Return the total over clusters of the outer products of their score vectors, [k, k]: a sandwich's middle.
 
-        ``design`` [m, k] and ``chance`` [m] are the covariates and the fitted probabilities along the table.
+        ``design`` [m, k] and ``probability`` [m] are the covariates and the fitted probabilities along the table.
         """
-        residual = self.event - chance[self.place]
+        residual = self.event - probability[self.place]
         weighted = self.weight * residual
         if self.totals is not None:
             columns = [self.totals(residual * column[self.place]) for column in design.T]
@@ -47,7 +47,7 @@ class Spread:
             columns = [np.asarray(np.bincount(self.cluster, weighted * column[self.place]), float)
                        for column in design.T]
         else:
-            squares = np.asarray(np.bincount(self.place, weighted**2, len(chance)), float)
+            squares = np.asarray(np.bincount(self.place, weighted**2, len(probability)), float)
             return _outer_products(design, squares)
         return _outer_products(np.stack(columns, axis=1))
 
@@ -83,11 +83,11 @@ def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> Ba
         raise Unfit(SEPARATED)
     x = logit(table.at)
     intercept, slope = logistic_fit([x], table.events, table.others)
-    chance = expit(intercept + slope * x)
+    probability = expit(intercept + slope * x)
     # Centred and of length 1: the same errors, with fewer digits lost in the inverse.
     middle, scale = np.average(x, weights=table.total), np.ptp(x)
     design, design_at = (np.stack([np.ones_like(v), (v - middle) / scale], axis=1) for v in (x, logit(at)))
-    error = _standard_errors(table, design, design_at, chance, np.zeros(2), spread)
+    error = _standard_errors(table, design, design_at, probability, np.zeros(2), spread)
     return BandLine(intercept + slope * logit(at), error, float(intercept), float(slope))
 
 
@@ -99,24 +99,24 @@ def logistic_spline(table: Events, at: Floats, spread: Spread | None = None) -> 
     the rows' own scores stand between two such inverses in place of X'WX. Raises `Unfit` where the fit does not exist.
     """
     fit: Smooth = smooth(table._replace(at=logit(table.at)))
-    chance = expit(fit.smoother.log_odds(fit.curve))
+    probability = expit(fit.smoother.log_odds(fit.curve))
     design_at = fit.design(logit(at))
-    error = _standard_errors(table, fit.design(logit(table.at)), design_at, chance, fit.size, spread)
+    error = _standard_errors(table, fit.design(logit(table.at)), design_at, probability, fit.size, spread)
     return BandCurve(np.sum(design_at * fit.curve, axis=1), error, fit.edf)
 
 
 def _standard_errors(
-    table: Events, design: Floats, design_at: Floats, chance: Floats, penalty: Floats, spread: Spread | None
+    table: Events, design: Floats, design_at: Floats, probability: Floats, penalty: Floats, spread: Spread | None
 ) -> Floats:
     """Return the standard errors [g] of log odds at ``design_at`` [g, k], with a ``penalty`` [k] on the coefficients.
 
     They are from the inverse information of the ``design`` [m, k] of the table, or with ``spread`` from the sandwich.
     """
-    information = _outer_products(design, table.total * chance * (1 - chance)) + np.diag(penalty)
+    information = _outer_products(design, table.total * probability * (1 - probability)) + np.diag(penalty)
     reach = solve(information, design_at.T)
     if spread is None:
         return np.asarray(np.sqrt(np.sum(design_at.T * reach, axis=0)))
-    middle = spread.scores(design, chance) + np.diag(penalty)
+    middle = spread.scores(design, probability) + np.diag(penalty)
     return np.asarray(np.sqrt(np.sum(reach * np.sum(middle[:, :, None] * reach, axis=1), axis=0)))
 
 

@@ -121,11 +121,11 @@ class Fitted:
         ``score`` is the source of the probabilities, as in the `Training`, or None; a method that takes it needs no
         ``prediction``. Raises ValueError where the fit was for another number of levels.
         """
-        odds = self.log_odds(score)
-        if odds is not None:
-            return np.asarray(expit(odds)) if odds.ndim == 1 else softmax(odds)
-        given = score if score is not None and self.acts_on == "order" else prediction
-        return np.asarray(registry[self.method].method.apply(self.parameters, np.asarray(given, float)), float)
+        log_odds = self.log_odds(score)
+        if log_odds is not None:
+            return np.asarray(expit(log_odds)) if log_odds.ndim == 1 else softmax(log_odds)
+        argument = score if score is not None and self.acts_on == "order" else prediction
+        return np.asarray(registry[self.method].method.apply(self.parameters, np.asarray(argument, float)), float)
 
     @property
     def acts_on(self) -> ActsOn:
@@ -263,12 +263,15 @@ def _shape_fault(shapes: Shapes, parameters: object) -> str | None:
 
 
 def _value_fault(name: str, shape: str | tuple[str, ...], value: object, lengths: dict[str, int]) -> str | None:
-    """Return what is wrong with a parameter's value for its shape; ``lengths`` collects the length of each axis."""
+    """Return what is wrong with a parameter's value for its shape; ``lengths`` collects the length of each axis.
+
+    A ``shape`` is the words that the value may be, or a letter for each axis, where one letter means one length.
+    """
     if isinstance(shape, tuple):
         return None if value in shape else f"{name} is {value!r}, which is none of {', '.join(shape)}"
     if not shape:
-        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        return None if number else f"{name} holds {_shown(value)}, which is no finite number"
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return None if is_number else f"{name} holds {_shown(value)}, which is no finite number"
     if not isinstance(value, list) or not value:
         return f"{name} holds {_shown(value)}, which is no list of values"
     if len(value) != lengths.setdefault(shape[0], len(value)):
@@ -283,7 +286,7 @@ def _shown(value: object) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a value with arrays and numpy's numbers as lists and Python's numbers, and -0 as 0."""
+    """Return a value as plain JSON holds it: numpy's arrays and numbers as lists and Python's numbers, -0 as 0."""
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(np.asarray(value) + 0).tolist()
     return [_plain(part) for part in value] if isinstance(value, list | tuple) else value

@@ -35,7 +35,7 @@ class Isotonic(OfOrder):
 
     @staticmethod
     def fit(training: Training, *, interpolate: Between = "step") -> Parameters:
-        """Fit the levels."""
+        """Return the last prediction of each block of one level, with ``linear`` also the first, and their levels."""
         if np.asarray(training.truth).dtype.kind == "b":
             events = events_of(training, training.ordering())
             at, sums, total = events.at, events.events, events.total
@@ -45,13 +45,13 @@ class Isotonic(OfOrder):
         ends = np.r_[starts[1:], len(at)] - 1
         if interpolate != "linear":
             return {"interpolate": interpolate, "at": at[ends], "value": level}
-        both = np.column_stack([starts, ends]).ravel()
-        kept = np.r_[True, both[1:] != both[:-1]]
-        return {"interpolate": interpolate, "at": at[both[kept]], "value": np.repeat(level, 2)[kept]}
+        block_ends = np.column_stack([starts, ends]).ravel()
+        kept = np.r_[True, block_ends[1:] != block_ends[:-1]]  # a block of one prediction is one point
+        return {"interpolate": interpolate, "at": at[block_ends[kept]], "value": np.repeat(level, 2)[kept]}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Look predictions up."""
+        """Return the level of each prediction [n] on the steps, or on the lines between their ends."""
         if parameters["interpolate"] == "step":
             return _level_at_or_above(parameters, prediction)
         return interpolated(prediction, np.asarray(parameters["at"]), np.asarray(parameters["value"]))
@@ -69,7 +69,7 @@ class IsotonicBagged(OfOrder):
 
     @staticmethod
     def fit(training: Training, *, bags: Bags = 1000) -> Parameters:
-        """Fit the mean of the levels; a resample whose rows all weigh nothing is left out."""
+        """Return the steps of the mean of the resamples' fits; a resample whose rows all weigh nothing is left out."""
         tied = runs(training.ordering(), training.truth, training.weight)
         totals_of_events(training, tied)  # raises Unfit where all rows are of one class
         event = np.asarray(training.truth, bool)
@@ -91,7 +91,7 @@ class IsotonicBagged(OfOrder):
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Look predictions up."""
+        """Return the level of each prediction [n] on the steps."""
         return _level_at_or_above(parameters, prediction)
 
 
@@ -109,27 +109,27 @@ class HistogramBinning(RecalibrationMethod):
 
     @staticmethod
     def fit(training: Training, *, bins: Bins = 10, strategy: Cut = "quantile") -> Parameters:
-        """Fit the shares."""
+        """Return the lower end and the share of events of each bin that holds rows."""
         table = events_of(training)
         if strategy == "uniform":
-            inside = np.searchsorted(np.arange(bins + 1) / bins, table.at, side="right") - 1
+            bin_index = np.searchsorted(np.arange(bins + 1) / bins, table.at, side="right") - 1
         else:
             below = np.cumsum(table.total) - table.total
-            inside = (bins * below / np.sum(table.total)).astype(np.intp)
-        inside = np.minimum(inside, bins - 1)
-        starts = np.flatnonzero(np.r_[True, inside[1:] != inside[:-1]])
+            bin_index = (bins * below / np.sum(table.total)).astype(np.intp)
+        bin_index = np.minimum(bin_index, bins - 1)
+        starts = np.flatnonzero(np.r_[True, bin_index[1:] != bin_index[:-1]])
         share = np.add.reduceat(table.events, starts) / np.add.reduceat(table.total, starts)
-        return {"at": inside[starts] / bins if strategy == "uniform" else table.at[starts], "value": share}
+        return {"at": bin_index[starts] / bins if strategy == "uniform" else table.at[starts], "value": share}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Return the share of the bin that each prediction is in; below all of them, that of the first."""
-        place = np.searchsorted(np.asarray(parameters["at"], float), prediction, side="right") - 1
-        return np.asarray(np.asarray(parameters["value"], float)[np.maximum(place, 0)])
+        bin_index = np.searchsorted(np.asarray(parameters["at"], float), prediction, side="right") - 1
+        return np.asarray(np.asarray(parameters["value"], float)[np.maximum(bin_index, 0)])
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
-        """Say what is wrong with bins that were read."""
+        """Return what is wrong with bins read from a file; None where nothing is."""
         at = np.asarray(parameters["at"], float)
         return None if bool(np.all(np.diff(at) > 0)) else "at does not ascend"
 

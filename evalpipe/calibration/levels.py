@@ -48,7 +48,7 @@ class Multinomial(OnLogOdds):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Fit the coefficients."""
+        """Return the coefficients [K - 1, K + 1] of each level but the last, the intercept first."""
         logs, truth, weight = logs_in_order(training)
         check_levels(logs, truth)
         levels = logs.shape[1]
@@ -66,7 +66,7 @@ class Multinomial(OnLogOdds):
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities [n, K]."""
+        """Return the recalibrated probabilities of all levels, [n, K], from the model's."""
         coefficients = np.asarray(parameters["coefficients"], float)
         demand_levels(len(coefficients) + 1, prediction)
         design = np.vstack([np.ones(len(prediction)), log(clipped(prediction)).T])
@@ -74,7 +74,7 @@ class Multinomial(OnLogOdds):
 
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
-        """Map the scores of all levels [n, K] to others."""
+        """Return the recalibrated scores of all levels, [n, K], log odds up to a constant, from the model's."""
         coefficients = np.asarray(parameters["coefficients"], float)
         demand_levels(len(coefficients) + 1, at)
         design = np.vstack([np.ones(len(at)), normalised(at).T])
@@ -82,7 +82,7 @@ class Multinomial(OnLogOdds):
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
-        """Say what is wrong with coefficients that were read."""
+        """Return what is wrong with coefficients read from a file; None where nothing is."""
         rows, columns = np.shape(parameters["coefficients"])
         return None if columns == rows + 2 else f"coefficients has {columns} columns, and {rows + 2} belong there"
 
@@ -99,7 +99,7 @@ class OneVsRest(RecalibrationMethod):
 
     @staticmethod
     def fit(training: Training, *, each: Inner = "logistic") -> Parameters:
-        """Fit one level after another."""
+        """Return the method and, under the name of each of its parameters, the values of all levels."""
         prediction, truth = np.asarray(training.prediction, float), np.asarray(training.truth)
         check_levels(prediction, truth)
         parts: list[Parameters] = []
@@ -113,7 +113,7 @@ class OneVsRest(RecalibrationMethod):
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities [n, K]."""
+        """Return the recalibrated probabilities of all levels, [n, K], from the model's."""
         inner, parts = registry[parameters["each"]].method, _parameters_of_levels(parameters)
         demand_levels(len(parts), prediction)
         mapped = np.column_stack([inner.apply(part, column) for part, column in zip(parts, prediction.T, strict=True)])
@@ -128,7 +128,7 @@ class OneVsRest(RecalibrationMethod):
 
     @staticmethod
     def check(parameters: object) -> str | None:
-        """Say what is wrong with parameters that were read."""
+        """Return what is wrong with parameters read from a file; None where nothing is."""
         if not isinstance(parameters, Mapping) or parameters.get("each") not in get_args(get_args(Inner)[0]):
             return "lacks the method of its levels"
         lists = [value if isinstance(value, list) else [] for name, value in parameters.items() if name != "each"]
@@ -204,27 +204,27 @@ def _penalised(design: Floats, truth: Wholes, weight: Floats, start: Floats, rid
 
     def value(coefficients: Floats) -> float:
         values = _predictor(coefficients.reshape(shape), design)
-        log_chances = values[truth, np.arange(len(truth))] - log_sum_exp(values, 0)
-        return float(np.sum(weight * log_chances) - 0.5 * float(np.sum(penalty.ravel() * coefficients**2)))
+        log_probabilities = values[truth, np.arange(len(truth))] - log_sum_exp(values, 0)
+        return float(np.sum(weight * log_probabilities) - 0.5 * float(np.sum(penalty.ravel() * coefficients**2)))
 
     def slope(coefficients: Floats) -> Slope:
-        chance = softmax(_predictor(coefficients.reshape(shape), design).T).T
-        residuals = weight * (observed - chance)[:-1]
+        probability = softmax(_predictor(coefficients.reshape(shape), design).T).T
+        residuals = weight * (observed - probability)[:-1]
         gradient = np.array([np.sum(row * design, axis=1) for row in residuals]).ravel()
         gradient -= penalty.ravel() * coefficients
-        return Slope(gradient, _information(design, chance, weight) + np.diag(penalty.ravel()))
+        return Slope(gradient, _information(design, probability, weight) + np.diag(penalty.ravel()))
 
     return maximise(value, slope, start.ravel(), total).reshape(shape)
 
 
-def _information(design: Floats, chance: Floats, weight: Floats) -> Floats:
+def _information(design: Floats, probability: Floats, weight: Floats) -> Floats:
     """Return the Fisher information of the coefficients, [(K - 1) k, (K - 1) k], ordered level by level."""
-    free_levels, width = len(chance) - 1, len(design)
+    free_levels, width = len(probability) - 1, len(design)
     information = np.empty((free_levels, width, free_levels, width))
     for first in range(free_levels):
         # The matrix is symmetric, so that half of its blocks are computed.
         for second in range(first + 1):
-            weighted_variance = weight * chance[first] * ((first == second) - chance[second])
+            weighted_variance = weight * probability[first] * ((first == second) - probability[second])
             block = np.array([np.sum(weighted_variance * column * design, axis=1) for column in design])
             information[first, :, second], information[second, :, first] = block, block
     return information.reshape(free_levels * width, free_levels * width)

@@ -42,7 +42,7 @@ class Linear(RecalibrationMethod):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Fit the line."""
+        """Return the intercept and the slope of least squares."""
         table = numbers_of(training)
         demand_distinct(table.at, 2, "a slope")
         weight = np.sum(table.total)
@@ -54,7 +54,7 @@ class Linear(RecalibrationMethod):
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map numbers."""
+        """Return recalibrated numbers [n]."""
         return np.asarray(parameters["intercept"] + parameters["slope"] * prediction)
 
 
@@ -70,12 +70,12 @@ class _Line(OnEither):
 
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
-        """Return the height of the line."""
+        """Return recalibrated log odds [n] of ``at``, log odds or a probability: the height of the line."""
         return np.asarray(parameters["intercept"] + parameters["slope"] * at)
 
     @staticmethod
     def direction(parameters: Parameters) -> float:
-        """Return the slope."""
+        """Return the slope, whose sign says whether the map rises or falls."""
         return typing.cast("float", parameters["slope"])
 
 
@@ -88,8 +88,8 @@ class Logistic(OnLogOdds, _Line):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Fit the line."""
-        return _line(events_by_log_odds(training))
+        """Return the intercept and the slope of greatest likelihood."""
+        return _fitted_line(events_by_log_odds(training))
 
 
 @recalibrator(
@@ -101,8 +101,8 @@ class LogisticProbability(_Line):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Fit the curve."""
-        return _line(events_of(training))
+        """Return the intercept and the slope of greatest likelihood."""
+        return _fitted_line(events_of(training))
 
 
 @recalibrator(
@@ -121,7 +121,7 @@ class Platt(_Line):
 
     @staticmethod
     def fit(training: Training, *, on: On = "logit") -> Parameters:
-        """Fit the curve."""
+        """Return the intercept and the slope of greatest likelihood of shrunken targets, and the scale they are on."""
         table = events_on(training, on)
         demand_distinct(table.at, 2, "a slope")
         event, other = float(np.sum(table.events)), float(np.sum(table.others))
@@ -146,12 +146,12 @@ class Beta(OnLogOdds):
 
     @staticmethod
     def fit(training: Training, *, parameters: Terms = "abm") -> Parameters:
-        """Fit the curve."""
+        """Return the coefficients of greatest likelihood, of which ``parameters`` says which are free."""
         table = events_by_log_odds(training)
         demand_distinct(table.at, 3 if parameters == "abm" else 2, "three coefficients")
         if separated(table, 0.0 if parameters == "ab" else None):
             events, others = table.at[table.events > 0], table.at[table.others > 0]
-            if not events[-1] <= others[0]:
+            if not events[-1] <= others[0]:  # where all events lie below, the fits to come are refused as backwards
                 raise Unfit(SEPARATED)
         if parameters == "am":
             intercept, slope = logistic_fit([table.at], table.events, table.others)
@@ -160,30 +160,30 @@ class Beta(OnLogOdds):
             return {"a": slope, "b": slope, "intercept": intercept}
         # With ln 2p and -ln 2(1 - p), which are 0 at 1/2, and no intercept, 1/2 stays 1/2.
         moved = math.log(2) if parameters == "ab" else 0.0
-        event, other = _log_chances(table.at)
+        event, other = _log_probabilities(table.at)
         columns = np.array([event + moved, -other - moved])
         intercept, a, b = _nonnegative_fit(columns, table, intercept=parameters == "abm")
         return {"a": a, "b": b, "intercept": intercept if parameters == "abm" else (a - b) * moved}
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities."""
+        """Return recalibrated probabilities [n]."""
         inside = clipped(prediction)
         return expit(parameters["a"] * log(inside) - parameters["b"] * log1p(-inside) + parameters["intercept"])
 
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
-        """Map log odds."""
-        event, other = _log_chances(at)
+        """Return recalibrated log odds [n]."""
+        event, other = _log_probabilities(at)
         return np.asarray(parameters["a"] * event - parameters["b"] * other + parameters["intercept"])
 
     @staticmethod
     def direction(parameters: Parameters) -> float:
-        """Return the sum of both slopes, neither of which is below 0."""
+        """Return the sum of both slopes: neither is below 0, so the map rises unless both are 0."""
         return typing.cast("float", parameters["a"] + parameters["b"])
 
 
-def _line(table: Events) -> Parameters:
+def _fitted_line(table: Events) -> Parameters:
     """Return the intercept and slope of a logistic line; raises `Unfit` where the likelihood has no maximum."""
     demand_distinct(table.at, 2, "a slope")
     if separated(table):
@@ -192,7 +192,7 @@ def _line(table: Events) -> Parameters:
     return {"intercept": intercept, "slope": slope}
 
 
-def _log_chances(log_odds: Floats) -> tuple[Floats, Floats]:
+def _log_probabilities(log_odds: Floats) -> tuple[Floats, Floats]:
     """Return the logarithms of the probabilities of the event and of its opposite, from the log odds."""
     return log_expit(log_odds), log_expit(-log_odds)
 
@@ -207,8 +207,8 @@ def _nonnegative_fit(columns: Floats, table: Events, *, intercept: bool) -> tupl
     for column in (0, 1):
         coefficients = logistic_fit(columns[[column]], table.events, table.others, intercept=intercept)
         start, slope = (coefficients[0], coefficients[1]) if intercept else (0.0, coefficients[0])
-        chance = expit(start + slope * columns[column])
-        gain = np.sum(columns[1 - column] * (table.events - table.total * chance))
+        probability = expit(start + slope * columns[column])
+        gain = np.sum(columns[1 - column] * (table.events - table.total * probability))
         single_fits.append((start, max(slope, 0.0)))
         if slope > 0 and gain <= 0:
             return (start, slope, 0.0) if column == 0 else (start, 0.0, slope)

@@ -74,7 +74,7 @@ def _first_not_lower(
 
 
 def solve(matrix: Floats, right: Floats) -> Floats:
-    """Solve as `matrices.solve` does; raises `Unfit` where the matrix is singular."""
+    """Solve ``matrix`` x = ``right`` for a symmetric positive definite matrix; raises `Unfit` where it is singular."""
     try:
         return matrices.solve(matrix, right)
     except matrices.SingularError:
@@ -111,10 +111,10 @@ def logistic_fit(
         return np.asarray(np.sum(coefficients[:, None] * design, axis=0))
 
     def slope(coefficients: Floats) -> Slope:
-        chance = expit(log_odds(coefficients))
-        variance = total * chance * (1 - chance)
+        probability = expit(log_odds(coefficients))
+        variance = total * probability * (1 - probability)
         information = [[np.sum(variance * row * column) for column in design] for row in design]
-        return Slope(np.sum(design * (events - total * chance), axis=1), np.array(information))
+        return Slope(np.sum(design * (events - total * probability), axis=1), np.array(information))
 
     best = maximise(lambda coefficients: log_likelihood(log_odds(coefficients), events, others), slope, start, weight)
     if not intercept:

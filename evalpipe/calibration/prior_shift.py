@@ -41,7 +41,7 @@ class PriorShift(OnLogOdds):
         from_: Annotated[Shares | None, Field(description="The prevalence that the probabilities were made for. "
                                                           "Default: that of the rows fitted on.")] = None,
     ) -> Parameters:
-        """Take the two prevalences."""
+        """Return the two prevalences, each as the shares of all levels; nothing is fitted."""
         levels = np.shape(training.prediction)[1] if np.ndim(training.prediction) > 1 else 2
         if to is None:
             raise Unfit("no prevalence to shift to is given")
@@ -50,18 +50,18 @@ class PriorShift(OnLogOdds):
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities of the event [n], or of all levels [n, K]; 0 and 1 stay."""
-        times = np.asarray(parameters["to"], float) / np.asarray(parameters["from"], float)
-        demand_levels(len(times), prediction if prediction.ndim > 1 else np.empty((1, 2)))
+        """Return shifted probabilities of the event [n], or of all levels [n, K]; 0 and 1 stay."""
+        ratios = np.asarray(parameters["to"], float) / np.asarray(parameters["from"], float)
+        demand_levels(len(ratios), prediction if prediction.ndim > 1 else np.empty((1, 2)))
         if prediction.ndim > 1:
-            moved = prediction * times
+            moved = prediction * ratios
             return np.asarray(moved / moved.sum(axis=1, keepdims=True))
-        event, other = prediction * times[0], (1 - prediction) * times[1]
+        event, other = prediction * ratios[0], (1 - prediction) * ratios[1]
         return np.asarray(event / (event + other))
 
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
-        """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
+        """Return shifted log odds of the event [n], or of all levels up to a constant [n, K]."""
         moved = log(np.asarray(parameters["to"], float)) - log(np.asarray(parameters["from"], float))
         demand_levels(len(moved), at if at.ndim > 1 else np.empty((1, 2)))
         return np.asarray(at + (moved if at.ndim > 1 else moved[0] - moved[1]))
@@ -73,12 +73,12 @@ class PriorShift(OnLogOdds):
 
     @staticmethod
     def direction(parameters: Parameters) -> float:  # noqa: ARG004 - one signature for all
-        """Rise everywhere."""
+        """Return a number above 0: the map rises everywhere."""
         return 1.0
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
-        """Say what is wrong with prevalences that were read."""
+        """Return what is wrong with prevalences read from a file; None where nothing is."""
         for name in ("from", "to"):
             if min(parameters[name]) <= 0 or abs(sum(parameters[name]) - 1) > SLACK:
                 return f"{name} holds no shares above 0 that sum to 1"
@@ -91,12 +91,12 @@ SLACK = 1e-6
 
 def _declared_shares(shares: Shares, name: str, levels: int) -> Floats:
     """Return the declared shares of all levels, of two levels the event first; raises `Unfit` where they are wrong."""
-    given = np.asarray(shares if isinstance(shares, list) else [shares, 1 - shares], float)
-    if len(given) != levels:
-        raise Unfit(f"'{name}' has {len(given)} shares, and there are {levels} levels")
-    if abs(given.sum() - 1) > SLACK or given.min() <= 0:
+    of_levels = np.asarray(shares if isinstance(shares, list) else [shares, 1 - shares], float)
+    if len(of_levels) != levels:
+        raise Unfit(f"'{name}' has {len(of_levels)} shares, and there are {levels} levels")
+    if abs(of_levels.sum() - 1) > SLACK or of_levels.min() <= 0:
         raise Unfit(f"the shares of '{name}' are not above 0 with a sum of 1")
-    return np.asarray(given / given.sum())
+    return np.asarray(of_levels / of_levels.sum())
 
 
 def _observed_shares(training: Training, levels: int) -> Floats:

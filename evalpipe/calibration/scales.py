@@ -153,16 +153,16 @@ class OnEither(RecalibrationMethod):
     @staticmethod
     @abstractmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
-        """Return the heights of the curve at places ``at`` on the scale that it is a function of."""
+        """Return recalibrated log odds [n], the heights of the curve, of ``at`` on the scale that it is fitted on."""
 
     @classmethod
     def clips(cls, parameters: Parameters, prediction: Floats) -> int:
-        """Count the rows at 0 or 1, on the logit."""
+        """Count the rows whose probability is moved off 0 or 1, which a curve over the log odds needs."""
         return rows_clipped(prediction) if cls._on_logit(parameters) else 0
 
     @classmethod
     def apply(cls, parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities [n] of the event, or raw scores."""
+        """Return recalibrated probabilities [n] of the event, from the model's or from raw scores."""
         return expit(cls.log_odds(parameters, logit(prediction) if cls._on_logit(parameters) else prediction))
 
     @classmethod
@@ -192,12 +192,12 @@ class OfOrder(RecalibrationMethod):
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
-        """Say what is wrong with levels that were read."""
-        return ascending(parameters)
+        """Return what is wrong with levels read from a file; None where nothing is."""
+        return fault_of_steps(parameters)
 
 
-def ascending(parameters: Parameters) -> str | None:
-    """Say whether predictions do not ascend, or levels fall."""
+def fault_of_steps(parameters: Parameters) -> str | None:
+    """Return what is wrong with steps: predictions ``at`` that do not ascend, or levels that fall; else None."""
     at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
     if not np.all(np.diff(at) > 0):
         return "at does not ascend"
@@ -205,7 +205,7 @@ def ascending(parameters: Parameters) -> str | None:
 
 
 def events_on(training: Training, on: str) -> Events:
-    """Return the weight of events and others at each distinct prediction on the scale ``on``.
+    """Return the weight of events and others at each distinct prediction, as log odds where ``on`` is "logit".
 
     Raises `Unfit` where a class is absent.
     """

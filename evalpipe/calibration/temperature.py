@@ -31,7 +31,7 @@ class Temperature(OnLogOdds):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Fit the temperature."""
+        """Return the temperature of greatest likelihood."""
         levels = np.asarray(training.prediction).ndim == 2
         # The inverse, for the likelihood is concave in it and not in the temperature.
         inverse = _inverse_temperature_of_levels(training) if levels else _inverse_temperature(training)
@@ -41,24 +41,24 @@ class Temperature(OnLogOdds):
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map probabilities of the event [n], or of all levels [n, K]."""
+        """Return recalibrated probabilities of the event [n], or of all levels [n, K]."""
         if prediction.ndim < 2:
             return expit(logit(prediction) / parameters["temperature"])
         return softmax(log(clipped(prediction)) / parameters["temperature"])
 
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
-        """Map log odds of the event [n], or those of all levels up to a constant [n, K]."""
+        """Return recalibrated log odds of the event [n], or of all levels up to a constant [n, K]."""
         return np.asarray(at / parameters["temperature"])
 
     @staticmethod
     def direction(parameters: Parameters) -> float:
-        """Return the temperature, which is above 0."""
+        """Return the temperature, a number above 0: the map rises everywhere."""
         return typing.cast("float", parameters["temperature"])
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
-        """Say what is wrong with a temperature that was read."""
+        """Return what is wrong with a temperature read from a file; None where nothing is."""
         return None if parameters["temperature"] > 0 else "temperature is not above 0"
 
 
@@ -86,9 +86,9 @@ def _inverse_temperature_of_levels(training: Training) -> float:
         return -float(np.sum(weight * log_sum_exp(inverse[0] * log_odds, 1)))
 
     def slope(inverse: Floats) -> Slope:
-        chance = softmax(inverse[0] * log_odds)
-        mean = np.sum(chance * log_odds, axis=1)
-        variance = np.sum(chance * (log_odds - mean[:, None]) ** 2, axis=1)
+        probability = softmax(inverse[0] * log_odds)
+        mean = np.sum(probability * log_odds, axis=1)
+        variance = np.sum(probability * (log_odds - mean[:, None]) ** 2, axis=1)
         return Slope(-np.sum(weight * mean, keepdims=True), np.sum(weight * variance).reshape(1, 1))
 
     return float(maximise(value, slope, np.zeros(1), float(np.sum(weight)))[0])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, Training, recalibrator
-from evalpipe.calibration.scales import OfOrder, ascending, events_of
+from evalpipe.calibration.scales import OfOrder, events_of, fault_of_steps
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
@@ -30,7 +30,7 @@ class VennAbers(OfOrder):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Fit both levels at every distinct prediction."""
+        """Return the steps of both levels: where each begins, or ends, and how high it is."""
         table = events_of(training, training.ordering())
         as_event = levels(table.events, table.total)
         as_other = 1 - levels(table.others[::-1], table.total[::-1])[::-1]
@@ -42,7 +42,7 @@ class VennAbers(OfOrder):
 
     @staticmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Look both levels up and bring them together."""
+        """Return the probability [n] that both levels of each prediction come to."""
         below = np.searchsorted(np.asarray(parameters["at_0"], float), prediction, side="right")
         above = np.searchsorted(np.asarray(parameters["at_1"], float), prediction, side="left")
         p0, p1 = np.r_[0.0, parameters["value_0"]][below], np.r_[parameters["value_1"], 1.0][above]
@@ -50,9 +50,9 @@ class VennAbers(OfOrder):
 
     @staticmethod
     def check(parameters: Parameters) -> str | None:
-        """Say what is wrong with levels that were read."""
+        """Return what is wrong with levels read from a file; None where nothing is."""
         for which in ("0", "1"):
-            fault = ascending({"at": parameters[f"at_{which}"], "value": parameters[f"value_{which}"]})
+            fault = fault_of_steps({"at": parameters[f"at_{which}"], "value": parameters[f"value_{which}"]})
             if fault is not None:
                 return fault.replace(" ", f"_{which} ", 1)
         return None

@@ -28,12 +28,12 @@ def equal_weight(at: Floats, bins: int) -> Wholes:
     return np.minimum((bins * share + ROUNDING).astype(np.intp), bins - 1)
 
 
-def totals_in(place: Wholes, values: Floats, bins: int) -> Floats:
-    """Return the total of ``values`` [..., m] in each of ``bins`` bins, [..., bins]; ``place`` is each value's bin."""
+def totals_in(bin_of_value: Wholes, values: Floats, bins: int) -> Floats:
+    """Return the total of ``values`` [..., m] in each of ``bins`` bins, [..., bins]; ``bin_of_value`` is [..., m]."""
     flat = values.reshape(-1, values.shape[-1])
     first = np.arange(len(flat))[:, None] * bins
     # A count of weights adds them one after the other, so that a batch sums in the order of a single row.
-    totals = np.bincount((place.reshape(flat.shape) + first).ravel(), flat.ravel(), len(flat) * bins)
+    totals = np.bincount((bin_of_value.reshape(flat.shape) + first).ravel(), flat.ravel(), len(flat) * bins)
     return np.asarray(totals.reshape(*values.shape[:-1], bins), float)
 
 
@@ -47,11 +47,14 @@ def quantile(at: Floats, values: Floats, share: float) -> Floats:
 
 
 def quantiles(at: Floats, values: Floats, shares: Sequence[float]) -> Floats:
-    """Return the weighted quantiles at k ``shares``, [..., k], by the definition of `quantile`."""
+    """Return the weighted quantiles [..., k] at ``shares`` [k] of ascending ``values``, with the weight ``at`` each.
+
+    The mean of two neighbours where exactly a share of the weight lies at or below the first of them (type 2).
+    """
     running = np.cumsum(at, axis=-1)
     total = running[..., -1:]
     # Looked up a little below and above each share: the two differ only where a value ends exactly at the share.
     parts = [share + side for side in (-ROUNDING, ROUNDING) for share in shares]
-    places = np.stack([(running < total * part).sum(axis=-1) for part in parts], axis=-1)
-    low, high = np.split(np.take_along_axis(values, np.minimum(places, at.shape[-1] - 1), axis=-1), 2, axis=-1)
+    indices = np.stack([(running < total * part).sum(axis=-1) for part in parts], axis=-1)
+    low, high = np.split(np.take_along_axis(values, np.minimum(indices, at.shape[-1] - 1), axis=-1), 2, axis=-1)
     return np.asarray((low + high) / 2)

@@ -231,7 +231,7 @@ class Metric:
 
     @cached_property
     def from_spec(self) -> dict[str, str]:
-        """The options that fall back to a key of the spec: ``{option: key}``."""
+        """The key of the spec that each option falls back to where an entry does not set it."""
         return {name: mark.key for name, mark in self._marks.items()}
 
     @cached_property
@@ -241,6 +241,7 @@ class Metric:
 
     @cached_property
     def _marks(self) -> dict[str, FromSpec]:
+        """The key of the spec that an option may take its value from, by option."""
         extras = {name: typing.get_args(hint)[1:] for name, hint in self._hints.items()}
         return {name: mark for name, marks in extras.items() for mark in marks if isinstance(mark, FromSpec)}
 
@@ -302,7 +303,7 @@ class Advice(NamedTuple):
 
 
 def _normalised(name: str) -> str:
-    """Return a name in small letters with underscores, as metrics are named."""
+    """Return a name that someone wrote in small letters with underscores, as metrics are named."""
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
@@ -362,8 +363,8 @@ class Registry:
 
     def counterpart(self, name: str, task: str) -> str | None:
         """Return the metric of a task that corresponds to the metric ``name`` of another task, if there is one."""
-        alike = next((names for names in COUNTERPARTS if name in names), ())
-        return next((measure for measure in alike if task in self[measure].tasks), None)
+        counterparts = next((names for names in COUNTERPARTS if name in names), ())
+        return next((measure for measure in counterparts if task in self[measure].tasks), None)
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of one entry of the spec's ``metrics``."""
@@ -379,6 +380,7 @@ class Registry:
         return [n for n, p in entry.option_types.items() if p.default is empty and n not in entry.from_spec]
 
     def _entry_schema(self, entry: Metric) -> Mapping[str, Any]:
+        """Return the JSON Schema of an entry of the spec that asks for this metric, with its options."""
         options = entry.options.model_json_schema()
         return {
             "type": "object",

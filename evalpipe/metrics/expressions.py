@@ -103,10 +103,10 @@ def latex(node: Node, titles: Mapping[str, str]) -> str:
 def _bracketed(node: Node, least: int, titles: Mapping[str, str]) -> str:
     """Return a node within another as LaTeX, in brackets where it binds less strongly than ``least``."""
     text = latex(node, titles)
-    fraction = isinstance(node, BinaryNode) and node.sign == "/" and least <= PRODUCT
+    is_fraction = isinstance(node, BinaryNode) and node.sign == "/" and least <= PRODUCT
     # What is set as a power cannot have a second exponent.
-    raised = least == VALUE and isinstance(node, NumberNode | CallNode) and "^" in text
-    return text if (rank(node) >= least or fraction) and not raised else rf"\left({text}\right)"
+    is_raised = least == VALUE and isinstance(node, NumberNode | CallNode) and "^" in text
+    return text if (rank(node) >= least or is_fraction) and not is_raised else rf"\left({text}\right)"
 
 
 def computed(node: Node, values: Mapping[str, Floats]) -> Floats:
@@ -134,8 +134,10 @@ def _value_of(node: Node, measures: Mapping[str, Floats]) -> Floats:
             value = _SIGNS[sign](_value_of(left, measures), _value_of(right, measures))
         case CallNode(function, arguments):
             values = np.broadcast_arrays(*(_value_of(argument, measures) for argument in arguments))
-            value = np.asarray(_CALLS[function](*values)) if len(values) == 1 else np.asarray(
-                _SEVERAL[function](np.stack(values), axis=0))
+            if function in _SEVERAL:
+                value = np.asarray(_SEVERAL[function](np.stack(values), axis=0))
+            else:
+                value = np.asarray(_CALLS[function](*values))
     return np.where(np.isfinite(value), value, math.nan)
 
 
@@ -218,6 +220,7 @@ def expression_metric(
 
 
 def _without_statistics() -> Floats:
+    """Stand for the function that other metrics have; an expression has none."""
     raise TypeError("an expression is computed from its measures")
 
 

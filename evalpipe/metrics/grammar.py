@@ -146,20 +146,20 @@ def names_in(node: Node) -> Iterator[NameNode]:
 def _tokens(text: str) -> list[ExpressionToken]:
     """Return the tokens of an expression, the last of which is its end; raises ExpressionFault."""
     pieces: list[ExpressionToken] = []
-    at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if match is None:
-            sign = text[at]
+            sign = text[position]
             shown = quoted(sign)
             if ord(sign) > ord("~") or ord(sign) < ord(" "):  # it may look like another
                 shown += f" (U+{ord(sign):04X}, {unicodedata.name(sign, 'a control character').lower()})"
             hint = _WAYS_OUT.get(sign, "an expression has numbers, names of measures, + - * / ** ( ) and functions")
-            raise ExpressionFault(f"{shown} cannot stand in an expression", hint, at, at + 1)
-        at = match.end()
+            raise ExpressionFault(f"{shown} cannot stand in an expression", hint, position, position + 1)
+        position = match.end()
         match match.lastgroup:
             case "number" | "name" | "sign" as sort:
-                pieces.append(ExpressionToken(sort, match[0], match.start(), at))
+                pieces.append(ExpressionToken(sort, match[0], match.start(), position))
     return [*pieces, ExpressionToken("end", "", len(text), len(text))]
 
 
@@ -313,10 +313,10 @@ class _ExpressionReader:
             arguments.append(self.sum())
         self.close("',' or ')'")
         self.depth -= 1
-        several = token.text in ("min", "max")
-        if (len(arguments) < 2) if several else (len(arguments) != 1):
+        takes_several = token.text in ("min", "max")
+        if (len(arguments) < 2) if takes_several else (len(arguments) != 1):
             count = "1 value" if len(arguments) == 1 else f"{len(arguments)} values"
-            message = f"{token.text} takes {'two values or more' if several else 'one value'}, got {count}"
+            message = f"{token.text} takes {'two values or more' if takes_several else 'one value'}, got {count}"
             hint = f"write {token.text}({FUNCTIONS[token.text]})"
             raise ExpressionFault(message, hint, token.start, token.end)
         return self.counted(CallNode(token.text, tuple(arguments)), token)

@@ -43,14 +43,14 @@ FAR = 700.0
 
 
 class Rates(NamedTuple):
-    """The chance of an event and of a non-event at some log odds, each without cancellation."""
+    """The probability of an event and of a non-event at some log odds, each without cancellation."""
 
     event: Floats
     other: Floats
 
 
 def rates(log_odds: Floats) -> Rates:
-    """Return the chances of the event and of the other outcome at ``log_odds``, of the same shape."""
+    """Return the probabilities of the event and of the other outcome at ``log_odds``, of the same shape."""
     odds = np.negative(log_odds)
     odds = exp(np.minimum(odds, FAR, out=odds))
     event = 1 + odds
@@ -115,12 +115,13 @@ def chosen(replicates: Wholes, table: Floats) -> Floats:
 
 
 def _shift_derivatives(events: Floats, others: Floats, offset: Floats, at: Floats) -> tuple[Floats, Floats]:
-    """Return the first derivative [b] of the log-likelihood by a shift ``at`` [b], and minus the second [b]."""
+    """Return the first derivative [b] of the log-likelihood at a shift ``at`` [b], and minus the second [b]."""
     if events.shape[-1] > IN_CACHE:
         return _summed(_shift_derivatives(events[:, part], others[:, part], offset[:, part], at)
                        for part in _parts(events.shape[-1]))
-    chance = rates(offset + at[:, None])
-    return dot(events, chance.other) - dot(others, chance.event), dot((events + others) * chance.event, chance.other)
+    probability = rates(offset + at[:, None])
+    slope = dot(events, probability.other) - dot(others, probability.event)
+    return slope, dot((events + others) * probability.event, probability.other)
 
 
 def _parts(m: int) -> Iterator[slice]:
@@ -180,11 +181,11 @@ def _derivatives(events: Floats, others: Floats, columns: Sequence[Floats], at: 
         return _summed(_derivatives(events[:, part], others[:, part], [column[:, part] for column in columns], at)
                        for part in _parts(events.shape[-1]))
     scratch = np.empty(events.shape)
-    chance = rates(combined(columns, at, scratch))
-    excess, weight = events * chance.other, events + others
-    weight *= chance.event
-    weight *= chance.other
-    excess -= np.multiply(others, chance.event, out=scratch)
+    probability = rates(combined(columns, at, scratch))
+    excess, weight = events * probability.other, events + others
+    weight *= probability.event
+    weight *= probability.other
+    excess -= np.multiply(others, probability.event, out=scratch)
     matrix = np.zeros((len(events), len(columns), len(columns)))
     for j, column in enumerate(columns):
         weighted = np.multiply(weight, column, out=scratch) if j else weight
@@ -279,10 +280,10 @@ def _centred_fit(events: Floats, others: Floats, x: Floats, overlap: Flags) -> _
 
 
 def fit_logistic_line(events: Floats, others: Floats, x: Floats, overlap: Flags | None = None) -> LogisticLine:
-    """Fit the log odds of events as a line of ``x``, in b replicates with m distinct values each: Cox (1958).
+    """Fit the log odds of events as a line of ``x`` [b, m], in b replicates with m distinct values each: Cox (1958).
 
-    ``events`` and ``others`` [b, m] are weights at each value. NaN where the classes do not overlap in x; ``overlap``
-    [b] is the result of `overlapping`, if computed already.
+    ``events`` and ``others`` [b, m] are weights at each value. NaN where the classes do not overlap in x, as where a
+    cut separates them; ``overlap`` [b] says where they do, if computed already.
     """
     centred_fit = _centred_fit(events, others, x, overlapping(events, others, x) if overlap is None else overlap)
     intercept, slope = (np.full(len(x), np.nan) for _ in range(2))

@@ -84,7 +84,7 @@ def deviance(
 def null_deviance(total: Floats, occurring: Floats, *, scale: Literal["sum", "mean"] = "sum") -> Floats:
     r"""Deviance of predicting the observed class shares for every row, as a sum or as the mean over rows; a fact of the
     data, not of the model, $-2\sum_i\log\pi_{y_i}$."""
-    return 2 * (_null_sum(occurring) if scale == "sum" else ratio(_null_sum(occurring), total))
+    return 2 * (_null_log_loss_sum(occurring) if scale == "sum" else ratio(_null_log_loss_sum(occurring), total))
 
 
 @explained(range=(-np.inf, np.inf), linear=True, extensive=True, undefined="no rows", ref="McCullagh & Nelder (1989)")
@@ -95,7 +95,7 @@ def deviance_reduction(
     r"""Null deviance minus deviance: above 0 where the model is nearer to the truth than the observed class shares of
     these rows. It follows a chi-squared distribution only on the rows that a maximum-likelihood model was fitted on,
     $2\sum_i\log\frac{p_{iy_i}}{\pi_{y_i}}$."""
-    gained = _null_sum(occurring) - negative_log
+    gained = _null_log_loss_sum(occurring) - negative_log
     return 2 * (gained if scale == "sum" else ratio(gained, total))
 
 
@@ -103,7 +103,7 @@ def deviance_reduction(
 def nagelkerke_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001
     r"""Gain in likelihood per row over predicting the observed class shares, as a share of the largest possible
     gain, with mean log-likelihoods l of the model and l0 of the shares, $\frac{1-e^{2(l_0-l)}}{1-e^{2l_0}}$."""
-    null, mean = _null(occurring), ratio(negative_log, occurring.sum(axis=-1))
+    null, mean = _null_log_loss(occurring), ratio(negative_log, occurring.sum(axis=-1))
     return ratio(1 - exp(2 * (mean - null)), 1 - exp(-2 * null))
 
 
@@ -111,7 +111,7 @@ def nagelkerke_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon =
 def mcfadden_r2(occurring: Floats, negative_log: Floats, *, epsilon: Epsilon = 1e-15) -> Floats:  # noqa: ARG001
     r"""Relative reduction of the log loss against that of the observed class shares, with log-likelihoods l of the
     model and l0 of the shares, $1-\frac{l}{l_0}$."""
-    return 1 - ratio(ratio(negative_log, occurring.sum(axis=-1)), _null(occurring))
+    return 1 - ratio(ratio(negative_log, occurring.sum(axis=-1)), _null_log_loss(occurring))
 
 
 @metric(needs="probabilities", linear=True, direction="maximize", within_classes=True, range=(-1.0, 1.0),
@@ -131,12 +131,12 @@ def brier_skill(occurring: Floats, squared_error: Floats) -> Floats:
     return 1 - ratio(2 * ratio(squared_error, total), (share * (1 - share)).sum(axis=-1))
 
 
-def _null(occurring: Floats) -> Floats:
+def _null_log_loss(occurring: Floats) -> Floats:
     """Return the mean negative log-likelihood of the observed shares of the classes: their entropy in nats."""
     return entropy_of(ratio(occurring, occurring.sum(axis=-1)[..., None]))
 
 
-def _null_sum(occurring: Floats) -> Floats:
+def _null_log_loss_sum(occurring: Floats) -> Floats:
     """Return the negative log-likelihood of the observed shares of the classes over all rows, 0 without any."""
     share = ratio(occurring, occurring.sum(axis=-1)[..., None])
     return np.asarray(-(occurring * log(np.where(occurring > 0, share, 1.0))).sum(axis=-1))

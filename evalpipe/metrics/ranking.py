@@ -70,8 +70,9 @@ def _average_precision_range(
 ) -> tuple[Floats, Floats]:
     """Return the least and the largest average precision if tied rows were ranked apart, each [...].
 
-    It is least where the others of a score come first and its events one by one, when the sum of their precisions is at
-    least its integral. It is largest where the events come first, all tied.
+    Rows of a score that is ``single`` [m] stay tied. It is least where the others of a score come first and its events
+    one by one, when the sum of their precisions is at least its integral. It is largest where the events come first,
+    all tied.
     """
     tied = events_at * ratio(events_from, events_from + others_from, empty=0.0)
     lowest = np.where(single, tied, _precision_integral(events_at, _strictly_above(events_from), others_from))
@@ -86,13 +87,15 @@ def _pr_auc_range(
 ) -> tuple[Floats, Floats]:
     """Return the least and the largest area by trapezoids if tied rows were ranked apart, each [...].
 
-    The precision rises ever more slowly with the events. So the area is least where the others of a score come first
-    and its events are tied, and at most the integral where the events come first.
+    Rows of a score that is ``single`` [m] stay tied. The precision rises ever more slowly with the events. So the area
+    is least where the others of a score come first and its events are tied, and at most the integral where the events
+    come first.
     """
     above, others_above = _strictly_above(events_from), _strictly_above(others_from)
-    at, above_at = ratio(events_from, events_from + others_from, 1.0), ratio(above, above + others_above, 1.0)
-    lowest = events_at * (ratio(above, above + others_from, 1.0) + at) / 2
-    tied = events_at * (above_at + at) / 2
+    precision = ratio(events_from, events_from + others_from, 1.0)
+    precision_above = ratio(above, above + others_above, 1.0)
+    lowest = events_at * (ratio(above, above + others_from, 1.0) + precision) / 2
+    tied = events_at * (precision_above + precision) / 2
     highest = _precision_integral(events_at, above, others_above)
     least, most = (
         ratio(np.where(single, tied, summed).sum(-1), events_from[..., 0]) for summed in (lowest, highest))

@@ -326,7 +326,7 @@ def _correlation(moments: Floats) -> Floats:
 
 
 def _nan_if_any(flagged: Floats, total: Floats) -> Floats:
-    """Return the total; NaN where a row is flagged."""
+    """Return the total weight; NaN, so that a mean is undefined, where a row is flagged."""
     return np.where(flagged > 0, np.nan, total)
 
 
