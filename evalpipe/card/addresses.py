@@ -55,7 +55,7 @@ class Addresses:
         return any(estimate is other for other in self.estimates[: self._requested])
 
     def of(self, estimate: Estimate) -> str:
-        """Return the whole address of an estimate."""
+        """Return the whole address of an estimate, such as ``test/glm/original/overall/roc_auc``."""
         parts = [estimate.dataset, estimate.model, estimate.variant, _slice_text(estimate), estimate.metric]
         if estimate.metric in self._with_several_options:
             parts += [f"{name}={_yaml_value(value)}" for name, value in estimate.params.items()]
@@ -140,6 +140,7 @@ class Addresses:
 
 
 def _metric_names(estimate: Estimate) -> tuple[str, ...]:
+    """Return the name and the aliases of an estimate's metric."""
     from evalpipe.metrics import registry
 
     return estimate.metric, *(registry[estimate.metric].aliases if estimate.metric in registry else ())

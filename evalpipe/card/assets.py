@@ -45,7 +45,7 @@ FACES = (
 )
 """Family, weight and file of the fonts inside the page."""
 
-AT_NIGHT = "screen and (prefers-color-scheme: dark)"
+DARK_SCREEN = "screen and (prefers-color-scheme: dark)"
 
 Sheet = tuple[str, str]
 """The media that a style sheet is for, and its text."""
@@ -66,13 +66,13 @@ def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> lis
     if not linked:
         page_sheets += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
                         ("screen and (min-width: 64rem)", text("wide.css")),
-                        ("screen and (max-width: 52rem)", text("phone.css")), (AT_NIGHT, text("dark.css"))]
+                        ("screen and (max-width: 52rem)", text("phone.css")), (DARK_SCREEN, text("dark.css"))]
     if appearance.paper == "letter":
         page_sheets.append(("print", text("letter.css")))
     if appearance.accent is not None:
         page_sheets.append(("", f":root {{ --accent: {appearance.accent}; }}\n"))
         if not linked:
-            page_sheets.append((AT_NIGHT, f":root {{ --accent: {readable(appearance.accent, DARK)}; }}\n"))
+            page_sheets.append((DARK_SCREEN, f":root {{ --accent: {readable(appearance.accent, DARK)}; }}\n"))
     if STYLES in templates.texts:
         page_sheets.append(("", templates.texts[STYLES]))
     return page_sheets

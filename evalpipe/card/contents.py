@@ -109,7 +109,7 @@ def _described(results: Results) -> str:
 def _sections(
     results: Results, signatures: Sequence[Signature], templates: Templates | None
 ) -> list[Section]:
-    """Return the sections of the card in the order of its parts; within a part in the order in which they are made."""
+    """Return the sections of the card in the order of its parts; within a part in the order of the lists below."""
     all_sections = [section for sections in (
         dataset_results.sections, *functions("card", "sections"), data.data_sections, data.model_sections,
         summary.finding_sections, appendix.further_sections, method.sections, appendix.definition_sections,

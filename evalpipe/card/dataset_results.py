@@ -80,7 +80,7 @@ def _measure_row(metric: MetricSummary, by_model: Mapping[str, Estimate], models
 
 
 def without_information(estimates: Sequence[Estimate]) -> str:
-    """Return the values without information and the skills of the models' estimates; empty where none has any."""
+    """Return in words the values if outcome and prediction were independent, and the skills; empty without any."""
     if all(e.no_information is None for e in estimates):
         return ""
     values, skills = (

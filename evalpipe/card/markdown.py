@@ -66,9 +66,10 @@ def front_matter(results: Results, only: tuple[str, str] | None = None) -> str:
 
 
 def _index_entry(results: Results, only: tuple[str, str] | None) -> dict[str, Any]:
-    """Return the entry of the model index: the measures on all rows of each evaluated dataset; ``only`` is as above.
+    """Return the entry of the model index: the measures on all rows of each evaluated dataset.
 
-    There is one entry for all models, as readers of the index take the results of all entries for one model's.
+    ``only`` is the (model, variant) whose results it has; None for the original predictions of all models. There is
+    one entry for all models, as readers of the index take the results of all entries for one model's.
     """
     rows = [row for row in results.rows if row.slice is None and row.class_ is None and row.value is not None and (
         row.variant == "original" if only is None else (row.model, row.variant) == only)]
@@ -117,7 +118,7 @@ def document(edition: Edition) -> bytes:
     card = edition.card
     lines = [front_matter(edition.results), f"# {escaped(card.title)}", inline(card.identity)]
     for block in card.masthead:
-        lines += _section_paragraphs(edition, block) if isinstance(block, Section) else written(edition, block)
+        lines += _section_paragraphs(edition, block) if isinstance(block, Section) else block_paragraphs(edition, block)
     for title, sections in card.parts:
         lines += [f"## {escaped(title)}"] if len(sections) > 1 else []
         for section in sections:
@@ -163,10 +164,10 @@ def _section_paragraphs(edition: Edition, section: Section) -> Iterator[str]:
     """Yield the heading of a section, which has its anchor, and its paragraphs."""
     yield f'<a id="{section.anchor}"></a>\n\n### {inline(section.title)}'
     for block in section.blocks:
-        yield from written(edition, block)
+        yield from block_paragraphs(edition, block)
 
 
-def written(edition: Edition, block: Block) -> Iterator[str]:
+def block_paragraphs(edition: Edition, block: Block) -> Iterator[str]:
     """Yield the paragraphs of a block in Markdown; nothing for one that only an HTML page has, such as sliders."""
     write = BLOCKS.get(type(block))
     if write is not None:
@@ -196,7 +197,7 @@ def _bullets(block: Bullets, edition: Edition) -> Iterator[str]:
 def _list_item(content: Any, edition: Edition) -> str:
     """Return the content of a list item: a text, or blocks, which are indented below the first."""
     if isinstance(content, tuple) and any(type(part) in BLOCKS for part in content):
-        paragraphs = [paragraph for part in content for paragraph in written(edition, part)]
+        paragraphs = [paragraph for part in content for paragraph in block_paragraphs(edition, part)]
         return "\n\n".join(paragraphs).replace("\n", "\n   ")
     return inline(content)
 
@@ -213,7 +214,7 @@ def _formula(block: Formula, _: Edition) -> Iterator[str]:
 
 def _group(block: BlockGroup, edition: Edition) -> Iterator[str]:
     for part in block.blocks:
-        yield from written(edition, part)
+        yield from block_paragraphs(edition, part)
 
 
 def _dot_plot(block: DotPlot, _: Edition) -> Iterator[str]:
@@ -226,7 +227,7 @@ def _figures(block: Figures, edition: Edition) -> Iterator[str]:
     """Yield the number, title, finding and caption of each figure of a block, with the blocks above them."""
     drawings = edition.drawn(block)
     for part in block.above if drawings else block.instead:
-        yield from written(edition, part)
+        yield from block_paragraphs(edition, part)
     for number, drawing in drawings:
         yield (f"**Figure {number}. {escaped(drawing.title)}.** {escaped(drawing.finding)} {escaped(drawing.caption)} "
                "Drawn in card.html.")

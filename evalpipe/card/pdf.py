@@ -119,7 +119,7 @@ class _TableStructure:
             self.below |= dict.fromkeys(columns, cell["A"].get("RowSpan", 1) - 1)
             yield cell, columns
             column = columns.stop
-        self.below |= {place: rows - 1 for place, rows in above.items() if rows}
+        self.below |= {spanned: rows - 1 for spanned, rows in above.items() if rows}
 
 
 def _add_id_tree(pdf: Any, heads: Sequence[Any]) -> None:
@@ -192,7 +192,7 @@ def document(edition: Edition) -> bytes:
 
 
 def layout(edition: Edition) -> Any:
-    """Lay the card out in pages and return WeasyPrint's document of them; raises as `document` does."""
+    """Lay the card out in pages and return WeasyPrint's document; raises UsageError where a library is missing."""
     weasyprint = load_weasyprint()
     from weasyprint.text.fonts import FontConfiguration
 
@@ -231,7 +231,7 @@ def load_weasyprint() -> Any:
 
 
 def _drawing_versions() -> dict[str, str]:
-    """Return the versions of all programs that the bytes of a PDF depend on; raises UsageError as `load_weasyprint`."""
+    """Return the versions of all programs that the bytes of a PDF depend on; raises UsageError where one is missing."""
     load_weasyprint()
     from weasyprint.text.ffi import harfbuzz, pango
 

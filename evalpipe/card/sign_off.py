@@ -133,7 +133,7 @@ def _decisions_table(results: Results, signatures: Sequence[Signature]) -> Table
         of_role = [signature for signature in reversed(signatures) if signature.role == role]
         if not of_role:
             rows.append(Row((capital(role), _stated_name(results, role), "", UNSIGNED)))
-        for signature, later in zip(of_role, [None, *of_role], strict=False):
+        for signature, later in zip(of_role, [None, *of_role], strict=False):  # the newest first, which none replaces
             note = () if later is None else (Line(f"replaced by the decision of {later.date}", "later"),)
             organisation = () if signature.organisation is None else (Line(signature.organisation, "definition"),)
             decision = (_decision_word(signature), *_valid_until(signature), *note,

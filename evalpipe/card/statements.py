@@ -86,7 +86,7 @@ def _legible_text(text: str) -> str:
 
 
 def opening(results: Results, text: str, anchor: str) -> Cell:
-    """Return the first block of a text cut to `ROOM` characters, and a link to ``anchor`` for the rest."""
+    """Return the first block of a text, cut to `ROOM` characters for the top of the card, and a link to the rest."""
     first, *rest = blocks(results, text)
     pieces = tuple(_inline_pieces(first))
     room = ROOM

@@ -212,7 +212,7 @@ def sentence(finding: Finding) -> Cell:
 
 
 def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> BlockGroup:
-    """Return the first screen: key measures as a figure, the facts in short, and what signers decided."""
+    """Return the top of the card: key measures as a figure, the facts in short, and what signers decided."""
     others = (block for glance in functions("card", "glance") for block in glance(results))
     figure = BlockGroup(dot_plots(results) if results.datasets else tuple(others), "at-a-glance")
     in_short = BlockGroup((Heading("In short"), Facts(tuple(_facts(results, signatures)))), "in-short")

@@ -83,7 +83,7 @@ def shown(estimate: Estimate, *, whole: bool = False, least: int = 0) -> Number:
 
 
 def abreast(estimates: Mapping[str, Estimate], models: Iterable[str], *, whole: bool) -> tuple[Number, ...]:
-    """Return the estimates of one measure by models, all with the same decimals; ``whole`` is as in `shown`."""
+    """Return the estimates of one measure by models, all with the same decimals; none if ``whole`` counts are whole."""
     row = [estimates.get(model) for model in models]
     least = numbers.most_decimals((e.value, e.lower, e.upper) for e in row if e is not None)
     return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least) for e in row)

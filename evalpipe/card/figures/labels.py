@@ -204,6 +204,7 @@ def _candidate_boxes(x: float, y: float, wide: float) -> tuple[Box, ...]:
 
 
 def _nearly_overlap(a: Box, b: Box) -> bool:
+    """Tell whether two boxes overlap, or are less than `CLEAR` pixels apart."""
     return a[0] < b[2] + CLEAR and b[0] < a[2] + CLEAR and a[1] < b[3] + CLEAR and b[1] < a[3] + CLEAR
 
 
@@ -334,7 +335,7 @@ def _write_beside_point(
 
 
 def draw_in_turn(*draws: Over) -> Over:
-    """Return a function that calls ``draws`` one after the other, each with the boxes taken before it."""
+    """Return a function that calls ``draws`` in turn, each with the boxes that were occupied before, to keep clear."""
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
         """Draw everything in turn; return all boxes that are taken."""

@@ -24,8 +24,8 @@ NEAR = 0.25
 """Pixels that a point which is left out may lie off the line that is drawn."""
 
 
-def bends(points: Sequence[Pixel]) -> list[Pixel]:
-    """Return the points of a line, in pixels, without those that lie near the straight lines between the others.
+def without_flat_points(points: Sequence[Pixel]) -> list[Pixel]:
+    """Return the points of a line, in pixels, without those near the straight lines between the others, to save bytes.
 
     From each point that is kept, a line is extended as long as it passes near all points since: their directions, each
     give or take `NEAR`, narrow a cone that the next point must be in, farther away (Reumann & Witkam 1974).
@@ -126,11 +126,11 @@ class Panel:
             else:
                 pixel = round(self.across(self._within(x, self.x)), 1), round(self.down(self._within(y, self.y)), 1)
                 runs[-1].append(pixel)
-        paths = filter(lambda path: len(path) > 1, map(bends, runs))
+        paths = filter(lambda path: len(path) > 1, map(without_flat_points, runs))
         return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in path) for path in paths)
 
     def visible(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-        """Return the points of a line, cut where it leaves the range of the vertical axis; NaN marks each gap."""
+        """Return the points of a line, cut where it crosses an end of the vertical axis; NaN marks each gap."""
         low, high = sorted((self.y.low, self.y.high))
         if all(low <= y <= high for _, y in points):
             return list(points)
@@ -138,7 +138,8 @@ class Panel:
         previous: tuple[float, float] | None = None
         for x, y in points:
             inside = low <= y <= high
-            if previous is not None and inside != (low <= previous[1] <= high) and not math.isnan(y + previous[1]):
+            was_inside = previous is not None and low <= previous[1] <= high
+            if previous is not None and inside != was_inside and not math.isnan(y + previous[1]):
                 edge = low if min(y, previous[1]) < low else high
                 kept.append((previous[0] + (x - previous[0]) * (edge - previous[1]) / (y - previous[1]), edge))
             kept.append((x, y) if inside else (math.nan, math.nan))
@@ -308,7 +309,7 @@ def panel(
             sheet.write(left, sheet.bottom - 4, line, "muted")
     elif y.name and left:
         sheet.bottom += LINE
-    margin = margin if margin is not None else side(y)
+    margin = margin if margin is not None else tick_label_width(y)
     panel_width = room - margin - 8
     drawn = Panel(sheet, x, y, left + margin, sheet.bottom + 5, panel_width, panel_width if height is None else height)
     drawn.frame(across=last, up=first)
@@ -337,7 +338,7 @@ def columns(
     ``axes`` are the vertical axes, one for each panel. ``draw`` draws in a panel by its index; ``key`` returns the
     entries of the key for a range of indices.
     """
-    margin, sheets, per_sheet = max(map(side, axes)), list[Sheet](), math.ceil(len(axes) / most)
+    margin, sheets, per_sheet = max(map(tick_label_width, axes)), list[Sheet](), math.ceil(len(axes) / most)
     for first in range(0, len(axes), per_sheet):
         sheets.append(sheet := Sheet())
         indices = range(first, min(first + per_sheet, len(axes)))
@@ -347,7 +348,7 @@ def columns(
     return sheets
 
 
-def side(y: Axis) -> float:
+def tick_label_width(y: Axis) -> float:
     """Return the width in pixels of the numbers at the side of a vertical axis, with the gap to the axis."""
     return max((width(text) for _, text in y.ticks), default=0.0) + TICK_GAP + 2
 
@@ -357,7 +358,7 @@ def grid(sheet: Sheet, axes: Sequence[tuple[Axis, Axis]], titles: Sequence[tuple
     """Draw panels side by side, each under its title, (text, ink), in rows as high as their highest panel."""
     panels: list[Panel] = []
     room = (sheet.width - apart * (columns - 1)) / columns
-    margin = max(side(y) for _, y in axes)
+    margin = max(tick_label_width(y) for _, y in axes)
     for start in range(0, len(axes), columns):
         top, lowest = sheet.bottom, 0.0
         lines = max(len(wrap(text, room)) for text, _ in titles[start : start + columns]) if titles else 0
@@ -416,12 +417,12 @@ class RowPanel:
             shift = (model_index - (len(models) - 1) / 2) * APART
             of_model = [(y + shift, row[model_index], name) for y, row, name in zip(
                 self.middles, values, names or [""] * len(values), strict=True) if row and row[model_index] is not None]
-            at = [y for y, *_ in of_model]
-            known = [estimated for _, estimated, _ in of_model if estimated is not None]
-            low, high = ([math.nan if e[side] is None else float(e[side] or 0) for e in known] for side in (1, 2))
-            self.panel.ranges(at, low, high, model.ink, upright=False)
-            self.panel.marks([e[0] for e in known], at, model.ink, model.marker)
-            for (*_, name), e, lower, upper in zip(of_model, known, low, high, strict=True):
+            heights = [y for y, *_ in of_model]
+            drawn = [estimated for _, estimated, _ in of_model if estimated is not None]
+            low, high = ([math.nan if e[end] is None else float(e[end] or 0) for e in drawn] for end in (1, 2))
+            self.panel.ranges(heights, low, high, model.ink, upright=False)
+            self.panel.marks([e[0] for e in drawn], heights, model.ink, model.marker)
+            for (*_, name), e, lower, upper in zip(of_model, drawn, low, high, strict=True):
                 title = f"{name}, {model.label}" if name else model.label
                 self.panel.record_values(title, value=[e[0]], lower=[lower], upper=[upper])
 

@@ -130,6 +130,7 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
         return "; ".join(filter(None, parts)) or "curve drawn"
 
     def value(series: Series, curve: Roc) -> str:
+        """Return the area and the Gini coefficient as text, or what ``say`` returns where the run has neither."""
         area = _after_name("AUC", context.estimate(series.name, "roc_auc"))
         return ", ".join(filter(None, (area, _after_name("Gini", _gini_text(context, series.name))))) or say(curve)
 
@@ -174,6 +175,7 @@ def _area_layer(context: Context, pairs: list[tuple[Series, Roc]]) -> Callable[[
 
 
 def _after_name(name: str, text: str | None) -> str | None:
+    """Return a text after a name, such as "AUC 0.8"; None without a text."""
     return f"{name} {text}" if text else None
 
 
@@ -185,6 +187,7 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
         return None
 
     def area(model: str) -> str | None:
+        """Return the average precision of a model as text, or else the area under its curve, if the run has any."""
         average = _after_name("AP", context.estimate(model, "average_precision"))
         return average or _after_name("AUC", context.estimate(model, "pr_auc"))
 
@@ -277,8 +280,8 @@ def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     early = {s.name: numbers.number(or_nan(curve.notes.lift_in_first_10_percent)) for s, curve in pairs}
 
     def say(curve: Lift) -> str:
-        at, first = context.operating(curve.model), f"lift {early[curve.model]} in the first 10% of the ranked rows"
-        used = None if at is None or at.lift is None else f"at {at.cut} lift {numbers.number(at.lift)}"
+        point, first = context.operating(curve.model), f"lift {early[curve.model]} in the first 10% of the ranked rows"
+        used = None if point is None or point.lift is None else f"at {point.cut} lift {numbers.number(point.lift)}"
         return "; ".join(filter(None, (first, used, marked_rates(marks_of(context).get(curve.model), ON_LIFT))))
 
     top = max(1.2, 1.06 * max(height for _, curve in pairs for height in known(curve.points.lift)))

@@ -168,7 +168,8 @@ def _observed_or_residual(
 ) -> Drawing:
     """Draw observed values or residuals against predicted ones, a panel for each model, on the same axes.
 
-    The axes of observed against predicted values are alike where they can be.
+    ``y`` is "observed" or "residual"; ``say`` returns in words what a panel shows. The axes of observed against
+    predicted values are alike where they can be.
     """
     of_panels = [(panel.series, panel) for panel in panels]
     xs, ys = ([value for panel in panels for path in panel.paths for value in known(path[side])] for side in (0, 1))

@@ -132,7 +132,7 @@ class Element:
     attributes: str
     text: str = ""
 
-    def written(self, *, printed: bool) -> str:
+    def to_svg(self, *, printed: bool) -> str:
         """Return the element as SVG, with a class for the screen, or ``printed`` with the colours of light paper."""
         style = (" ".join(f'{name}="{value}"' for name, value in attributes(self.kind, self.ink).items()) if printed
                 else f'class="{self.kind} {self.ink}"')
@@ -221,7 +221,7 @@ class Sheet:
         axes = f' data-axes="{escape(json.dumps(self.axes, separators=(",", ":")))}"' if self.axes else ""
         svg_attributes = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
                              else f'class="chart" aria-hidden="true"{axes}')
-        inside = "".join(node.written(printed=printed) for node in self.nodes)
+        inside = "".join(node.to_svg(printed=printed) for node in self.nodes)
         width = number(self.width)
         return f'<svg {svg_attributes} width="{width}" height="{height}" viewBox="0 0 {width} {height}">{inside}</svg>'
 
@@ -267,9 +267,12 @@ BOLD = "font-weight"
 
 
 def placed_by_the_left(svg: str) -> str:
-    """Return the SVG of a figure for print with texts anchored at their left end, where their width is known."""
+    """Return the SVG of a figure for print with texts anchored at their left end, where their width is known.
 
-    def place(text: re.Match[str]) -> str:
+    So the maker of the PDF need not measure them.
+    """
+
+    def anchored_left(text: re.Match[str]) -> str:
         """Return a text element with its left end as anchor; unchanged where its width is unknown."""
         look, x, y, anchor, content = text.groups()
         wide = None if BOLD in look else exact_width(unescape(content))
@@ -277,4 +280,4 @@ def placed_by_the_left(svg: str) -> str:
             return text[0]
         return f'<text {look}x="{number(float(x) - wide * LEFT_OF_IT[anchor])}" y="{y}">{content}</text>'
 
-    return ANCHORED.sub(place, svg)
+    return ANCHORED.sub(anchored_left, svg)

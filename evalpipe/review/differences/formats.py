@@ -152,14 +152,14 @@ def write(difference: Difference, a: Run, b: Run, form: Format) -> str:
 def _markdown(difference: Difference, a: Run, b: Run) -> str:
     """Return the comparison as Markdown: the verdict, what was compared, then the sections."""
     from evalpipe.card.edition import Edition
-    from evalpipe.card.markdown import escaped, inline, written
+    from evalpipe.card.markdown import block_paragraphs, escaped, inline
 
     edition = Edition(b.results)
-    lines = [f"**{escaped(difference.verdict)}**", *written(edition, facts(difference))]
+    lines = [f"**{escaped(difference.verdict)}**", *block_paragraphs(edition, facts(difference))]
     for section in sections(difference, names_of_both(a.results, b.results), MOST_ROWS):
         lines.append(f"### {inline(section.title)}")
         for block in section.blocks:
-            lines += written(edition, block)
+            lines += block_paragraphs(edition, block)
     return "\n\n".join(line for line in lines if line.strip()) + "\n"
 
 
