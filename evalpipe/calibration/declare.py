@@ -188,6 +188,7 @@ class Recalibrator:
     def fit(self, training: Training, **options: Any) -> Fitted:
         """Fit to the rows; raises `Unfit` where that is impossible, ValueError where an option is wrong."""
         chosen = self._validated(options)
+        # The option "from" is the parameter "from_", as it is a keyword of Python.
         keywords = {f"{name}_" if keyword.iskeyword(name) else name: value for name, value in chosen.items()}
         learnt = typing.cast("Any", self.method).fit(training, **keywords)
         fitted = Fitted(self.name, chosen, {name: _plain(value) for name, value in learnt.items()})

@@ -42,7 +42,7 @@ class Linear(RecalibrationMethod):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Return the intercept and the slope of least squares."""
+        """Return the intercept and the slope of the least-squares line of the truth on the prediction."""
         table = numbers_of(training)
         demand_distinct(table.at, 2, "a slope")
         weight = np.sum(table.total)
@@ -88,7 +88,7 @@ class Logistic(OnLogOdds, _Line):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Return the intercept and the slope of greatest likelihood."""
+        """Return the intercept and the slope of the line on the log odds of greatest likelihood."""
         return _fitted_line(events_by_log_odds(training))
 
 
@@ -101,7 +101,7 @@ class LogisticProbability(_Line):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Return the intercept and the slope of greatest likelihood."""
+        """Return the intercept and the slope of the logistic curve of the probability of greatest likelihood."""
         return _fitted_line(events_of(training))
 
 

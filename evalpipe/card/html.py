@@ -96,7 +96,7 @@ def _with_card_functions(environment: Environment, edition: Edition, limit: int 
 
 
 def write_sections(card: Card, template: str) -> bytes:
-    """Render sections that are no card of a run with one of evalpipe's templates, in the styles of the card.
+    """Render sections that are no card of a run, such as a comparison of two runs, in the styles of the card.
 
     The page has no figures, formulas or scripts.
     """

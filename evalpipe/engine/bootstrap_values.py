@@ -101,7 +101,7 @@ class Drawn:
 
     @property
     def known(self) -> Floats:
-        """The replicates [B] of a number that has them; NaN where they are undefined."""
+        """The replicates [B] of a number that is known to have them; NaN where they are undefined."""
         assert self.replicates is not None  # noqa: S101 - asked of what was drawn alone
         return self.replicates
 

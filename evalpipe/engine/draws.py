@@ -20,7 +20,7 @@ import numpy as np
 from evalpipe.engine.coarsening import SEARCHED, SLICED, cell_ends, cells_of, gridded, obstacle, originals
 from evalpipe.engine.subsets import rows_of, subsets
 from evalpipe.intervals.noise import SEARCHED as SEARCH
-from evalpipe.intervals.resampling import HELD, Design, dealt, few, split
+from evalpipe.intervals.resampling import HELD, Design, are_dealt_singly, dealt, split
 from evalpipe.plan.drawing import ROWS, group_error, groups_reason, most_rows
 from evalpipe.results import Draw, Warned
 from evalpipe.statistics import Draws, Stack, Summary, View, view
@@ -206,7 +206,7 @@ class RowsPart(DrawnPart):
         self, counts: Wholes, generator: np.random.Generator, folds: int
     ) -> Iterator[tuple[Sequence[Scope], Summary]]:
         """Yield the statistics of each scope under one draw [units], each fold left out in turn."""
-        draws_plain_rows = self.design.cluster is None and self.design.factor is None and few(counts)
+        draws_plain_rows = self.design.cluster is None and self.design.factor is None and are_dealt_singly(counts)
         if not draws_plain_rows or folds * max(len(rows_view.starts) for rows_view in self.views.values()) > HELD:
             yield from super().without_folds(counts, generator, folds)
             return

@@ -90,7 +90,7 @@ def _untrustworthy(sample: Sample, where: Mapping[str, str], estimates: Sequence
         if is_plain_auc and row.value is not None and row.value < 0.5 and sample.task == "binary":
             yield Warned.of("worse-than-chance", **where, auc=row.value, event=sample.levels[0])
         if row.status == "degenerate" and sample.summary.clusters != 1:  # which the data step warns of
-            case = "interval" if row.classes_used is None else "mean"
+            case = "interval" if row.classes_used is None else "mean"  # over classes of which some have no value
             average = row.average if row.class_ is None else None
             yield Warned.of("degenerate", case=case, **where, metric=row.metric, average=average, class_=row.class_,
                             because=row.reason)

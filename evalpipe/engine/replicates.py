@@ -81,7 +81,7 @@ class Replicates:
 
     @property
     def gridded(self) -> bool:
-        """Whether cells of like rows were drawn, and not rows."""
+        """Whether replicates drew cells of similar rows, as of large data, instead of rows."""
         return any(draw.mode == "cells" for draw in self.draws)
 
 

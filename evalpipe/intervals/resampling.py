@@ -388,7 +388,7 @@ def dealt(generator: np.random.Generator, counts: Wholes, folds: int) -> tuple[W
     return drawn, np.repeat(np.arange(folds), np.diff(np.arange(folds + 1) * total // folds))
 
 
-def few(counts: Wholes) -> bool:
+def are_dealt_singly(counts: Wholes) -> bool:
     """Tell whether a draw has so few observations that they are dealt one by one."""
     return int(counts.sum()) <= max(LOOKUP, 4 * len(counts))
 
@@ -400,7 +400,7 @@ def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterato
     """
     units = len(counts)
     batch = max(1, HELD // units)
-    if few(counts):
+    if are_dealt_singly(counts):
         drawn, fold = dealt(generator, counts, folds)
         ends = np.searchsorted(fold, np.arange(0, folds + batch, batch))
         for first, begin, end in zip(range(0, folds, batch), ends[:-1], ends[1:], strict=False):

@@ -296,7 +296,7 @@ class _ExpressionReader:
         return self.counted(NameNode(token.text, token.start, token.end), token)
 
     def close(self, wanted: str) -> None:
-        """Take a closing bracket."""
+        """Read a closing bracket; raises ExpressionFault with what was ``wanted`` where another token stands."""
         if self.take(")") is None:
             raise self.unexpected(wanted)
 

@@ -161,7 +161,7 @@ class ExactSums:
 
 
 def unit(window: int) -> float:
-    """Return the unit of a window: all totals in it are multiples of it."""
+    """Return the unit of a window of the bits of floats: all totals in the window are multiples of it."""
     return 2.0 ** _exponent(window)
 
 

@@ -418,7 +418,10 @@ def concordant(summary: Summary) -> Floats:
 
 
 def _concordant_weight(cells: Floats, merges: tuple[Merge, ...]) -> Floats:
-    """Return the total weight [b] of the pairs of cells that the merges rank rightly, from weights ``cells`` [b, m]."""
+    """Return the total weight [b] of the pairs of cells in the right order, from the weights ``cells`` [b, m].
+
+    ``merges`` are the levels of a merge sort, in which each pair of cells meets once.
+    """
     padded = np.zeros((len(cells), 2 ** len(merges)))
     padded[:, : cells.shape[-1]] = cells
     totals = np.zeros(len(cells))

@@ -403,9 +403,9 @@ class ClassRows(RowsOfLevels):
     @property
     def top_label(self) -> Rows:
         """The rows with "the predicted class is the true one" as the event, and the probability given to that class."""
-        own_index = np.arange(len(self.truth)), self.classes
-        score = None if self.scores is None else self._log_odds_of_each[own_index]
-        return Rows(self.truth == self.classes, None, self.level_probabilities[own_index], score)
+        predicted_index = np.arange(len(self.truth)), self.classes
+        score = None if self.scores is None else self._log_odds_of_each[predicted_index]
+        return Rows(self.truth == self.classes, None, self.level_probabilities[predicted_index], score)
 
     def beyond(self, level: int) -> Rows:
         """Return the rows with every level above this one as the event."""

@@ -322,8 +322,8 @@ def _write_beside_point(
     """Write a label beside the point ``at``, on its first free side from ``side`` on; return its box, if it fits."""
     x, y, text_width = panel.across(at[0]), panel.down(at[1]), width(text)
     down, right = side
-    for a, b in ((right, down), (right, -down), (-right, down), (-right, -down)):
-        left, foot = (x + 6 if a > 0 else x - 6 - text_width), (y + 14 if b > 0 else y - 5)
+    for to_right, to_below in ((right, down), (right, -down), (-right, down), (-right, -down)):
+        left, foot = (x + 6 if to_right > 0 else x - 6 - text_width), (y + 14 if to_below > 0 else y - 5)
         box = left, foot - LINE + 4, left + text_width, foot + 3
         is_inside = (box[0] >= panel.left and box[2] <= panel.left + panel.width and box[1] >= panel.top
                   and box[3] <= panel.base)

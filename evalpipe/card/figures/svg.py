@@ -171,7 +171,7 @@ class Sheet:
     """Of each panel its left, top, width and height, the ends of both axes, and the name of the horizontal one."""
 
     def path(self, d: str, kind: str, ink: str, dash: str = "") -> None:
-        """Draw a path; ``d`` are its commands in SVG, ``kind`` a way to draw of `evalpipe.card.palette`."""
+        """Draw a path; ``d`` are its commands in SVG, ``kind`` a way to draw, such as "line" or "band"."""
         self.nodes.append(Element("path", kind, ink, f'd="{d}"' + (f' stroke-dasharray="{dash}"' if dash else "")))
 
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "", kind: str = "text") -> None:

@@ -134,7 +134,7 @@ def curve(
 
 
 def interval_method_of(plan: Plan, name: str) -> str:
-    """Return the interval method of the shares in a curve; curves of calibration may have a different one."""
+    """Return the interval method of the shares in a curve; the spec sets that of calibration curves apart."""
     return plan.calibration.interval if name.startswith("calibration_") else plan.bins
 
 
@@ -172,6 +172,6 @@ def listed(values: Sequence[float] | Values) -> Column:
     """Return an array [k] as a column of results, with None where a number is not finite."""
     column = np.asarray(values, float)
     listed_column: Column = column.tolist()
-    for place in np.flatnonzero(~np.isfinite(column)).tolist():
-        listed_column[place] = None
+    for index in np.flatnonzero(~np.isfinite(column)).tolist():
+        listed_column[index] = None
     return listed_column

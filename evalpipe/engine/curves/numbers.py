@@ -204,7 +204,7 @@ def observed_predicted(gathered: Residuals, _: CurveRows) -> Computed:
 @curve(residuals.ObservedPredictedSmooth, of=("numbers",), needs="values")
 @_with_residuals
 def observed_smooth(gathered: Residuals, _: CurveRows) -> Computed:
-    """Draw a smooth line through the truth along the predictions."""
+    """Compute a smooth line through the truth along the predictions."""
     cells = gathered.cells
     predicted, line, notes = smooth(cells.predicted, cells.truth, cells.weight)
     return {"predicted": predicted, "observed": line}, notes
@@ -241,7 +241,7 @@ def independent_rows(rows: CurveRows) -> float | None:
 @curve(residuals.ResidualPredictedSmooth, of=("numbers",), needs="values")
 @_with_residuals
 def residual_smooth(gathered: Residuals, _: CurveRows) -> Computed:
-    """Draw a smooth line through the residuals along the predictions."""
+    """Compute a smooth line through the residuals along the predictions."""
     cells = gathered.cells
     predicted, line, notes = smooth(cells.predicted, cells.residual, cells.weight)
     return {"predicted": predicted, "residual": line}, notes

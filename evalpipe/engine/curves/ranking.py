@@ -274,7 +274,7 @@ def _marked_cuts(plan: Plan, summary: Summary) -> Wholes:
 
 
 def rates_at(summary: Summary, scores: Floats) -> Floats:
-    """Return the rates `RATES` at ``scores`` [k] as thresholds, one rate after the other, [..., 5k]; or NaN."""
+    """Return five rates at ``scores`` [k] as thresholds, those of `RATES` one after the other: [..., 5k]; or NaN."""
     hits, trials = _rate_counts(summary, np.searchsorted(summary.rows.distinct, scores, side="left"))
     return ratio(hits, trials)
 

@@ -162,7 +162,7 @@ def _event_rate_limits(rows: CurveRows, name: str, events: Floats, trials: Float
 
 @curve(Rug, of=("event",), needs="probabilities")
 def rug(rows: CurveRows) -> Computed:
-    """Compute what events and non-events weigh at each distinct probability; of many, near each of even places."""
+    """Compute the weight of events and non-events at each distinct probability; of many, at each rounded one."""
     probability = rows.summary.rows.probability_of_score
     distinct = len(np.unique(probability))
     marked = probability if distinct <= RUG else np.rint(probability * PLACES) / PLACES

@@ -155,7 +155,7 @@ def _deciles_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
 
 
 def _scatter_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
-    """Choose rows for a scatter of residuals of a kind against predictions."""
+    """Choose rows for a scatter of residuals of a ``kind``, deviance or Pearson, against predictions."""
     cells = rows.once(CELLS[kind]) if is_requested(rows, "kinds", kind) else None
     if cells is None:
         return None
@@ -205,7 +205,7 @@ def predicted_observed(rows: CurveRows) -> Computed | None:
 
 @curve(residuals.PredictedObservedSmooth, of=("numbers",), needs="residuals")
 def predicted_observed_smooth(rows: CurveRows) -> Computed | None:
-    """Draw a smooth line through the predictions along the truth."""
+    """Compute a smooth line through the predictions along the truth."""
     model_rows = rows.summary.rows
     cells = gather(rows.summary.weights, model_rows.truth, model_rows.predicted)
     if not is_requested(rows, "figures", "predicted_observed") or not len(cells[-1]):
@@ -228,7 +228,7 @@ def scale_location(rows: CurveRows) -> Computed | None:
 
 @curve(residuals.ScaleLocationSmooth, of=("numbers", "event"), needs="residuals")
 def scale_location_smooth(rows: CurveRows) -> Computed | None:
-    """Draw a smooth line through the roots, and the roots expected at the same predictions."""
+    """Compute a smooth line through the roots, and the roots expected at the same predictions."""
     standard = rows.once(StandardResiduals.of) if is_requested(rows, "figures", "scale_location") else None
     if standard is None:
         return None
@@ -240,7 +240,7 @@ def scale_location_smooth(rows: CurveRows) -> Computed | None:
 
 @curve(residuals.HalfNormal, of=("numbers", "event"), needs="residuals")
 def half_normal(rows: CurveRows) -> Computed | None:
-    """Set absolute residuals against half-normal quantiles, beside what is expected there and its limits.
+    """Compute absolute residuals against half-normal quantiles, with what is expected there and its limits.
 
     The residual of rank k among n lies below a share of its distribution that is Beta(k, n - k + 1), whatever the
     distribution. Events and counts differ in theirs; the limits of their mixture are then wider than needed:
@@ -312,7 +312,7 @@ def _residuals_and_expected(rows: CurveRows) -> tuple[Floats, Floats] | None:
     if np.isnan(residual[rows.summary.weights > 0]).any():
         return None
     model_rows, expected = rows.summary.rows, np.zeros(len(residual))
-    if rows.kind == "levels":
+    if rows.kind == "levels":  # where a residual, 1 - the probability of the true level, is never below 0
         expected = model_rows.expected(1 - model_rows.level_probabilities)
     return residual, expected
 
@@ -367,7 +367,7 @@ def _smooth_of_means(points: dict[str, Floats]) -> Floats:
 
 @curve(residuals.ResidualAgainst, of=("numbers", "event", "levels"), needs="residuals")
 def residual_against(rows: CurveRows) -> Computed | None:
-    """Compute the distribution of residuals in groups of each column."""
+    """Compute how residuals are distributed in groups of rows, cut by each column that the spec lists."""
     settings = rows.plan.residuals
     gathered = rows.once(_residuals_and_expected) if settings is not None and settings.against else None
     if settings is None or gathered is None:
