@@ -166,14 +166,14 @@ class Drawn:
         return limited.doubted(excluding(self.value, limits, excludes))
 
 
-def together(parts: Sequence[Drawn], reduced: Callable[[Floats], Floats]) -> Drawn:
-    """Return the number that ``reduced`` computes from several numbers along the last axis, such as their range.
+def together(parts: Sequence[Drawn], combine: Callable[[Floats], Floats]) -> Drawn:
+    """Return the number that ``combine`` computes from several numbers along the last axis, such as their range.
 
     Its replicates come from theirs, which were drawn together; its units are the fewest of theirs.
     """
     replicates_of_parts = [part.replicates for part in parts if part.replicates is not None]
-    replicates = reduced(np.stack(replicates_of_parts, axis=-1)) if len(replicates_of_parts) == len(parts) else None
-    value = float(reduced(np.array([part.value for part in parts])))
+    replicates = combine(np.stack(replicates_of_parts, axis=-1)) if len(replicates_of_parts) == len(parts) else None
+    value = float(combine(np.array([part.value for part in parts])))
     first, rare = parts[0], [reason for part in parts for reason in part.rare]
     return Drawn(value, replicates, min(part.units for part in parts), first.clustered, first.undefined, rare=rare)
 

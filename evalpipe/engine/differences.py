@@ -160,7 +160,10 @@ def two_proportions_test(plan: Plan, first: Scope, second: Scope, entry: MetricP
 
 
 def one_value_a_row(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
-    """Tell whether a measure is one value of independent rows: no clusters, importance, prevalence or average."""
+    """Tell whether the rows of a measure are independent and count alike, as tests of single rows suppose.
+
+    So without clusters, importance weights, a prevalence or an average over classes.
+    """
     has_independent_rows = plan.cluster is None and not plan.importance and entry.prior.shares is None
     return has_independent_rows and (entry.average is None or k is not None)
 

@@ -201,8 +201,8 @@ def line_errors(summary: Summary) -> tuple[float, float]:
     """
     cells, weight, (intercept, slope) = _centred_cells(summary), summary.floats, summary("calibration_line")
     slope_per_unit, odds_at_middle = slope * cells.unit, intercept + slope * cells.middle
-    chance, *ends = (rates(odds_at_middle + slope_per_unit * x).event for x in (cells.z, cells.low, cells.high))
-    information, steeper = weight * chance * (1 - chance), exp(np.abs(slope_per_unit) * cells.width)
+    probability, *ends = (rates(odds_at_middle + slope_per_unit * x).event for x in (cells.z, cells.low, cells.high))
+    information, steeper = weight * probability * (1 - probability), exp(np.abs(slope_per_unit) * cells.width)
     terms = [total.sum() for total in (information, information * cells.z, information * cells.z**2)]
     inverse = np.array([[terms[2], -terms[1]], [-terms[1], terms[0]]]) / (terms[0] * terms[2] - terms[1] ** 2)
     # What is left of the information, at worst, where rows lie at the ends of their cells.
@@ -211,7 +211,7 @@ def line_errors(summary: Summary) -> tuple[float, float]:
     if not information_share > 0:
         return np.inf, np.inf
     inverse /= information_share
-    off, missed = (np.max([np.abs(end - of) for end in ends], axis=0) for of in (chance, summary.rows.truth))
+    off, missed = (np.max([np.abs(end - of) for end in ends], axis=0) for of in (probability, summary.rows.truth))
     away = np.maximum(np.abs(cells.low), np.abs(cells.high))
     moved = (np.abs(slope_per_unit) * information * steeper * away + weight * missed) * cells.width
     rest = np.array([(weight * off).sum(), moved.sum()])

@@ -154,7 +154,7 @@ def window_rates(summary: Summary, ends: Floats) -> Floats:
 @curve(calibration.CalibrationWindow, of=("event", "class"), needs="probabilities",
        heights=Heights(window_rates, window_ends, binned=True))
 def windows(rows: CurveRows) -> Computed:
-    """Compute the share of events among the rows of each window that has any; `window_rates` are its replicates."""
+    """Compute the share of events among the rows of each window that has any, with its limits."""
     plan, summary = rows.plan, rows.summary
     distinct, row_counts = summary.rows.probability_of_score, summary.row_counts[summary.rows.order]
     events, others = summary("events_at"), summary("others_at")
@@ -227,7 +227,7 @@ def _fitted(rows: CurveRows, fit: Callable[[Events, Floats, Spread | None], B]) 
 
 @curve(calibration.CalibrationLogistic, of=("event", "class"), needs="probabilities")
 def logistic(rows: CurveRows) -> Computed | None:
-    """Compute the logistic line where its fit exists."""
+    """Compute the logistic line, log odds of events by log odds of probabilities; None where it has no fit."""
     fitted = _fitted(rows, logistic_line)
     if fitted is None:
         return None
@@ -239,7 +239,7 @@ def logistic(rows: CurveRows) -> Computed | None:
 
 @curve(calibration.CalibrationSpline, of=("event", "class"), needs="probabilities")
 def spline(rows: CurveRows) -> Computed | None:
-    """Compute the spline where its fit exists."""
+    """Compute the smoothing spline, log odds of events by log odds of probabilities; None where it has no fit."""
     fitted = _fitted(rows, logistic_spline)
     if fitted is None:
         return None
@@ -332,7 +332,7 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
 @curve(calibration.CalibrationIsotonic, of=("event", "class"), needs="probabilities",
        heights=Heights(isotonic_heights, lambda _, summary: isotonic_places(summary)))
 def isotonic(rows: CurveRows) -> Computed:
-    """Compute the isotonic fit where its blocks start and end; `isotonic_heights` are its replicates.
+    """Compute the isotonic fit where its blocks start and end, with pointwise limits, and the parts of the Brier score.
 
     With S(f) the Brier score of a forecast f, c the fit and r the share of events: miscalibration S(p) - S(c),
     discrimination S(r) - S(c), uncertainty S(r). Dimitriadis, Gneiting & Jordan (2021).

@@ -39,7 +39,7 @@ def net_benefits(summary: Summary, thresholds: Floats) -> Floats:
 
 @curve(NetBenefit, of=("event",), needs="probabilities", heights=Heights(net_benefits, lambda *_: THRESHOLDS))
 def decision_curve(rows: CurveRows) -> Computed:
-    """Compute the curve with that of acting on all rows; `net_benefits` are its replicates."""
+    """Compute the net benefit by threshold with its limits, beside that of acting on all rows."""
     summary = rows.summary
     height = net_benefits(summary, THRESHOLDS)
     events, others = summary("events_from")[0], summary("others_from")[0]

@@ -65,7 +65,7 @@ class Outcomes(NamedTuple):
     """The k possible residuals at each of m predictions, and their probabilities, both [m, k]."""
 
     residual: Floats
-    chance: Floats
+    probability: Floats
 
     @classmethod
     def of(cls, rows: CurveRows, kind: ResidualKind, predicted: Floats) -> Outcomes:
@@ -73,19 +73,19 @@ class Outcomes(NamedTuple):
         if rows.kind != "event":
             return _count_outcomes(predicted, kind)
         p = np.clip(predicted, constants.CLIP, 1 - constants.CLIP)
-        chance = np.stack([p, 1 - p], axis=1)
-        size = 2 * -np.stack([log(p), log1p(-p)], axis=1) if kind == "deviance" else chance[:, ::-1] / chance
-        return cls(np.sqrt(size) * [1.0, -1.0], chance)
+        probability = np.stack([p, 1 - p], axis=1)
+        size = 2 * -np.stack([log(p), log1p(-p)], axis=1) if kind == "deviance" else probability[:, ::-1] / probability
+        return cls(np.sqrt(size) * [1.0, -1.0], probability)
 
     @property
     def mean(self) -> Floats:
         """The expected residual, [m]: of a Pearson residual zero, but not of a deviance residual."""
-        return np.asarray((self.residual * self.chance).sum(axis=1))
+        return np.asarray((self.residual * self.probability).sum(axis=1))
 
     @property
     def mean_root(self) -> Floats:
         """The expected square root of the absolute residual, [m]."""
-        return np.asarray((np.sqrt(np.abs(self.residual)) * self.chance).sum(axis=1))
+        return np.asarray((np.sqrt(np.abs(self.residual)) * self.probability).sum(axis=1))
 
 
 def _count_outcomes(predicted: Floats, kind: ResidualKind) -> Outcomes:
@@ -97,11 +97,11 @@ def _count_outcomes(predicted: Floats, kind: ResidualKind) -> Outcomes:
     low = np.maximum(np.floor(mean - reach), 0.0)
     width = np.ceil((np.ceil(mean + reach) - low + 1) / COUNTS)
     ends = low + width * np.arange(COUNTS + 1) - 1  # the last count below a bin, and that of each bin
-    chance = np.diff(np.where(ends < 0, 0.0, pdtr(np.maximum(ends, 0.0), mean)), axis=1)
+    probability = np.diff(np.where(ends < 0, 0.0, pdtr(np.maximum(ends, 0.0), mean)), axis=1)
     count = ends[:, 1:] - (width - 1) / 2
     deviance = count * log(np.where(count > 0, count / mean, 1.0)) - (count - mean)
     size = 2 * np.maximum(deviance, 0.0) if kind == "deviance" else (count - mean) ** 2 / mean
-    return Outcomes(np.sign(count - mean) * np.sqrt(size), chance)
+    return Outcomes(np.sign(count - mean) * np.sqrt(size), probability)
 
 
 class StandardResiduals(NamedTuple):
@@ -289,7 +289,7 @@ def _expected_quantiles(rows: CurveRows, standard: StandardResiduals) -> tuple[C
             finest, weight = FINEST, np.ones(len(predicted))
         predicted, weight = predicted[kept], weight[kept]
     outcomes = Outcomes.of(rows, standard.kind, predicted)
-    sizes, weights = distinct(np.abs(outcomes.residual).ravel(), (weight[:, None] * outcomes.chance).ravel())
+    sizes, weights = distinct(np.abs(outcomes.residual).ravel(), (weight[:, None] * outcomes.probability).ravel())
     return lambda shares: quantiles(sizes, weights, shares), finest
 
 

@@ -48,7 +48,7 @@ class AboutLine(NamedTuple):
     The weights add up to the number of independent rows.
     """
 
-    at: Floats
+    standardised: Floats
     residual: Floats
     weight: Floats
 
@@ -58,15 +58,16 @@ class AboutLine(NamedTuple):
         if rows < FEWEST:
             return None
         weight = weight * (rows / weight.sum())
-        at, about = predicted - np.average(predicted, weights=weight), truth - np.average(truth, weights=weight)
-        size = math.sqrt(float((weight * at**2).sum()) / rows)
+        standardised = predicted - np.average(predicted, weights=weight)
+        centred_truth = truth - np.average(truth, weights=weight)
+        size = math.sqrt(float((weight * standardised**2).sum()) / rows)
         if size <= ROUNDING * float(np.abs(predicted).max()):
             return None
-        at = at / size
-        residual = about - at * float((weight * at * about).sum()) / rows
+        standardised = standardised / size
+        residual = centred_truth - standardised * float((weight * standardised * centred_truth).sum()) / rows
         if math.sqrt(float((weight * residual**2).sum()) / rows) <= ROUNDING * float(np.abs(truth).max()):
             return None
-        return cls(at, residual, weight)
+        return cls(standardised, residual, weight)
 
 
 def fan(line: AboutLine) -> ResidualTest:
@@ -79,7 +80,7 @@ def fan(line: AboutLine) -> ResidualTest:
 
     rows = float(line.weight.sum())
     squared = line.residual**2 - float((line.weight * line.residual**2).sum()) / rows
-    covariance = float((line.weight * line.at * squared).sum()) / rows
+    covariance = float((line.weight * line.standardised * squared).sum()) / rows
     spread = float((line.weight * squared**2).sum()) / rows
     statistic = rows * covariance**2 / spread if spread > 0 else 0.0
     return ResidualTest(statistic, float(chdtrc(1, statistic)))
@@ -103,16 +104,16 @@ def curvature(line: AboutLine) -> ResidualTest | None:
     """
     from scipy.special import chdtrc, ndtri
 
-    values, value_index = np.unique(line.at, return_inverse=True)
+    values, value_index = np.unique(line.standardised, return_inverse=True)
     weight = np.bincount(value_index, line.weight)
     share = (np.cumsum(weight) - weight / 2) / weight.sum()
     # A weight that is lost in the sum would have rank 1, whose score is infinite.
     score = ndtri(np.minimum(share, np.nextafter(1.0, 0.0)))[value_index]
     bends, rows = np.stack([score**2, score * score**2]), float(line.weight.sum())
-    for straight in (np.ones_like(line.at), line.at):  # at right angles, and of mean square 1
+    for straight in (np.ones_like(line.standardised), line.standardised):  # at right angles, and of mean square 1
         bends -= straight * ((bends * line.weight * straight).sum(axis=1) / rows)[:, None]
     # The leverage of a row; a row that the line goes through has no residual.
-    one_less_leverage = np.maximum(1 - (1 + line.at**2) / rows, ROUNDING)
+    one_less_leverage = np.maximum(1 - (1 + line.standardised**2) / rows, ROUNDING)
     scaled = bends * (line.residual / one_less_leverage)
     unit = float(np.abs(scaled).max(initial=0.0)) or 1.0  # so that no square of a large residual overflows
     covariance = product(scaled / unit * line.weight, scaled.T / unit)
@@ -136,9 +137,9 @@ def peaks(line: AboutLine) -> ResidualTest:
     z = line.residual / math.sqrt(float((line.weight * line.residual**2).sum()) / rows)
     cubed = z * z**2
     third, fourth = (float((line.weight * values).sum()) / rows for values in (cubed, z * cubed))
-    of_third = cubed - third - 3 * z - 1.5 * third * (z**2 - 1)
-    of_fourth = z * cubed - fourth - 4 * third * z - 2 * fourth * (z**2 - 1)
-    error = math.sqrt(float((line.weight * (of_fourth - 2 * third * of_third) ** 2).sum())) / rows
+    influence_on_third = cubed - third - 3 * z - 1.5 * third * (z**2 - 1)
+    influence_on_fourth = z * cubed - fourth - 4 * third * z - 2 * fourth * (z**2 - 1)
+    error = math.sqrt(float((line.weight * (influence_on_fourth - 2 * third * influence_on_third) ** 2).sum())) / rows
     statistic = fourth - third**2
     if error == 0:
         return ResidualTest(statistic, float(statistic >= LEAST))
@@ -160,11 +161,11 @@ def zeros(truth: Floats, predicted: Floats, weight: Floats, rows: float) -> Resi
     from scipy.special import ndtr, pdtr, pdtrc
 
     weight = weight * (rows / weight.sum())
-    chance = exp(-predicted)
-    error = math.sqrt(float((weight * chance * (1 - chance)).sum()))
+    probability = exp(-predicted)
+    error = math.sqrt(float((weight * probability * (1 - probability)).sum()))
     if not error:
         return None
-    observed, expected = (float((weight * zero).sum()) for zero in (truth == 0, chance))
+    observed, expected = (float((weight * zero).sum()) for zero in (truth == 0, probability))
     statistic = (observed - expected) / error
     if error**2 >= FEW:
         return ResidualTest(statistic, 2 * float(ndtr(-abs(statistic))))
