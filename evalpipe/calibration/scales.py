@@ -176,7 +176,7 @@ class OnLogOdds(OnEither):
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
-        """Return the log odds."""
+        """Return "log_odds": the map is always of log odds."""
         return "log_odds"
 
 
@@ -187,7 +187,7 @@ class OfOrder(RecalibrationMethod):
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
-        """Return the order of predictions."""
+        """Return "order": the map sees the order of predictions alone, of scores as well as of probabilities."""
         return "order"
 
     @staticmethod

@@ -92,7 +92,8 @@ def cells_of(
     """Return the rows of a sample joined in cells; None where there would be more than ``most`` cells.
 
     Cells end at the probabilities ``ends``; where cells are few, at only some of the edges of every grid (`EDGES`) and
-    at all other ends. Where slices are drawn, scores are cut in ``sliced`` parts, fewer than for all rows.
+    at all other ends. For slices, each of which has all the cells, scores are cut in ``sliced`` parts, fewer than for
+    all rows, for which it is None.
     """
     most = CELLS if most is None else min(most, CELLS)
     models, numeric = originals(sample).values(), sample.task in NUMBERS

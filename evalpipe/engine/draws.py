@@ -130,7 +130,7 @@ class ClustersPart(DrawnPart):
 def clusters_part(
     plan: Plan, sample: Sample, scopes: Sequence[Scope], edges: Mapping[str, Floats]
 ) -> ClustersPart:
-    """Return the only part of a dataset whose clusters are drawn; ``edges`` are scores by model at which cells end."""
+    """Return all of a dataset as one part, drawn by clusters; ``edges`` are the scores by model at which cells end."""
     assert sample.by_cluster is not None  # noqa: S101 - known to the caller
     units, grouped = sample.by_cluster.units, sample.by_cluster.known > sample.by_cluster.units
     models = dict.fromkeys(name for name, _ in scopes)
@@ -264,7 +264,7 @@ class CellsPart(DrawnPart):
 def rows_part(
     plan: Plan, sample: Sample, all_subsets: Sequence[Subset], scopes: Sequence[Scope], edges: Mapping[str, Floats]
 ) -> RowsPart:
-    """Return the only part of a dataset whose rows are drawn; ``edges`` are scores by model at which cells end."""
+    """Return all of a dataset as one part, drawn by rows; ``edges`` are the scores by model at which cells end."""
     resampling = design(plan, sample)
     views: dict[Scope, View] = {}
     for name, k in scopes:
@@ -331,7 +331,7 @@ def _cells_part(
     plan: Plan, sample: Sample, single_model: str | None, subset_numbers: Sequence[int], divided: Sequence[Subset],
     edges: Mapping[str, Floats], cells_for: Callable[[str | None, int | None, int | None], Coarse | None],
 ) -> CellsPart | None:
-    """Return the part of some subsets of all models, or of a ``single_model``, in cells; None where these are too many.
+    """Return a part to draw, some subsets of all models or of a ``single_model``, in cells; None of too many cells.
 
     ``cells_for`` returns cells by model, slicing and number of parts that scores are cut into.
     """

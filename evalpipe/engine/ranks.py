@@ -18,7 +18,7 @@ MIDDLE = 0.5
 
 
 def break_ties(values: Floats, ranking: Floats) -> Floats:
-    """Return the values [n] with equal ones moved by a few floats, to be in the order of ``ranking`` [n].
+    """Return the values [n] with equal ones moved to neighbouring floats, to be in the order of ``ranking`` [n].
 
     A monotone map keeps the order of its arguments, but rounds results near 0 and 1 to the same number. Rows of equal
     rank stay equal.

@@ -88,7 +88,7 @@ class Subset:
 
 
 def subsets(plan: Plan, sample: Sample, model: str | None = None) -> tuple[Subset, ...]:
-    """Return all rows, then the slices of every slicing in turn, then the rest of each where this is their reference.
+    """Return all rows, then the slices of every slicing in turn, then the rest of each if slices are compared with it.
 
     Rows are numbered as in the sample of a ``model``, or of all models together.
     """

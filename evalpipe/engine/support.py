@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
-    """Return the statistics of ``rows`` under two rows of weights: all observations, and the events among them."""
+    """Return the statistics of ``rows`` with two rows of weights: counts of all observations, and of events only."""
     observations = subset.of(sample.observations)
     if observations.sum() <= np.iinfo(np.int32).max:
         observations = observations.astype(np.int32)  # half of the memory, of which this takes as much as all scores

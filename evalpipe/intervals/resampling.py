@@ -273,8 +273,8 @@ class Design:
         A block of replicates is then drawn at once.
         """
         parts = self.parts or (np.arange(len(self.sizes)),)
-        many = all(self.sizes[part].sum() >= MANY * len(part) for part in parts)
-        if self.poisson or not many or len(self.sizes) > AT_ONCE:
+        stand_for_many = all(self.sizes[part].sum() >= MANY * len(part) for part in parts)
+        if self.poisson or not stand_for_many or len(self.sizes) > AT_ONCE:
             return None
         return tuple((part, MultinomialCounts(self.sizes[part])) for part in parts)
 

@@ -172,35 +172,35 @@ def _is_occupied_near(cells: Cells, box: Box, room: float) -> bool:
 
 def _free_place(
     panel: Panel, line: Sequence[tuple[float, float]], rivals: Sequence[tuple[float, float]], boxes: Sequence[Box],
-    wide: float,
+    label_width: float,
 ) -> Place | None:
     """Return the place for a label beside its ``line``, inside the panel, farthest from the ``rivals``; None without.
 
-    ``wide`` are the pixels of the label; ``boxes`` are taken already.
+    ``label_width`` are the pixels of the label; ``boxes`` are taken already.
     """
     own_cells, rival_cells = _occupied_cells(line), _occupied_cells(rivals)
     best: Place | None = None
     freest = 0.0
     for x, y in line[:: max(1, len(line) // TRIES)]:
-        for box in _candidate_boxes(x, y, wide):
+        for box in _candidate_boxes(x, y, label_width):
             if box[0] < panel.left + 2 or box[2] > panel.left + panel.width - 1 or box[1] < panel.top or (
                     box[3] > panel.base):
                 continue
             if any(_nearly_overlap(box, other) for other in boxes) or _is_occupied_near(own_cells, box, 0):
                 continue
             free = next((room for room in ROOMS if not _is_occupied_near(rival_cells, box, room)), 0.0)
-            if free > freest:
-                best, freest = (box, box[0] < x - wide / 2 - 1), free
+            if free > freest:  # left of its point, a label has its marker at the right end
+                best, freest = (box, box[0] < x - label_width / 2 - 1), free
         if freest == ROOMS[0]:
             break
     return best
 
 
-def _candidate_boxes(x: float, y: float, wide: float) -> tuple[Box, ...]:
-    """Return the boxes to try for a label, ``wide`` pixels, at the point (x, y) of its line."""
-    corners = ((x + 6, y - LINE - 3), (x - wide - 6, y - LINE - 3), (x + 6, y + 3), (x - wide - 6, y + 3),
-               (x - wide / 2, y - LINE - 5), (x - wide / 2, y + 5))
-    return tuple((left, top, left + wide, top + LINE) for left, top in corners)
+def _candidate_boxes(x: float, y: float, label_width: float) -> tuple[Box, ...]:
+    """Return the boxes to try for a label, ``label_width`` pixels, at the point (x, y) of its line."""
+    corners = ((x + 6, y - LINE - 3), (x - label_width - 6, y - LINE - 3), (x + 6, y + 3), (x - label_width - 6, y + 3),
+               (x - label_width / 2, y - LINE - 5), (x - label_width / 2, y + 5))
+    return tuple((left, top, left + label_width, top + LINE) for left, top in corners)
 
 
 def _nearly_overlap(a: Box, b: Box) -> bool:

@@ -227,6 +227,7 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
         return f"half of the events are in the first {_share_for_half(curve)}"
 
     def say(curve: Gain) -> str:
+        """Return in words the shares of the events in the first rows, and at marked thresholds."""
         share = numbers.percent(or_nan(curve.notes.found_in_first_50_percent), 1)
         early_shares = f"of the events, {tenth(curve)} and {share} in the first 50% of the ranked rows; {half(curve)}"
         return "; ".join(filter(None, (early_shares, marked_rates(marks_of(context).get(curve.model), ON_GAIN))))
@@ -280,6 +281,7 @@ def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
     early = {s.name: numbers.number(or_nan(curve.notes.lift_in_first_10_percent)) for s, curve in pairs}
 
     def say(curve: Lift) -> str:
+        """Return in words the lift of the first tenth, at the threshold in use and at marked thresholds."""
         point, first = context.operating(curve.model), f"lift {early[curve.model]} in the first 10% of the ranked rows"
         used = None if point is None or point.lift is None else f"at {point.cut} lift {numbers.number(point.lift)}"
         return "; ".join(filter(None, (first, used, marked_rates(marks_of(context).get(curve.model), ON_LIFT))))
