@@ -331,9 +331,9 @@ class Evaluated:
         if model not in self._no_information:
             scope = self.scope(model, 0, self.summaries[model, 0])
             entries = (*self.plan.metrics, *self.plan.diagnosed) if self.plan.permutations else ()
-            served = {k: entry for k, entry in enumerate(entries) if scope.serves(entry)}
-            means = no_information(self.plan, scope.sample, scope.summary, list(served.values()))
-            self._no_information[model] = dict(zip(served, means, strict=True))
+            possible = {k: entry for k, entry in enumerate(entries) if scope.serves(entry)}
+            means = no_information(self.plan, scope.sample, scope.summary, list(possible.values()))
+            self._no_information[model] = dict(zip(possible, means, strict=True))
         return self._no_information[model]
 
     def forget(self, model: str) -> None:

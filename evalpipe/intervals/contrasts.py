@@ -205,6 +205,7 @@ class IndependentProportions:
         a, b, c, d = cubic
         q = b * b * b / (27 * a * a * a) - b * c / (6 * a**2) + d / (2 * a)
         r = math.copysign(math.sqrt(max(b**2 / (3 * a) ** 2 - c / (3 * a), 0.0)), q)
+        # The likelihood is highest at one of the three roots of the cubic: that of this angle, which is a proportion.
         # Rounding may take the cosine beyond 1.
         angle = (math.pi + math.acos(min(max(q / (r * r * r), -1.0), 1.0))) / 3 if r else math.pi / 2
         return min(max(2 * r * math.cos(angle) - b / (3 * a), 0.0, -gap), 1.0, 1 - gap)

@@ -160,23 +160,25 @@ def _cells_of_event(
         groups = Groups.by(rows.truth, predicted)  # there is no equivocal zone
         return groups, rows.at(groups.first)
     probability_at_score = rows.probability if rows.stated is None else rows.stated
-    scores: Floats | Wholes = rows.scored
     score = rows.scored
+    score_or_cell: Floats | Wholes = score  # rows that differ in it are not joined
     if not (exact or len(rows.starts) <= EXACT):
-        chance_ends = [] if rows.probability is None else [(present(probability_at_score, "probabilities"), ends)]
-        scores = cut(rows.scored, CELLS, *chance_ends, *([] if edges is None else [(rows.scored, edges)]))
-        score = means(rows.scored, scores, sizes)[scores]
+        probability_cuts = [] if rows.probability is None else [(present(probability_at_score, "probabilities"), ends)]
+        score_cuts = [] if edges is None else [(rows.scored, edges)]
+        score_or_cell = cell_of_score = cut(rows.scored, CELLS, *probability_cuts, *score_cuts)
+        score = means(rows.scored, cell_of_score, sizes)[cell_of_score]
         if probability_at_score is not None:
-            probability_at_score = means(probability_at_score, scores, sizes)[scores]
+            probability_at_score = means(probability_at_score, cell_of_score, sizes)[cell_of_score]
     ranks = rows.ranks
     if ranks is not None and not (exact or len(np.unique(ranks)) <= EXACT):
         ranks = means(ranks, cell_of_rank := cut(ranks, CELLS), sizes)[cell_of_rank]
     further = [values for values in (rows.reportable, ranks) if values is not None]
-    groups = Groups.by(scores, rows.truth, predicted, *further)
+    groups = Groups.by(score_or_cell, rows.truth, predicted, *further)
     mean_probability = None
     if rows.probability is not None:
-        cell_of_row = np.empty(len(scores), np.intp)
-        cell_of_row[groups.order] = np.repeat(np.arange(len(groups.starts)), np.diff(groups.starts, append=len(scores)))
+        n = len(score)
+        cell_of_row = np.empty(n, np.intp)
+        cell_of_row[groups.order] = np.repeat(np.arange(len(groups.starts)), np.diff(groups.starts, append=n))
         mean_probability = means(rows.probability, cell_of_row, sizes)
     first_rows = groups.first
     return groups, Rows(

@@ -106,7 +106,7 @@ def _at_prevalence(entry: MetricPlan, prevalence: float) -> MetricPlan:
 
 
 def _titles(relations: RelationsPlan) -> dict[str, str]:
-    """Return the titles of the metrics by the labels of the measures."""
+    """Return the title of the metric of each measure, by the label that names the measure's column."""
     return {short_label(entry, relations.measures): entry.metric.title for entry in relations.measures}
 
 

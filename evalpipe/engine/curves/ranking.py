@@ -274,13 +274,16 @@ def _marked_cuts(plan: Plan, summary: Summary) -> Wholes:
 
 
 def rates_at(summary: Summary, scores: Floats) -> Floats:
-    """Return five rates at ``scores`` [k] as thresholds, those of `RATES` one after the other: [..., 5k]; or NaN."""
+    """Return the `RATES` at ``scores`` [k] as thresholds, k values of each in turn, [..., 5k]; NaN where of no rows."""
     hits, trials = _rate_counts(summary, np.searchsorted(summary.rows.distinct, scores, side="left"))
     return ratio(hits, trials)
 
 
 def _rate_counts(summary: Summary, cuts: Wholes) -> tuple[Floats, Floats]:
-    """Return the numerators and the denominators of the rates of `RATES` at some cuts, each [..., 5k]."""
+    """Return the numerators and the denominators of the `RATES` at some cuts, k of each in turn, [..., 5k].
+
+    The rows from a cut on are tested positive; none are from a cut past the last score.
+    """
     pairs = (summary(name) for name in ("events_from", "others_from"))
     (caught, events), (alarms, others) = (
         (np.append(above, np.zeros_like(above[..., :1]), axis=-1)[..., cuts],

@@ -165,7 +165,7 @@ def _scatter_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
 
 
 def _smooth_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
-    """Draw a smooth line through residuals of a kind."""
+    """Compute a smooth line through residuals of a kind, and the mean that is expected of them if a model is right."""
     cells = rows.once(CELLS[kind]) if is_requested(rows, "kinds", kind) else None
     if cells is None:
         return None
