@@ -203,11 +203,13 @@ def _penalised(design: Floats, truth: Wholes, weight: Floats, start: Floats, rid
     observed = np.arange(shape[0] + 1)[:, None] == truth
 
     def value(coefficients: Floats) -> float:
+        """Return the log likelihood less the penalty."""
         values = _predictor(coefficients.reshape(shape), design)
         log_probabilities = values[truth, np.arange(len(truth))] - log_sum_exp(values, 0)
         return float(np.sum(weight * log_probabilities) - 0.5 * float(np.sum(penalty.ravel() * coefficients**2)))
 
     def slope(coefficients: Floats) -> Slope:
+        """Return the gradient of it and the information; the last level has no coefficients."""
         probability = softmax(_predictor(coefficients.reshape(shape), design).T).T
         residuals = weight * (observed - probability)[:-1]
         gradient = np.array([np.sum(row * design, axis=1) for row in residuals]).ravel()

@@ -111,6 +111,7 @@ def logistic_fit(
         return np.asarray(np.sum(coefficients[:, None] * design, axis=0))
 
     def slope(coefficients: Floats) -> Slope:
+        """Return the gradient and the information of the log likelihood."""
         probability = expit(log_odds(coefficients))
         variance = total * probability * (1 - probability)
         information = [[np.sum(variance * row * column) for column in design] for row in design]

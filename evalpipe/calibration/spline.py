@@ -262,6 +262,7 @@ class _Smoother:
         table, pieces, size = self.table, self.basis[1], self.size(penalty)
 
         def value(curve: Floats) -> float:
+            """Return the log likelihood of a curve less its penalty."""
             fit = log_likelihood(self.log_odds(curve), table.events, table.others)
             return fit - 0.5 * float(np.sum(size * curve**2))
 
@@ -269,6 +270,7 @@ class _Smoother:
             return self.information(table.total * probability * (1 - probability), pieces)
 
         def slope(curve: Floats) -> Slope:
+            """Return the gradient of it, by the coordinates of the curve, and the information."""
             probability = expit(self.log_odds(curve))
             missed = self.moments(table.events - table.total * probability, 3).T
             gradient = np.sum(pieces * missed[..., None], axis=(0, 1)) - size * curve

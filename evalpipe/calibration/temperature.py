@@ -83,9 +83,11 @@ def _inverse_temperature_of_levels(training: Training) -> float:
         raise Unfit("every row's outcome has the highest probability, so the likelihood has no maximum")
 
     def value(inverse: Floats) -> float:
+        """Return the log likelihood: each level's log odds are against the true level, whose own are 0."""
         return -float(np.sum(weight * log_sum_exp(inverse[0] * log_odds, 1)))
 
     def slope(inverse: Floats) -> Slope:
+        """Return its derivative, and the information: the variance of log odds over the levels."""
         probability = softmax(inverse[0] * log_odds)
         mean = np.sum(probability * log_odds, axis=1)
         variance = np.sum(probability * (log_odds - mean[:, None]) ** 2, axis=1)

@@ -124,6 +124,7 @@ def ratio_limited(ratio: Drawn, level: float) -> Limited:
     Katz, Baptista, Azen & Pike (1978) for the scale.
     """
     def log_scale_limits(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:
+        """Return normal limits of the logarithm, as ratios; replicates of 0, which have none, do not count."""
         logs = log(np.where(replicates > 0, replicates, np.nan))
         limits = Wald(math.log(value), bootstrap_error(logs)).limits(level)
         if limits is None:

@@ -162,11 +162,13 @@ def folded_limits(gaps: Floats, errors: Floats, level: float) -> tuple[float, fl
     total, spread = float(errors.sum()), math.sqrt(float((errors**2).sum()))
 
     def excess(k: float, side: int) -> float:
+        """Return how far a limit of the sum lies above the observed sum, where distances are k errors."""
         mean = math.sqrt(2 / math.pi) * math.exp(-k * k / 2) + k * (1 - 2 * float(ndtr(-k)))
         deviation = math.sqrt(max(1 + k * k - mean * mean, 0.0))
         return total * mean + side * reach * spread * deviation - observed
 
     def limit(side: int) -> float:
+        """Return the sum of true distances whose upper (1) or lower (-1) limit is the observed sum."""
         if total == 0:
             return observed
         far = observed / total + reach + 1
