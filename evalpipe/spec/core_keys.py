@@ -206,22 +206,24 @@ class Model(ModelKeys):
 
 
 def gives(model: Model, threshold: float | ThresholdRule | None = None) -> frozenset[str]:
-    """Return the needs of metrics that a model can serve, from its keys and the spec's ``threshold``."""
-    has = {key for key, value in model if value is not None}
-    served: set[str] = {"truth"} | ({"labels", "values"} if has & {"prediction", "rate"} else set())
-    if "loo_prediction" in has or {"prediction", "leverage"} <= has:
-        served |= {"loo_values"}
-    if has & {"probability", "probabilities", "scores"} or {"score", "scale"} <= has:
-        served |= {"labels", "probabilities", "scores"}
-    elif "score" in has:
-        served |= {"scores"} | ({"labels"} if "threshold" in has or tunes(threshold) else set())
-    return frozenset(served)
+    """Return what metrics may need and a model gives, such as "labels", by its keys and the spec's ``threshold``."""
+    keys = {key for key, value in model if value is not None}
+    needs_met: set[str] = {"truth"}
+    if keys & {"prediction", "rate"}:  # labels of classes, or values of numbers: the task tells
+        needs_met |= {"labels", "values"}
+    if "loo_prediction" in keys or {"prediction", "leverage"} <= keys:
+        needs_met |= {"loo_values"}
+    if keys & {"probability", "probabilities", "scores"} or {"score", "scale"} <= keys:
+        needs_met |= {"labels", "probabilities", "scores"}
+    elif "score" in keys:
+        needs_met |= {"scores"} | ({"labels"} if "threshold" in keys or tunes(threshold) else set())
+    return frozenset(needs_met)
 
 
 def all_give(
     model: Model, recalibrate: object | None, threshold: float | ThresholdRule | None = None
 ) -> frozenset[str]:
-    """Return which needs a model and its variants can serve; ``recalibrate`` is that of the spec, None without any.
+    """Return what metrics may need and a model or its variants give; ``recalibrate`` is that of the spec, if any.
 
     Variants of a raw score have probabilities, which the model itself has not.
     """

@@ -55,7 +55,7 @@ class _PartialReader:
         self.holders = {loc[:depth] for loc in self.wrong for depth in range(len(loc))}
 
     def read(self, declared: Any, value: Any, loc: Loc) -> Any:
-        """Read a value as a declared type; return a blank where it is wrong, unless only a part of it is."""
+        """Read a value as a declared type; return a blank in its place where it is wrong, and not only a part of it."""
         kind, value = _meant_form(declared, value)
         if (loc in self.wrong and loc not in self.holders) or not _fits(kind, value):
             return self.blank(kind, loc)
@@ -66,10 +66,10 @@ class _PartialReader:
         if _is_subclass(kind, RootModel):
             return kind.model_construct(self.read(_declared_type(kind.model_fields["root"]), value, loc))
         if _is_subclass(kind, BaseModel):
-            return self.part(kind, value, loc)
+            return self.read_mapping(kind, value, loc)
         return kind.read(value) if hasattr(kind, "read") else value
 
-    def part(self, kind: type[BaseModel], value: Any, loc: Loc) -> BaseModel:
+    def read_mapping(self, kind: type[BaseModel], value: Any, loc: Loc) -> BaseModel:
         """Read a mapping key by key; ``value`` is the mapping in the file."""
         gathered = getattr(kind, "gathered", dict)(value)
         values: dict[str, Any] = {}
@@ -89,7 +89,7 @@ class _PartialReader:
         if _is_subclass(kind, RootModel):
             return kind.model_construct("")
         if _is_subclass(kind, BaseModel):
-            return self.part(kind, {}, loc)
+            return self.read_mapping(kind, {}, loc)
         if hasattr(kind, "blank"):
             return kind.blank()
         origin = get_origin(kind) or kind
@@ -222,7 +222,7 @@ def refer(
     draft: Draft, loc: Loc, known: Sequence[str], code: str, message: str, hint: str | None,
     *, key: bool = False, meant: Callable[[str, Sequence[str]], str | None] = closest, notes: tuple[str, ...] = (),
 ) -> Iterator[Problem]:
-    """Report the name or level at ``loc`` (the key there, if so asked) where it is none of those that are ``known``.
+    """Report the name or level at ``loc``, or the ``key`` there, where it is none of those that are ``known``.
 
     ``hint`` is the way out where ``meant`` finds no known name that the one written was meant for.
     """

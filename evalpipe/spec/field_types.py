@@ -96,10 +96,10 @@ Level = Shown | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_
 """One value of the outcome: a text, true or false, or a number, as it is in the data, however it is stored there."""
 
 
-def _checked(holds: Callable[[str], bool]) -> AfterValidator:
-    """Mark a text of which ``holds`` must be true; the schema's pattern says in messages what it is."""
+def _checked(is_valid: Callable[[str], bool]) -> AfterValidator:
+    """Mark a text of which ``is_valid`` must be true; the schema's pattern says in messages what it is."""
     def refuse(text: str) -> str:
-        if not holds(text):
+        if not is_valid(text):
             raise PydanticCustomError("wrong_text", "not a text of this form")
         return text
 
@@ -354,6 +354,7 @@ class SpecPart(Documented):
 
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write the mapping by the names of its keys in a spec, without keys marked `UNWRITTEN` at their default."""
         fields = type(self).model_fields
         idle = {name for name, field in fields.items()
                 if UNWRITTEN in field.metadata and getattr(self, name) == field.default}

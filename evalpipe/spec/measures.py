@@ -101,7 +101,7 @@ class MetricChoice:
             return self.written()
         metric, written = registry[self.metric], dict(self.options)
         options = {name for name in metric.option_types if name in written or name not in metric.from_spec}
-        # Options from the spec are required of the model that fills in defaults, so they get values of no account.
+        # Options from the spec are required of the model that fills in defaults, so they get placeholders.
         stand_ins = {name: ((0.0,),) if name in metric.alone else 0.5 for name in metric.from_spec}
         filled = metric.options.model_validate(stand_ins | written).model_dump(mode="json", include=options)
         return MetricChoice(metric.name, filled, self.average, self.prevalence).written()
@@ -193,7 +193,7 @@ class MeasureExpression(SpecPart):
     """What it is called on the card; made of its name where absent."""
 
     @model_serializer(mode="wrap")
-    def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_absent_keys(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {key: item for key, item in handler(self).items() if item not in (None, {})}
 
     @property

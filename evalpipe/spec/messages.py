@@ -53,28 +53,31 @@ def is_key(name: object) -> bool:
 
 
 def bad_key(name: str, shown: str) -> tuple[str, str | None]:
-    """Return what is wrong with the name of a model, dataset or variant, ``shown`` so, and what to write instead."""
-    fixed = unicodedata.normalize("NFC", _UNSEEN.sub(" ", name).replace("+", "_"))
-    fixed = fixed.lstrip(" -=@")[:MAX_NAME].rstrip()
+    """Return what is wrong with the name of a model, dataset or variant, and a valid name to write instead.
+
+    ``shown`` stands for the name in the message: in quotes, or as the spec has it.
+    """
+    valid = unicodedata.normalize("NFC", _UNSEEN.sub(" ", name).replace("+", "_"))
+    valid = valid.lstrip(" -=@")[:MAX_NAME].rstrip()
     message = _name_fault(name, shown)
-    assert message is not None  # noqa: S101 - the pattern and the faults are of the same names
+    assert message is not None  # noqa: S101 - what the pattern of a name refuses has a fault
     if message == _not_composed(shown):
         return message, f"write it in the composed form: unicodedata.normalize('NFC', {quoted(name)})"
-    return message, f"write '{fixed}'" if is_key(fixed) else None
+    return message, f"write '{valid}'" if is_key(valid) else None
 
 
 def bad_plain_name(name: str, shown: str) -> tuple[str, str | None]:
     """Return what is wrong with the name of an evaluation or of a condition, and what to write instead."""
-    fixed = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_.-")[:MAX_NAME]
+    valid = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_.-")[:MAX_NAME]
     message = _too_long_name(shown) if len(name) > MAX_NAME else f"{shown} is not {RULES[NAME]}"
-    return message, f"write '{fixed}'" if fixed else None
+    return message, f"write '{valid}'" if valid else None
 
 
 def bad_identifier(name: str, shown: str) -> tuple[str, str | None]:
     """Return what is wrong with a name that stands in expressions, and what to write instead."""
-    fixed = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_").lstrip("0123456789_")[:MAX_NAME]
+    valid = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_").lstrip("0123456789_")[:MAX_NAME]
     message = _too_long_name(shown) if len(name) > MAX_NAME else f"{shown} is not {RULES[IDENTIFIER]}"
-    return message, f"write '{fixed}'" if fixed else None
+    return message, f"write '{valid}'" if valid else None
 
 
 def _name_fault(name: str, shown: str) -> str | None:
@@ -142,7 +145,7 @@ class Alternatives:
         return Alternatives(self.root, schemas)
 
     def _within(self, schema: Schema, part: str | int) -> list[Schema]:
-        """Return the schemas of a key, or of an item, of the values that a schema describes."""
+        """Return the schemas of the value at ``part``, a key or an index, of what a schema describes."""
         if isinstance(part, int):
             inner = schema.get("items")
         elif part in schema.get("properties", {}):
@@ -164,7 +167,7 @@ class Alternatives:
 
     @property
     def patterns(self) -> set[str]:
-        """The patterns of texts here."""
+        """The regular expressions that texts here have to match."""
         return {schema["pattern"] for schema in self.schemas if "pattern" in schema}
 
     def accept(self, *types: str) -> bool:
@@ -235,9 +238,9 @@ _PERCENT = 100
 
 
 def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()) -> list[Problem]:
-    """Translate a validation error of the data at ``prefix``, which ``schema`` describes; one problem for each place.
+    """Turn pydantic's errors about the data at ``prefix``, which ``schema`` describes, into problems, one a place.
 
-    What the rules of a chapter say is passed over.
+    Errors that the rules of a chapter report themselves, and values that could not be read, are passed over.
     """
     explainer = _Explainer(tree, Alternatives.of(schema), prefix)
     problems: dict[tuple[Loc, str], Problem] = {}
@@ -254,7 +257,7 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
         else:
             problem = explainer.problem(kind, loc, raw[-1] if raw else "")
         if problem is not None:
-            # A value may break each form of a union, at one place: the first error tells it.
+            # A value may break each form of a union: the first error tells it. Several keys may be missing in one.
             problems.setdefault((loc, str(raw[-1]) if kind == "missing" else ""), problem)
     return list(problems.values())
 
@@ -289,7 +292,10 @@ class _Explainer:
     prefix: Loc
 
     def problem(self, kind: str, loc: Loc, last: str | int) -> Problem | None:
-        """Return the problem of pydantic's error of a ``kind`` at ``loc``; None where another problem says the same."""
+        """Return the problem of pydantic's error of a ``kind`` at ``loc``; None where another problem says the same.
+
+        ``last`` ends pydantic's own location: the name of a missing key, or "[key]" where a key itself is wrong.
+        """
         tree, value, allowed = self.tree, self.tree.get(*loc), self._allowed(loc)
         if (kind == "missing" and self._misspelt(loc, str(last))) or (kind == "too_short" and value):
             return None
@@ -306,7 +312,7 @@ class _Explainer:
         return _wrong_value(tree, allowed, loc, _CODES.get(kind, "wrong-type"))
 
     def _allowed(self, loc: Loc) -> Alternatives:
-        """Return the schemas allowed at ``loc``; of the two forms of a dataset, the one that is meant."""
+        """Return the schemas allowed at ``loc``; of a dataset those of its form, with a query or with files."""
         allowed, written = self.root.at(loc[len(self.prefix) :]), self.tree.get(*loc)
         if loc[:1] != ("datasets",) or len(loc) != len(("datasets", "name")):
             return allowed
@@ -314,7 +320,7 @@ class _Explainer:
         return replace(allowed, schemas=tuple(form for form in allowed.schemas if source in form.get("properties", ())))
 
     def _unknown_key(self, loc: Loc) -> Problem:
-        """Report a key that its mapping does not have; an entry of the metrics that has it wrong is an expression."""
+        """Report a key that its mapping does not have; under `metrics` it is an expression's: metrics have options."""
         if loc[:1] != ("metrics",) or len(loc) != len(("metrics", 0, "key")):
             return unknown_key(self.tree, list(self._allowed(loc[:-1]).keys), loc)
         if loc[-1] in ("average", "prevalence"):
@@ -324,7 +330,7 @@ class _Explainer:
         return unknown_key(self.tree, list(MeasureExpression.model_fields), loc)
 
     def _misspelt(self, loc: Loc, name: str) -> bool:
-        """Tell whether a key stands at ``loc`` that is reported as a misspelling of ``name``."""
+        """Tell whether the mapping at ``loc`` has a misspelling of ``name``, reported already, so it is not missing."""
         value, known = self.tree.get(*loc), list(self._allowed(loc).keys)
         written = list(value) if isinstance(value, dict) else []
         free = [key for key in known if key not in written]
@@ -336,8 +342,9 @@ def existing(raw: Loc, tree: Tree) -> Loc:
     loc: Loc = ()
     for part in raw:
         value = tree.get(*loc)
-        inside = part in value if isinstance(value, dict) else isinstance(value, list) and isinstance(part, int)
-        loc = (*loc, part) if inside else loc
+        in_mapping = isinstance(value, dict) and part in value
+        in_list = isinstance(value, list) and isinstance(part, int)
+        loc = (*loc, part) if in_mapping or in_list else loc
     return loc
 
 
@@ -362,12 +369,15 @@ def unknown_key(tree: Tree, known: list[str], loc: Loc, notes: tuple[str, ...] =
 
 
 def bad_name(tree: Tree, loc: Loc, *, key: bool = False) -> Problem:
-    """Report a name with characters that names may not hold."""
+    """Report a name, of a ``key`` or a value at ``loc``, with characters that names may not hold."""
     name = str(loc[-1] if key else tree.get(*loc))
     shown = quoted(name) if key else tree.show(*loc)
-    plain = not key and loc[:1] in (("name",), ("slices",))
-    fault_and_hint = bad_identifier if loc[:1] == ("metrics",) else bad_plain_name if plain else bad_key
-    message, hint = fault_and_hint(name, shown)
+    if loc[:1] == ("metrics",):
+        message, hint = bad_identifier(name, shown)
+    elif not key and loc[:1] in (("name",), ("slices",)):
+        message, hint = bad_plain_name(name, shown)
+    else:
+        message, hint = bad_key(name, shown)
     return tree.problem("bad-name", message, *loc, key=key, hint=None if tree.secret(*loc) and not key else hint)
 
 
@@ -381,7 +391,7 @@ def _wrong_value(tree: Tree, allowed: Alternatives, loc: Loc, code: str) -> Prob
     if loc == ("evalpipe",):
         message = f"expected {allowed.words}, the version of the spec format, got {tree.spell(*loc)}"
         return tree.problem(code, message, *loc)
-    # A number among words is of another type; among them it has no misspelling to guess.
+    # A value of another type than all choices, such as a number, is no misspelling of one.
     if code == "unknown-choice" and not any(type(choice) is type(value) for choice in allowed.choices):
         code = "wrong-type"
     guess = None
@@ -433,10 +443,10 @@ def _meant_day(value: str) -> str | None:
 
 def _meant_number(value: object, allowed: Alternatives) -> str | None:
     """Guess the number that was meant: a percentage as a share, one with a decimal comma, one in quotes."""
-    share = any(schema.get("maximum", schema.get("exclusiveMaximum")) == 1 for schema in allowed.schemas)
+    is_share = any(schema.get("maximum", schema.get("exclusiveMaximum")) == 1 for schema in allowed.schemas)
     if isinstance(value, str):
         percent = re.fullmatch(r"\s*([0-9.]+)\s*%\s*", value)
-        if percent and share:
+        if percent and is_share:
             return _percent_as_share(percent[1])
         if re.fullmatch(r"-?[0-9]*,[0-9]+", value):
             return f"write {value.replace(',', '.')}"
@@ -447,7 +457,8 @@ def _meant_number(value: object, allowed: Alternatives) -> str | None:
         return "remove the quotes" if is_number(number) else None
     if isinstance(value, float) and value.is_integer() and math.isfinite(value) and not allowed.accept("number"):
         return f"write {int(value)}"
-    return _percent_as_share(str(value)) if share and isinstance(value, int | float) and 2 <= value < _PERCENT else None
+    is_percent = is_share and isinstance(value, int | float) and 2 <= value < _PERCENT
+    return _percent_as_share(str(value)) if is_percent else None
 
 
 def _percent_as_share(percent: str) -> str | None:

@@ -55,17 +55,17 @@ def check_measure(
 ) -> tuple[Entry | None, list[Problem]]:
     """Check one measure that the spec asks for at ``loc``; the entry is None where something is wrong with it.
 
-    ``of_models`` says that all models must serve it.
+    With ``of_models`` every model has to give what the measure needs, such as probabilities.
     """
-    named = loc if draft.tree.get(*loc, "metric") is None else (*loc, "metric")
-    if not draft.readable(*named):
+    name_loc = loc if draft.tree.get(*loc, "metric") is None else (*loc, "metric")
+    if not draft.readable(*name_loc):
         return None, []
     if choice.metric not in draft.measures:
-        return None, [*unknown_metric(draft, named), *misspelt_keys(draft, loc, choice, common_keys(choice.metric))]
-    entry = Entry(loc, named, draft.measures[choice.metric], choice)
+        return None, [*unknown_metric(draft, name_loc), *misspelt_keys(draft, loc, choice, common_keys(choice.metric))]
+    entry = Entry(loc, name_loc, draft.measures[choice.metric], choice)
     faults = [*_not_for_task(draft, entry)] or [
         *([*_wrong_options(draft, entry)] or _missing_from_spec(draft, entry)), *_wrong_averages(draft, entry),
-        *check_prevalence(draft, entry), *(_unserved(draft, entry) if of_models else ()),
+        *check_prevalence(draft, entry), *(_unmet_needs(draft, entry) if of_models else ()),
     ]
     return (None if faults else entry), faults
 
@@ -78,12 +78,12 @@ def misspelt_keys(draft: Draft, loc: Loc, choice: MetricChoice, keys: Sequence[s
             yield unknown_key(draft.tree, list(keys), (*loc, key))
 
 
-def unknown_metric(draft: Draft, named: Loc, *, key: bool = False) -> Iterator[Problem]:
-    """Report the name at ``named`` (the key there, if so asked) where no metric is called so."""
-    shown = f"'{named[-1]}'" if key else draft.tree.show(*named)
-    name = level_text(named[-1] if key else draft.tree.get(*named))
-    advice = Advice(None) if draft.tree.secret(*named) and not key else draft.measures.advice(name)
-    yield from refer(draft, named, draft.measures.names, "unknown-metric", f"unknown metric {shown}",
+def unknown_metric(draft: Draft, name_loc: Loc, *, key: bool = False) -> Iterator[Problem]:
+    """Report the value at ``name_loc``, or the ``key`` there, where it is no name of a metric."""
+    shown = f"'{name_loc[-1]}'" if key else draft.tree.show(*name_loc)
+    name = level_text(name_loc[-1] if key else draft.tree.get(*name_loc))
+    advice = Advice(None) if draft.tree.secret(*name_loc) and not key else draft.measures.advice(name)
+    yield from refer(draft, name_loc, draft.measures.names, "unknown-metric", f"unknown metric {shown}",
                      advice.hint or LISTS_ALL, key=key, meant=lambda *_: None, notes=advice.notes)
 
 
@@ -100,13 +100,9 @@ def _not_for_task(draft: Draft, entry: Entry) -> Iterator[Problem]:
 
 
 def _wrong_averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
-    """Check how an entry is to be averaged over classes."""
-    here, written, task = (*entry.loc, "average"), entry.choice.average, draft.spec.task
-    why = (f"each measure of the expression {entry.metric.name} has its own average"
-           if isinstance(entry.metric, ExpressionMetric)
-           else f"{entry.metric.name} sees all classes at once" if entry.metric.sees == "classes"
-           else f"a {task} outcome has no classes" if task in NUMBERS
-           else "a binary outcome has one event" if task == "binary" else None)
+    """Report averages over classes that are unknown, listed twice, or that the measure cannot have."""
+    here, written = (*entry.loc, "average"), entry.choice.average
+    why = _why_no_average(entry, draft.spec.task)
     if written is None:
         return
     if why is not None:
@@ -128,6 +124,16 @@ def _wrong_averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
         if average in [earlier for _, earlier in averages[:index]]:
             message = f"the average {draft.tree.show(*loc)} is listed twice"
             yield draft.tree.problem("duplicate-average", message, *loc, hint="remove it")
+
+
+def _why_no_average(entry: Entry, task: str) -> str | None:
+    if isinstance(entry.metric, ExpressionMetric):
+        return f"each measure of the expression {entry.metric.name} has its own average"
+    if entry.metric.sees == "classes":
+        return f"{entry.metric.name} sees all classes at once"
+    if task in NUMBERS:
+        return f"a {task} outcome has no classes"
+    return "a binary outcome has one event" if task == "binary" else None
 
 
 def _wrong_options(draft: Draft, entry: Entry) -> Iterator[Problem]:
@@ -154,13 +160,13 @@ def _missing_from_spec(draft: Draft, entry: Entry) -> Iterator[Problem]:
     name = entry.metric.name
     for option, key in entry.metric.from_spec.items():
         if entry.choice.options.get(option) is None and getattr(draft.spec, key) is None:
-            alone = option in entry.metric.alone
+            is_of_spec_alone = option in entry.metric.alone  # such as costs, which no entry may have
             hint = f"add '{key}: …' to the spec"
-            if draft.spec.alone:
+            if draft.spec.alone:  # a spec of candidates with values in a table, without predictions
                 hint = f"read its values as they are: {{characteristic: {name}, …}}"
             yield draft.tree.problem(
-                "missing-option", f"{name} needs {option if alone else f'a {option}'}", *entry.named,
-                hint=hint if alone else f"write {{metric: {name}, {option}: …}}, or {hint}")
+                "missing-option", f"{name} needs {option if is_of_spec_alone else f'a {option}'}", *entry.named,
+                hint=hint if is_of_spec_alone else f"write {{metric: {name}, {option}: …}}, or {hint}")
 
 
 _UNSERVED = {
@@ -182,22 +188,23 @@ _UNSERVED = {
 """For each need: the code of its problem, the words for it, and the way out."""
 
 
-def _unserved(draft: Draft, entry: Entry) -> Iterator[Problem]:
-    """Report a metric that some model cannot serve, such as one of probabilities where there are only classes."""
+def _unmet_needs(draft: Draft, entry: Entry) -> Iterator[Problem]:
+    """Report a metric for which a model lacks what it needs, such as probabilities where there are only classes."""
     if isinstance(entry.metric, ExpressionMetric):  # its measures are checked where it is declared
         return
-    served = {name: all_give(model, draft.spec.recalibrate, draft.spec.threshold)
-              for name, model in draft.models.items()}
-    lacking = [name for name, needs in served.items() if len(needs) > 1 and entry.metric.needs not in needs]
-    shown = [kind for kind in ("score", "prediction", "rate")
-             if any(getattr(draft.models[name], kind) is not None for name in lacking)]
-    if shown:  # else a model's columns are refused already
+    needs_met = {name: all_give(model, draft.spec.recalibrate, draft.spec.threshold)
+                 for name, model in draft.models.items()}
+    # A model that meets one need at most has no columns that can be used, which is reported elsewhere.
+    lacking = [name for name, needs in needs_met.items() if len(needs) > 1 and entry.metric.needs not in needs]
+    kinds_of_columns = [kind for kind in ("score", "prediction", "rate")
+                        if any(getattr(draft.models[name], kind) is not None for name in lacking)]
+    if kinds_of_columns:  # else a model's columns are refused already
         code, need, hint = _UNSERVED[entry.metric.needs]
         noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
         if entry.metric.needs == "loo_values" and draft.spec.task == "regression":
             hint += ", or the leverages of a linear fit under 'leverage'"
         message = (f"{entry.metric.name} {need}, but the {noun} {listed(lacking, 'and')} {verb} only "
-                   f"{listed(shown, 'and')}")
+                   f"{listed(kinds_of_columns, 'and')}")
         yield draft.tree.problem(code, message, *entry.named, hint=hint)
 
 
@@ -205,25 +212,27 @@ def _listed_twice(draft: Draft, entries: list[Entry]) -> Iterator[Problem]:
     """Report metrics that are asked for twice with the same options."""
     first: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
-        keys = [(entry.metric.name, effective(draft, entry), at) for at in prevalences(draft, entry)]
-        same = next((first[key] for key in keys if key in first), entry)
+        keys = [(entry.metric.name, effective(draft, entry), prevalence) for prevalence in prevalences(draft, entry)]
+        earlier = next((first[key] for key in keys if key in first), None)
         first = dict.fromkeys(keys, entry) | first
-        if same is entry:
+        if earlier is None:
             continue
-        names = f"{draft.tree.show(*entry.named)} and {draft.tree.show(*same.named)}"
-        also = "" if same.choice.metric == entry.choice.metric else f" ({names} are names of the same metric)"
+        names = f"{draft.tree.show(*entry.named)} and {draft.tree.show(*earlier.named)}"
+        also = "" if earlier.choice.metric == entry.choice.metric else f" ({names} are names of the same metric)"
         message = f"{entry.metric.name} is listed twice with the same options{also}"
-        place = draft.tree.origin.place(*same.named)
+        place = draft.tree.origin.place(*earlier.named)
         notes = (f"first listed at {place}",) if place is not None else ()
         yield draft.tree.problem("duplicate-metric", message, *entry.named, hint="remove one of them", notes=notes)
 
 
 def effective(draft: Draft, entry: Entry) -> str:
-    """Return the effective options of an entry, as text."""
+    """Return all options and the average of an entry, with what the spec and defaults give, as text to compare."""
     filled = dict(entry.choice.options)
     for option, key in entry.metric.from_spec.items():
         declared = getattr(draft.spec, key)
-        filled.setdefault(option, declared and declared.mean if key == "prevalence" else declared)
+        if key == "prevalence" and declared:
+            declared = declared.mean
+        filled.setdefault(option, declared)
     try:
         options = entry.metric.options.model_validate(filled).model_dump(mode="json")
     except ValidationError:
@@ -245,7 +254,7 @@ def one_value(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:
 
 
 def known_value(draft: Draft, loc: Loc, known: KnownValue, why: str) -> tuple[Entry | None, list[Problem]]:
-    """Check a value that is given of a measure; the entry is None where the measure is wrong.
+    """Check a value of a measure that the spec states, found elsewhere; the entry is None where the measure is wrong.
 
     The measure has to be asked for, and to be one number: ``why`` begins the message where it is not.
     """
@@ -265,20 +274,20 @@ def _not_asked_for(draft: Draft, entry: Entry) -> Iterator[Problem]:
     standard = [MetricChoice(metric.name) for metric in registry if draft.spec.task in metric.standard]
     choices = standard if draft.spec.metrics is None else [
         choice for _, choice in draft.entries(draft.spec.choices, "metrics") if choice.metric in draft.measures]
-    same = [choice for choice in choices if draft.measures[choice.metric] is entry.metric]
+    of_metric = [choice for choice in choices if draft.measures[choice.metric] is entry.metric]
     wanted = _values_asked_for(draft, entry)
-    if not any(wanted & _values_asked_for(draft, replace(entry, choice=choice)) for choice in same):
-        how = " with these options" if same else ""
+    if not any(wanted & _values_asked_for(draft, replace(entry, choice=choice)) for choice in of_metric):
+        how = " with these options" if of_metric else ""
         hint = f"add it{how} to 'metrics'" if draft.spec.metrics is not None else "list it in 'metrics'"
         message = f"{entry.metric.name} is not in 'metrics'{how}"
         yield draft.tree.problem("not-asked-for", message, *entry.named, hint=hint)
 
 
 def _values_asked_for(draft: Draft, entry: Entry) -> set[tuple[str, str]]:
-    """Return the options, averages and prevalences that identify the values of an entry."""
+    """Return options with average, and prevalence, of each value that an entry asks for: what tells it from others."""
     choices = [replace(entry.choice, average=average) for average in entry.choice.averages or (None,)]
-    return {(effective(draft, replace(entry, choice=choice)), at)
-            for choice in choices for at in prevalences(draft, entry)}
+    return {(effective(draft, replace(entry, choice=choice)), prevalence)
+            for choice in choices for prevalence in prevalences(draft, entry)}
 
 
 def _wrong_limits(draft: Draft, loc: Loc, known: KnownValue) -> Iterator[Problem]:
@@ -325,7 +334,7 @@ def check_expressions(draft: Draft) -> Iterator[Problem]:
 
 
 def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first: dict[str, Loc]) -> Iterator[Problem]:
-    """Report a name that a metric, a disparity or another expression has."""
+    """Report a name of an expression that a metric or a disparity has, or an earlier expression, as ``first`` says."""
     here = (*loc, "name")
     if not entry.name or not draft.readable(*here):
         return
@@ -340,7 +349,7 @@ def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first: dict[st
 
 
 def _check_expression(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[Problem]:
-    """Check an expression: that it can be read, and that each name in it is a measure that the models serve."""
+    """Check that an expression can be read, and that models give what each measure that it names needs."""
     yield from _check_listed_measures(draft, loc, entry)
     if not draft.readable(*loc, "expression"):
         return
@@ -352,7 +361,7 @@ def _check_expression(draft: Draft, loc: Loc, entry: MeasureExpression) -> Itera
     if not names:
         yield _expression_problem(draft, loc, "bad-expression", "the expression names no measure",
                                   "name one, such as sensitivity", (0, len(entry.expression)))
-    for node in {node.name: node for node in reversed(names)}.values():
+    for node in {node.name: node for node in reversed(names)}.values():  # each name where it stands first
         if node.name not in entry.of:
             yield from _check_unlisted_name(draft, loc, entry, node)
     used = {node.name for node in names}
@@ -391,13 +400,13 @@ def _check_unlisted_name(draft: Draft, loc: Loc, entry: MeasureExpression, node:
         yield replace(problem, notes=advice.notes)
     else:
         for fault in check_measure(draft, (*loc, "expression"), MetricChoice(node.name))[1]:
-            listed = f"list it under 'of' with the option, as in {{x: {{metric: {node.name}, …}}}}"
-            way_out = listed if fault.code == "missing-option" else fault.hint
+            to_list = f"list it under 'of' with the option, as in {{x: {{metric: {node.name}, …}}}}"
+            way_out = to_list if fault.code == "missing-option" else fault.hint
             yield replace(_expression_problem(draft, loc, fault.code, fault.message, way_out, span), notes=fault.notes)
 
 
 def _nested_expression(name: str) -> tuple[str, str]:
-    """Return the message for an expression that names another one."""
+    """Return the message, and the hint, for an expression that names another one."""
     return f"{quoted(name)} is an expression itself, and expressions are of metrics alone", "write it out in brackets"
 
 
@@ -420,9 +429,9 @@ def _wrong_range(draft: Draft, loc: Loc, entry: MeasureExpression) -> Iterator[P
 def _expression_problem(
     draft: Draft, loc: Loc, code: str, message: str, hint: str | None, span: tuple[int, int]
 ) -> Problem:
-    """Make a problem of an expression at a ``span`` of its characters; where these have no place, it counts them.
+    """Make a problem that points at a ``span`` of the characters of an expression, or counts them where it cannot.
 
-    What came from the environment is not shown.
+    Nothing is shown of an expression from the environment, which may hold a secret.
     """
     here, (start, end) = (*loc, "expression"), span
     written, place = str(draft.tree.get(*here)), draft.tree.origin.place(*here)

@@ -83,7 +83,7 @@ def expand(
 
 
 def literal(text: str) -> str:
-    """Return a text with defaults, or nothing, in place of references to the environment."""
+    """Return what a text holds by itself: defaults, or nothing, in place of references to the environment."""
     def replacement(token: re.Match[str]) -> str:
         if token["body"] is None:
             return "${"
@@ -284,7 +284,7 @@ class Tree:
         return () if place is None else (f"{words} {place}",)
 
     def secret(self, *loc: str | int) -> bool:
-        """Tell whether an environment variable took part in the value at ``loc``."""
+        """Tell whether an environment variable took part in the value at ``loc``, so that it is not shown."""
         return loc in self.origin.environment
 
     def show(self, *loc: str | int) -> str:

@@ -218,16 +218,17 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         self.depth, self.values = self.depth + 1, self.values + 1
         if self.depth > MAX_DEPTH + 1:
-            raise self._beyond("too-deep", f"values are nested more than {MAX_DEPTH} deep", "is a bracket left open?")
+            message = f"values are nested more than {MAX_DEPTH} deep"
+            raise self._limit_error("too-deep", message, "is a bracket left open?")
         if self.values > MAX_VALUES:
             hint = "is this the data? Give the YAML file, and name the data under 'datasets'"
-            raise self._beyond("too-many-values", f"the file has more than {MAX_VALUES:,} keys and values", hint)
+            raise self._limit_error("too-many-values", f"the file has more than {MAX_VALUES:,} keys and values", hint)
         try:
             return super().compose_node(parent, index)
         finally:
             self.depth -= 1
 
-    def _beyond(self, code: str, message: str, hint: str) -> _LimitError:
+    def _limit_error(self, code: str, message: str, hint: str) -> _LimitError:
         return _LimitError(code, message, hint, self.peek_event().start_mark.index)  # type: ignore[no-untyped-call]
 
 
@@ -289,7 +290,7 @@ class _Builder:
         return Node(content, place)
 
     def _within_limits(self, node: yaml.Node, place: Place) -> bool:
-        """Refuse a node that contains itself, and nodes beyond the limit of what aliases may add."""
+        """Tell whether a node may be built; report one that contains itself, and the first that aliases may not add."""
         if id(node) in self.open:
             self._report("too-many-aliases", "this value contains itself through an alias", place)
             return False
@@ -306,20 +307,20 @@ class _Builder:
         for key_node, value_node in node.value:
             key = self._key(key_node, content)
             if key is not None:
-                content[key] = self._value(key_node, value_node)
+                content[key] = self._value_of_key(key_node, value_node)
             elif _is_merge(key_node):
                 # Refused, but followed: what the author meant to be here should not be called missing.
                 value = self.node(value_node).content
                 merged.update(value if isinstance(value, dict) else {})
         return {**{key: value for key, value in merged.items() if key not in content}, **content}
 
-    def _value(self, key_node: yaml.Node, value_node: yaml.Node) -> Node:
+    def _value_of_key(self, key_node: yaml.Node, value_node: yaml.Node) -> Node:
         """Build the value of a key; one in block style is shown at its key."""
-        outside, self.path = self.path, (*self.path, str(key_node.value))
+        outer_path, self.path = self.path, (*self.path, str(key_node.value))
         place, value = self._place(key_node), self.node(value_node)
-        self.path = outside
-        block = isinstance(value_node, yaml.CollectionNode) and not value_node.flow_style
-        return replace(value, key=place, place=place if block else value.place)
+        self.path = outer_path
+        in_block_style = isinstance(value_node, yaml.CollectionNode) and not value_node.flow_style
+        return replace(value, key=place, place=place if in_block_style else value.place)
 
     def _key(self, node: yaml.Node, content: dict[str, Node]) -> str | None:
         """Return the key's text, or None after reporting why it cannot stand here."""
@@ -343,7 +344,7 @@ class _Builder:
         return None
 
     def _scalar(self, node: yaml.ScalarNode, place: Place) -> Node:
-        """Build a scalar, its references to the environment replaced."""
+        """Build a scalar, its references to the environment replaced; the day of ``${date}`` is put in later."""
         content: object = UNREADABLE
         try:
             expanded = expand(node.value, self.environment, private=is_private(self.path))
@@ -393,5 +394,5 @@ def _is_merge(node: yaml.Node) -> bool:
 
 
 def _writable(text: str) -> bool:
-    """Tell whether a text can be written as UTF-8."""
+    """Tell whether a text can be written as UTF-8: a lone surrogate, half of a pair, cannot."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
