@@ -88,11 +88,11 @@ def _expected_of_gates(
 
 def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
     """Return the parts that each dataset is read in, by dataset; ``why`` is the reason for parts not in the cache."""
-    from evalpipe.streams.cache import cache_folder, fresh_parts
+    from evalpipe.streams.cache import cache_folder, states_of_parts
 
     return {name: [{"file": part.file, "first_row": part.first, "rows": part.rows, "cached": part.why is None,
                     "why": part.why} for part in parts]
-            for name, parts in fresh_parts(plan, cache_folder(folder)).items()}
+            for name, parts in states_of_parts(plan, cache_folder(folder)).items()}
 
 
 def _part_lines(parts: dict[str, list[dict[str, Any]]]) -> list[str]:

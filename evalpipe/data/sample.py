@@ -105,6 +105,7 @@ class Predictions:
         limits = self.threshold_at(np.asarray(cuts)) if thresholds is None else thresholds
         values = self.score if self.probability is None else self.probability
         reportable = None if self.zone is None else reportable_rows(self.zone, values, limits)
+        # Log odds are compared themselves, for probabilities near 0 and 1 round to ties.
         predicted = self.score >= cuts if self.log_odds or thresholds is None else values >= limits
         return replace(self, predicted=predicted, reportable=reportable)
 
@@ -167,12 +168,12 @@ class ShownStep:
 class ClusterCounts:
     """Counts of observations by cluster and coarse cell, where rows are fine cells of a dataset too large for memory.
 
-    ``place`` [n] is the coarse cell of each row, ``weight`` [n] its weight. ``cells``, ``clusters`` and
+    ``coarse_cell`` [n] is that of each row, ``weight`` [n] its weight. ``cells``, ``clusters`` and
     ``counts``, all [m], are the coarse cell, the cluster (from 0) and the observations of each pair that has any. Each
     of the ``units`` clusters may be a random group of clusters; ``known`` is the number of clusters, then an estimate.
     """
 
-    place: Wholes
+    coarse_cell: Wholes
     weight: Floats
     cells: Wholes
     clusters: Wholes
@@ -183,23 +184,26 @@ class ClusterCounts:
     @cached_property
     def sizes(self) -> Floats:
         """The total weight of the rows in each coarse cell, [cells], above zero."""
-        return np.asarray(np.bincount(self.place, self.weight), float)
+        return np.asarray(np.bincount(self.coarse_cell, self.weight), float)
 
     def inside(self, rows: Wholes | None) -> int:
         """Return the number of clusters (or groups) with observations in ``rows``, positions of rows; None for all."""
         if rows is None:
             return self.units
         chosen = np.zeros(len(self.sizes), bool)
-        chosen[self.place[rows]] = True
+        chosen[self.coarse_cell[rows]] = True
         return len(np.unique(self.clusters[chosen[self.cells]]))
 
     def of_each(self, rows: Wholes | None) -> Iterator[Wholes]:
-        """Yield for each cluster (or group) the indices into ``rows``, or of all rows, of those that may be of it."""
-        place = self.place if rows is None else self.place[rows]
+        """Yield for each cluster (or group) the indices into ``rows``, or of all rows, of those that may be of it.
+
+        Clusters are counted by coarse cell, so these are all rows of the coarse cells that it has observations in.
+        """
+        coarse_cells = self.coarse_cell if rows is None else self.coarse_cell[rows]
         for cluster in range(self.units):
             occupied = np.zeros(len(self.sizes), bool)
             occupied[self.cells[self.clusters == cluster]] = True
-            positions = np.flatnonzero(occupied[place])
+            positions = np.flatnonzero(occupied[coarse_cells])
             if len(positions):
                 yield positions
 
@@ -213,7 +217,7 @@ class ClusterCounts:
 
     def mean(self, values: Floats) -> Floats:
         """Return the weighted mean of values of rows [n] in each coarse cell."""
-        return np.asarray(np.bincount(self.place, self.weight * values) / self.sizes)
+        return np.asarray(np.bincount(self.coarse_cell, self.weight * values) / self.sizes)
 
 
 @dataclass(frozen=True, slots=True)

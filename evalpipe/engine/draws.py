@@ -153,7 +153,7 @@ def cluster_view(clusters: ClusterCounts, view: View, rows: Wholes) -> ClusterVi
     """Return how many observations each cluster has in each cell of a view of the rows at positions ``rows`` [k]."""
     cell_of_row = np.repeat(np.arange(len(view.starts)), np.diff(view.starts, append=len(view.unit)))
     row_indices = rows[view.unit]
-    coarse, coarse_index = np.unique(clusters.place[row_indices], return_inverse=True)
+    coarse, coarse_index = np.unique(clusters.coarse_cell[row_indices], return_inverse=True)
     part_codes, part_of_row = np.unique(cell_of_row * len(coarse) + coarse_index, return_inverse=True)
     cell_of_part, coarse_of_part = np.divmod(part_codes, len(coarse))
     share = np.bincount(part_of_row, clusters.weight[row_indices]) / clusters.sizes[coarse][coarse_of_part]
@@ -172,7 +172,7 @@ def _variance_within_cells(sample: Sample, name: str) -> float:
     tied = np.bincount(score_index, weight)
     rank = (np.cumsum(tied) - tied / 2)[score_index] - weight.sum() / 2
     total = float((weight * rank**2).sum())
-    mean = sample.by_cluster.mean(rank)[sample.by_cluster.place]
+    mean = sample.by_cluster.mean(rank)[sample.by_cluster.coarse_cell]
     return float((weight * (rank - mean) ** 2).sum()) / total if total else 0.0
 
 

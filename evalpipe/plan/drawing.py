@@ -26,7 +26,7 @@ class EdgesPlan(NamedTuple):
 
 
 def edges_of(plan: Plan) -> EdgesPlan:
-    """Return the bins, digits and thresholds that the measures, curves and models of a plan use."""
+    """Return the bins, digits and thresholds that a plan uses: no cell of the grid may lie on both sides of an edge."""
     measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
     leaves = [leaf for entry in measures for leaf in entry.leaves]
     bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.settings.bins}
@@ -105,12 +105,12 @@ def drawing(plan: Plan) -> DrawingPlan:
         grouped = sentence("groups-above", most=GROUPS, error=100 * group_error(GROUPS))
         return (DrawingPlan("cells", plan.streaming.reason) if plan.cluster is None
                 else DrawingPlan("clusters", grouped))
-    refused = plan.mode == "grid"
+    asks_for_grid = plan.mode == "grid"
     if plan.cluster is not None:
-        return DrawingPlan("clusters", sentence("whole-clusters"), refused)
+        return DrawingPlan("clusters", sentence("whole-clusters"), asks_for_grid)
     if plan.mode == "exact":
         return DrawingPlan("rows", sentence("mode-asked", mode="exact"))
     if reason is not None:
-        return DrawingPlan("rows", reason, refused)
+        return DrawingPlan("rows", reason, asks_for_grid)
     auto = DrawingPlan("auto", sentence("up-to-rows", most=most_rows(plan)))
-    return DrawingPlan("cells", sentence("mode-asked", mode="grid")) if refused else auto
+    return DrawingPlan("cells", sentence("mode-asked", mode="grid")) if asks_for_grid else auto

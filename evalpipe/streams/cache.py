@@ -65,17 +65,17 @@ def encode(tables: Tables) -> bytes:
         "asked": {"edges": len(layout.edges), "totals": list(map(_option_json, layout.totals)),
                   "models": layout.models},
         "rows": dict(sorted(tables.rows.items())), "levels": dict(sorted(tables.levels.items())),
-        "counts": [[*key, [_group_counts(group, cells, arrays) for group, cells in _ordered_groups(groups)]]
+        "counts": [[*key, [_append_group(group, cells, arrays) for group, cells in _ordered_groups(groups)]]
                    for key, groups in sorted(tables.counts.items())],
-        "fractions": [[model, *_sparse(totals, totals != 0, arrays)]
+        "fractions": [[model, *_append_sparse(totals, totals != 0, arrays)]
                       for model, totals in sorted(tables.fractions.items())],
-        "singles": [[model, *_sparse(singles.view(np.int64), ~np.isinf(singles), arrays)]
+        "singles": [[model, *_append_sparse(singles.view(np.int64), ~np.isinf(singles), arrays)]
                     for model, singles in sorted(tables.shared_scores.items())],
         "totals": [[*key[:2], _option_json(key[2]),
                     [[_group_json(group), _sums_json(sums)] for group, sums in _ordered_groups(groups)]]
                    for key, groups in sorted(tables.totals.items(), key=repr)],
-        "keys": None if tables.keys is None else _appended(tables.keys.view(np.int64), arrays),
-        "clusters": [[*key, [_group_counts(group, cells, arrays) for group, cells in _ordered_groups(groups)]]
+        "keys": None if tables.keys is None else _append(tables.keys.view(np.int64), arrays),
+        "clusters": [[*key, [_append_group(group, cells, arrays) for group, cells in _ordered_groups(groups)]]
                      for key, groups in sorted(tables.clusters.items())],
     }
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -93,26 +93,26 @@ def decode(data: bytes) -> Tables:
     header, arrays = json.loads(plain[_LENGTH : _LENGTH + length]), _Arrays(plain[_LENGTH + length :])
     layout = header["asked"]
     edges = tuple(arrays.next(layout["edges"]).view(np.float64).tolist())
-    tables = Tables(TableLayout(edges, tuple(map(_option_from, layout["totals"])), tuple(layout["models"])))
+    tables = Tables(TableLayout(edges, tuple(map(_option_from_json, layout["totals"])), tuple(layout["models"])))
     tables.rows = header["rows"]
     tables.levels = {level: (rows, weight) for level, (rows, weight) in header["levels"].items()}
     for slicing, model, groups in header["counts"]:
-        tables.counts[slicing, model] = {_group_from(group): arrays.cells(size) for group, size in groups}
+        tables.counts[slicing, model] = {_group_from_json(group): arrays.cells(size) for group, size in groups}
     for model, size, count in header["fractions"]:
         tables.fractions[model] = arrays.sparse(np.zeros(size, np.int64), count)
     for model, size, count in header["singles"]:
         bits = arrays.sparse(np.full(size, np.inf).view(np.int64), count)
         tables.shared_scores[model] = bits.view(np.float64)
     for slicing, model, option, groups in header["totals"]:
-        tables.totals[slicing, model, _option_from(option)] = {
-            _group_from(group): _sums_from(**sums) for group, sums in groups}
+        tables.totals[slicing, model, _option_from_json(option)] = {
+            _group_from_json(group): _sums_from_json(**sums) for group, sums in groups}
     tables.keys = None if header["keys"] is None else arrays.next(header["keys"]).view(np.uint64)
     for slicing, model, groups in header["clusters"]:
-        tables.clusters[slicing, model] = {_group_from(group): arrays.cells(size) for group, size in groups}
+        tables.clusters[slicing, model] = {_group_from_json(group): arrays.cells(size) for group, size in groups}
     return tables
 
 
-def _appended(array: Wholes, arrays: list[Wholes]) -> int:
+def _append(array: Wholes, arrays: list[Wholes]) -> int:
     """Append an array to ``arrays``, and return its length."""
     arrays.append(array)
     return len(array)
@@ -122,20 +122,20 @@ def _option_json(option: tuple[str, tuple[tuple[str, Any], ...]]) -> list[Any]:
     return [option[0], [list(pair) for pair in option[1]]]
 
 
-def _option_from(entry: list[Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
+def _option_from_json(entry: list[Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
     return entry[0], tuple((key, value) for key, value in entry[1])
 
 
 def _group_json(group: RowGroup) -> list[Any]:
-    return [group.labels, group.event, group.picked]
+    return [group.labels, group.event, group.states]
 
 
-def _group_from(entry: list[Any]) -> RowGroup:
+def _group_from_json(entry: list[Any]) -> RowGroup:
     """Return the group from its JSON, whose lists were tuples."""
-    labels, event, picked = entry
+    labels, event, states = entry
     return RowGroup(
         None if labels is None else tuple((column, label) for column, label in labels), event,
-        tuple(None if state is None else (state[0], state[1]) for state in picked))
+        tuple(None if state is None else (state[0], state[1]) for state in states))
 
 
 def _ordered_groups(groups: Mapping[RowGroup, Value]) -> Iterator[tuple[RowGroup, Value]]:
@@ -143,14 +143,14 @@ def _ordered_groups(groups: Mapping[RowGroup, Value]) -> Iterator[tuple[RowGroup
     yield from sorted(groups.items(), key=lambda entry: json.dumps(_group_json(entry[0])))
 
 
-def _group_counts(group: RowGroup, cells: CellCounts, arrays: list[Wholes]) -> list[Any]:
+def _append_group(group: RowGroup, cells: CellCounts, arrays: list[Wholes]) -> list[Any]:
     """Append the cells and counts of a group to ``arrays``; return its entry in the header: group, number of cells."""
     # Distances between neighbouring cells are small numbers, which take fewer bytes than the cells.
     arrays += [np.diff(cells.cells, prepend=0), cells.counts]
     return [_group_json(group), len(cells.cells)]
 
 
-def _sparse(values: Wholes, is_kept: Flags, arrays: list[Wholes]) -> tuple[int, int]:
+def _append_sparse(values: Wholes, is_kept: Flags, arrays: list[Wholes]) -> tuple[int, int]:
     """Append the indices and values of kept entries to ``arrays``; return how many values there are, and are kept."""
     indices = np.flatnonzero(is_kept)
     arrays += [np.diff(indices, prepend=0), values[indices]]
@@ -163,7 +163,8 @@ def _sums_json(sums: ExactSums) -> dict[str, Any]:
         [window, (totals / unit(window)).astype(np.int64).tolist()] for window, totals in sorted(sums.windows.items())]}
 
 
-def _sums_from(size: int, top: int | None, terms: int, windows: list[Any]) -> ExactSums:
+def _sums_from_json(size: int, top: int | None, terms: int, windows: list[Any]) -> ExactSums:
+    """Return exact sums from their JSON, whose totals are whole multiples of the unit of each window of bits."""
     return ExactSums(size, {window: np.array(totals) * unit(window) for window, totals in windows}, top, terms)
 
 
@@ -183,7 +184,7 @@ class _Arrays:
         """Return the next ``size`` integers."""
         part = self._data[self._position : self._position + size * _WORD]
         self._position += size * _WORD
-        words = np.ascontiguousarray(part.reshape(_WORD, -1).T).view("<i8")
+        words = np.ascontiguousarray(part.reshape(_WORD, -1).T).view("<i8")  # undoes `_bytes_by_rank`
         return words.reshape(-1).astype(np.int64, copy=False)
 
     def cells(self, size: int) -> CellCounts:
@@ -228,7 +229,7 @@ def request_sha256(plan: Plan, dataset: DatasetPlan, layout: TableLayout) -> str
 def key_of(sha256: str, shown: str, part: Part, request: str) -> str:
     """Return the cache key of the tables of a part, from the ``sha256`` of its file and the `request_sha256`.
 
-    Of the path ``shown`` for the file only columns in the names of its folders count.
+    Of the path ``shown`` only columns in the names of its folders count, such as year=2026: a file may be moved.
     """
     return _sha256([sha256, folder_columns(shown), part.first, part.rows, request])
 
@@ -305,7 +306,7 @@ class Cache:
             _write_atomically(self.folder / f"{entry.key}{SUFFIX}", json.dumps(about).encode() + b"\n" + tables)
 
     def finish(self, used: list[str]) -> None:
-        """Write down the keys that a run used which has read all its parts."""
+        """Write down the keys that a run which has read all its parts ``used``: other entries may then be removed."""
         with self._write_errors():
             self.folder.mkdir(parents=True, exist_ok=True)
             _write_atomically(self.folder / LAST, (json.dumps(sorted(used), indent=1) + "\n").encode())
@@ -318,7 +319,7 @@ class Cache:
             return None
 
     def collect(self) -> list[CacheEntry]:
-        """Remove entries that the last finished run did not use, and leftovers of killed runs; return these entries.
+        """Remove entries that the last finished run did not use, which are returned, and leftovers of killed runs.
 
         Raises UsageError where they cannot be removed.
         """
@@ -399,8 +400,8 @@ def why_read(cache: Cache, part: Part, shown: str, sha256: str, key: str) -> str
     return CHANGED if any((entry.dataset, entry.file) == (part.dataset, shown) for entry in entries) else NEW
 
 
-def fresh_parts(plan: Plan, folder: Path) -> dict[str, list[PartState]]:
-    """Return the states of the parts of each dataset with predictions, by dataset: in the cache of a folder or not.
+def states_of_parts(plan: Plan, folder: Path) -> dict[str, list[PartState]]:
+    """Return by dataset with predictions, for a plan, which of its parts the cache in a folder has, and which not.
 
     A file counts as unchanged where it has the size and the time of last change that it had when it was read.
     """

@@ -41,8 +41,8 @@ def merged(
     Raises DataError, and UsageError where the cache cannot be written.
     """
     contents, tables = dataset.table.contents, Tables(table_layout(plan))
-    sha256 = list(contents or workers.digests(files))
-    # The sha256 of rows tells nothing of their order, so it does not say which of them a part holds.
+    sha256_of_files = list(contents or workers.digests(files))
+    # Rows of a query have a sha256 whatever their order, so it does not say which of them a part holds.
     cache = None if work.cache is None or contents else Cache(work.cache)
     request = request_sha256(plan, dataset, tables.layout)
     unread: list[tuple[Part, File]] = []
@@ -51,7 +51,7 @@ def merged(
     cached_before = work.cached
     for part in parts_of(dataset):
         file = files[part.file]
-        key = key_of(sha256[part.file], file.shown, part, request)
+        key = key_of(sha256_of_files[part.file], file.shown, part, request)
         cached_tables = None if cache is None else cache.get(key)
         if cached_tables is not None:
             work.cached += 1
@@ -60,21 +60,22 @@ def merged(
             continue
         unread.append((part, file))
         keys.append(key)
-        why += [] if cache is None else [why_read(cache, part, file.shown, sha256[part.file], key)]
+        why += [] if cache is None else [why_read(cache, part, file.shown, sha256_of_files[part.file], key)]
     cached = work.cached - cached_before
     work.progress.expect_parts(dataset.name, cached + len(unread), cached, reasons(why))
     # Closed at once where this ends early: parts that were begun are then left, here or on a cluster.
     with closing(workers.tables(unread, encoded=cache is not None)) as summed_up:
         for (part, file), key, summed in zip(unread, keys, summed_up, strict=True):  # in the order of the parts
             if cache is not None:
-                stored = part.dataset, file.shown, sha256[part.file], *file.stamp, part.first, part.rows, request
+                sha256 = sha256_of_files[part.file]
+                stored = part.dataset, file.shown, sha256, *file.stamp, part.first, part.rows, request
                 cache.put(CacheEntry(key, *stored), summed.encoded)
                 work.used.append(key)
             work.read += 1
             work.sent += summed.sent
             work.progress.part_read()
             tables.merge(summed.tables.of_file(part.file))
-    return tables, sha256
+    return tables, sha256_of_files
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
         for dataset in plan.datasets:
             dataset_files = files[dataset.name]
             if dataset.role == "reference":  # whose rows are compared and not counted
-                sha256 = list(dataset.table.contents or workers.digests(dataset_files))
-                datasets.append(_ReadDataset(dataset, Tables(table_layout(plan)), sha256))
+                sha256_of_files = list(dataset.table.contents or workers.digests(dataset_files))
+                datasets.append(_ReadDataset(dataset, Tables(table_layout(plan)), sha256_of_files))
             else:
                 datasets.append(_ReadDataset(dataset, *merged(plan, dataset, dataset_files, work, workers)))
     if work.cache is not None:
@@ -134,13 +135,13 @@ def _sample_of_cells(plan: Plan, read: _ReadDataset, levels: tuple[str, ...]) ->
     """Return the sample of cells of a dataset with predictions, with its summary and warnings."""
     dataset, tables = read.dataset, read.tables
     assert dataset.role != "predictions" and dataset.role != "candidates"  # noqa: PLR1714, PT018, S101
-    evaluated = dataset.role == "evaluate"
+    is_evaluated = dataset.role == "evaluate"
     labels = tuple(dataset_summary.slice_labels(plan, dataset, slicing, number, tables)
-                   for number, slicing in enumerate(plan.slices.slicings if evaluated else ()))
+                   for number, slicing in enumerate(plan.slices.slicings if is_evaluated else ()))
     summary = dataset_summary.summary(dataset, tables, levels, counted=plan.weight is not None)
     warnings = (*unknown_conditions(dataset.name, dataset_summary.unknown_condition_counts(dataset, tables)),
-                *(absent_levels(summary, plan.task) if evaluated else ()))
-    warnings += one_cluster(dataset.name, tables.keys) if evaluated else ()
+                *(absent_levels(summary, plan.task) if is_evaluated else ()))
+    warnings += one_cluster(dataset.name, tables.keys) if is_evaluated else ()
     empty = Sample(dataset.name, dataset.role, plan.task, levels, np.zeros(0, bool), None, "frequency", summary,
                    dataset_summary.input_files_of(dataset, tables.rows, read.sha256), warnings=warnings)
     return Samples(plan, tables, empty, labels).sample()

@@ -80,10 +80,10 @@ def compared_ids(
         problems = [problem for dataset_ids in predicted for problem in dataset_ids.repeated_ids()]
         for dataset_ids in predicted:
             for other in ids.values():
-                # What a model or a recalibrator learnt from.
-                learnt = other.dataset.role == "reference" or (
+                # A model, or its recalibration, must not be evaluated on rows that it was fitted to.
+                is_of_fitting = other.dataset.role == "reference" or (
                     dataset_ids.dataset.role == "evaluate" and other.dataset.role == "calibrate")
-                problems += dataset_ids.shared_ids(other) if learnt else []
+                problems += dataset_ids.shared_ids(other) if is_of_fitting else []
         if problems:
             raise DataError(*problems)
         yield ids
@@ -136,6 +136,7 @@ class Identities:
         for number in range(1 << self.bits):
             hashes = np.sort(self._hashes(number))
             repeated.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
+        # Different ids may have one hash: their texts decide.
         columns, complete = self._read_again(np.concatenate(repeated))
         checks.check_unique(columns, str(self.plan.id))
         return [_with_more(problem, complete=complete) for problem in columns.problems]
@@ -149,9 +150,10 @@ class Identities:
                 for problem in leakage.shared_rows(columns, others)]
 
     def _read_part(self, part: Part) -> None:
-        """Read the ids of a part: write their sorted hashes, to find repeated ids, and count rows and outcomes."""
+        """Write the sorted hashes of a part's ids to files, to find repeated ids, and count its rows and outcomes."""
         for columns in self._batches(part):
-            hashes = np.sort(hashes_of(columns.names[str(self.plan.id)]).to_numpy())
+            ids = columns.names[str(self.plan.id)]
+            hashes = np.sort(hashes_of(ids).to_numpy())
             rows, truth = columns.rows, columns.truth
             with self._lock:
                 self._write(hashes)
@@ -183,6 +185,7 @@ class Identities:
 
     def _write(self, hashes: Wholes) -> None:
         """Append sorted hashes [n] to the files, each to the one numbered by its first bits."""
+        # The smallest hash of each file but the first; with no bits there is one file, and no hash to shift.
         first_hashes = np.arange(1, 1 << self.bits, dtype=np.uint64) << np.uint64(64 - self.bits if self.bits else 0)
         try:
             self.folder.mkdir(exist_ok=True)
@@ -199,7 +202,7 @@ class Identities:
         return np.fromfile(path, np.uint64) if path.exists() else np.zeros(0, np.uint64)
 
     def _read_again(self, hashes: Wholes) -> tuple[Columns, bool]:
-        """Read the ids again that have one of ``hashes``; tell whether these are all, not the first of very many."""
+        """Return the ids, read again, that have one of ``hashes``, and whether these are all, not the first of many."""
         name, wanted = str(self.plan.id), pl.Series(hashes[:MOST_HASHES])
         frames = [pl.DataFrame(schema={name: pl.String, POSITION: pl.Int64})]
         height = 0

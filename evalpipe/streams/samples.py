@@ -36,7 +36,7 @@ AllLabels = tuple[tuple["Labels", ...], ...]
 
 @dataclass(frozen=True)
 class _CellMeans:
-    """The mean probabilities and scores of a model's rows in each cell of the grid, for events, others and both."""
+    """The mean probabilities and scores of a model's rows in each cell of the grid: of events, others and both."""
 
     plan: ModelPlan
     tables: Tables
@@ -56,8 +56,8 @@ class _CellMeans:
         return self.counts * nearest + width * (self.tables.fractions[self.plan.name].reshape(2, -1) / UNITS)
 
     @cached_property
-    def upper(self) -> int:
-        """The number of the first cell of probabilities from one half on."""
+    def first_upper_cell(self) -> int:
+        """The number of the first cell of probabilities from one half on, whose distances are from 1 and not from 0."""
         return int(self.tables.layout.grid.of_probabilities(np.array([0.5]))[0])
 
     @cached_property
@@ -70,20 +70,21 @@ class _CellMeans:
     @cached_property
     def ends(self) -> Floats:
         """The least and the largest possible probability of events, then others, of each cell, [2, cells, 2]."""
-        scores, chances = self.shared_scores[:2], self._chances(self.shared_scores[:2])
+        scores = self.shared_scores[:2]
+        probabilities = self._probabilities(scores)
         # Scores that differ may round to one probability: then nothing is known of their order.
-        is_open = np.isnan(scores) | ((chances[0] == chances[1]) & (scores[0] != scores[1]))
+        is_open = np.isnan(scores) | ((probabilities[0] == probabilities[1]) & (scores[0] != scores[1]))
         low, high = self.tables.layout.grid.ends.T
         ends = np.stack([np.minimum(low, np.nextafter(high, 0)), high], axis=1)
-        return np.where(is_open[..., None], ends, chances[..., None])
+        return np.where(is_open[..., None], ends, probabilities[..., None])
 
-    def of_cells(self, *, joint: bool) -> tuple[Floats, Floats]:
+    def mean_values(self, *, joint: bool) -> tuple[Floats, Floats]:
         """Return mean probabilities of events, of others and of both, [3, cells], and the score of each cell, [cells].
 
         With ``joint`` the cells are joint ones. A mean is kept within its cell, so that it is in the bin of its rows.
         """
         counts, totals = self.counts, self.distances
-        signs = np.where(np.arange(counts.shape[1]) >= self.upper, -1.0, 1.0)
+        signs = np.where(np.arange(counts.shape[1]) >= self.first_upper_cell, -1.0, 1.0)
         low, high = self.tables.layout.grid.ends.T
         if joint:
             joint_cells, joint_count = self.tables.layout.joint
@@ -92,24 +93,25 @@ class _CellMeans:
             signs, low, high = signs[first_cells], low[first_cells], high[np.append(first_cells[1:], len(high)) - 1]
         counts, totals = (np.concatenate([values, values.sum(axis=0)[None]]) for values in (counts, totals))
         distance = np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0)
-        chances = np.clip(np.where(signs > 0, distance, 1 - distance), low, high)
-        scores = chances[2]
+        # Distances, not probabilities, have been totalled, which keeps the digits of those next to 1.
+        probabilities = np.clip(np.where(signs > 0, distance, 1 - distance), low, high)
+        scores = probabilities[2]
         if self.plan.scale is not None:
             scores = np.asarray(signs * logit(np.maximum(distance[2], SMALLEST)))
         if joint:
-            return chances, scores
+            return probabilities, scores
         has_one_score = ~np.isnan(self.shared_scores)
-        return (np.where(has_one_score, self._chances(self.shared_scores), chances),
+        return (np.where(has_one_score, self._probabilities(self.shared_scores), probabilities),
                 np.where(has_one_score[2], self.shared_scores[2], scores))
 
-    def _chances(self, scores: Floats) -> Floats:
+    def _probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of scores, which are log odds where the model has a scale."""
         return scores if self.plan.scale is None else chances_of(scores)
 
 
 def _coarse_kind(group: RowGroup, *, joint: bool) -> tuple[Labels | None, bool, object]:
-    """Return the slice, truth and class of a group, by which clusters are counted; no class with ``joint`` cells."""
-    return group.labels, group.event, None if joint else group.picked
+    """Return the slice, truth and class of a group, by which clusters are counted; for ``joint`` cells no class."""
+    return group.labels, group.event, None if joint else group.states
 
 
 class Samples:
@@ -145,14 +147,17 @@ class Samples:
         predictions = {
             model: self._predictions(model, rows, model_index, joint=joint) for model_index, model in enumerate(models)}
         if not joint:
-            predictions = {models[0]: self._exactly(models[0], slicing, rows, predictions[models[0]])}
+            predictions = {models[0]: self._add_remainders(models[0], slicing, rows, predictions[models[0]])}
         return replace(
             self.empty, truth=rows.event, weight=rows.counts.astype(float), weight_kind="frequency",
             models=MappingProxyType(predictions), slicings=self._slicings(slicing, rows),
             by_cluster=self._by_cluster(models[0], slicing, rows, joint=joint))
 
     def _by_cluster(self, name: str, slicing: int | None, rows: _CellRows, *, joint: bool) -> ClusterCounts | None:
-        """Return the counts of clusters in a model's cells, with ``joint`` by truth and slice alone; None without."""
+        """Return the counts of clusters in a model's cells, with ``joint`` by truth and slice alone; None without any.
+
+        A coarse cell is numbered by its kind (slice, truth and class) and its place in the coarse grid.
+        """
         groups = self.tables.clusters.get((slicing or 0, name))
         if groups is None:
             return None
@@ -169,16 +174,16 @@ class Samples:
             key = group if slicing is not None else group._replace(labels=None)
             first_number = kind_numbers[_coarse_kind(key, joint=joint)] * coarse_count
             cells.append(np.searchsorted(counted_cells, first_number + (np.zeros_like(cell) if joint else cell)))
-            clusters.append(np.searchsorted(self._units, cluster))
+            clusters.append(np.searchsorted(self._clusters, cluster))
             counts.append(cluster_cells.counts)
         pairs, of_pair = np.unique(
-            np.concatenate(cells) * len(self._units) + np.concatenate(clusters), return_inverse=True)
+            np.concatenate(cells) * len(self._clusters) + np.concatenate(clusters), return_inverse=True)
         total = np.bincount(of_pair, np.concatenate(counts))
-        return ClusterCounts(cell_of_row, rows.counts.astype(float), *np.divmod(pairs, len(self._units)), total,
-                             len(self._units), clusters_of(present(self.tables.keys, "clusters")))
+        return ClusterCounts(cell_of_row, rows.counts.astype(float), *np.divmod(pairs, len(self._clusters)), total,
+                             len(self._clusters), clusters_of(present(self.tables.keys, "clusters")))
 
     @cached_property
-    def _units(self) -> Wholes:
+    def _clusters(self) -> Wholes:
         """The numbers of the clusters, or of random groups of clusters, that have rows: ascending."""
         counted = [cells.cells for cells in self.tables.clusters[0, next(iter(self.plan.models))].values()]
         return np.unique(np.concatenate(counted) % GROUPS)
@@ -186,45 +191,46 @@ class Samples:
     def _slicings(self, slicing: int | None, rows: _CellRows) -> tuple[SlicedRows, ...]:
         """Return the slice of each row in each slicing of the plan; -1, no slice, in all but the one at ``slicing``.
 
-        Rows are cells that were counted for one slicing alone, or with None for all rows: the others are not known.
+        Rows here are cells that were counted by the slices of one slicing, so that theirs in others are not known.
         """
         nowhere = np.full(len(rows.event), -1, np.intp)
         return tuple(
-            SlicedRows(planned.title, tuple(dict(names) for names in self.labels[number]),
+            SlicedRows(slicing_plan.title, tuple(dict(slice_labels) for slice_labels in self.labels[number]),
                        rows.slices if number == slicing else nowhere)
-            for number, planned in enumerate(self.plan.slices.slicings) if self.labels)
+            for number, slicing_plan in enumerate(self.plan.slices.slicings) if self.labels)
 
     def _predictions(self, name: str, rows: _CellRows, model_index: int, *, joint: bool) -> Predictions:
         """Return a model's class, score and mean probability for each of ``rows`` [n], which are counted cells.
 
-        With ``joint`` the rows are joint cells; ``model_index`` is the model's position in ``RowGroup.picked``.
+        With ``joint`` the rows are joint cells; ``model_index`` is the model's position in ``RowGroup.states``.
         """
         model = self.plan.models[name]
-        predicted, reportable = rows.picked(model_index)
+        predicted, reportable = rows.classes(model_index)
         predictions = Predictions(predicted=predicted, reportable=reportable, zone=model.zone,
                                   log_odds=model.scale is not None)
         if name not in self.means:
             return predictions
-        chances, scores = self.means[name].of_cells(joint=joint)
+        probabilities, scores = self.means[name].mean_values(joint=joint)
         scored = list(self.tables.layout.models)
         cells = rows.cells
         if joint:
             # The number of a joint cell has one digit for each model with scores, in base ``cells_per_model``.
             cells_per_model = self.tables.layout.joint[1]
             cells = rows.cells // cells_per_model ** (len(scored) - 1 - scored.index(name)) % cells_per_model
-        truth_row = np.where(rows.event, 0, 1)  # chances [3, cells] are of events, of others, of both
+        truth_row = np.where(rows.event, 0, 1)  # probabilities [3, cells] are of events, of others, of both
         predictions = replace(
-            predictions, score=scores[cells], probability=chances[truth_row, cells], stated=chances[2, cells])
+            predictions, score=scores[cells], probability=probabilities[truth_row, cells],
+            stated=probabilities[2, cells])
         if not joint:
             predictions = replace(predictions, ends=self.means[name].ends[truth_row, cells])
         threshold = model.threshold.number
         return predictions if threshold is None else replace(
             predictions, threshold=threshold, cut=predictions.cut_at(threshold))
 
-    def _exactly(self, name: str, slicing: int | None, rows: _CellRows, predictions: Predictions) -> Predictions:
-        """Add remainders to predictions: the exact totals of each group less those at the mean probabilities of cells.
+    def _add_remainders(self, name: str, slicing: int | None, rows: _CellRows, predictions: Predictions) -> Predictions:
+        """Add to predictions how far each group's exact totals are above those at the mean probabilities of its cells.
 
-        Remainders are by statistic, each [groups], per observation.
+        With these remainders, by statistic and per observation, [groups], totals over cells are those over rows.
         """
         if name not in self.means:
             return predictions
@@ -250,7 +256,7 @@ class _CellRows:
 
     def __init__(self, groups: Mapping[RowGroup, CellCounts], order: Mapping[Labels | None, int]) -> None:
         """Make a row of each cell of each group; ``order`` gives the number of each slice by its labels."""
-        ordered = sorted(groups, key=lambda group: (order[group.labels], not group.event, str(group.picked)))
+        ordered = sorted(groups, key=lambda group: (order[group.labels], not group.event, str(group.states)))
         self.groups = {group: number for number, group in enumerate(ordered)}
         sizes = [len(groups[group].cells) for group in ordered]
         cells = np.concatenate([groups[group].cells for group in ordered])
@@ -262,12 +268,12 @@ class _CellRows:
         self.slices = np.array([order[group.labels] for group in ordered], np.intp)[self.group]
         self._ordered: Sequence[RowGroup] = ordered
 
-    def picked(self, model_index: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+    def classes(self, model_index: int) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Return whether a model predicts each row as the event, and whether the row has a class, both [n] or None.
 
         Both are None where the model makes no classes, the latter where all rows have one.
         """
-        states = [group.picked[model_index] for group in self._ordered]
+        states = [group.states[model_index] for group in self._ordered]
         if any(state is None for state in states):
             return None, None
         predicted = np.array([state[0] for state in states if state is not None])[self.group]

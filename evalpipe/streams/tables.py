@@ -61,7 +61,7 @@ class TableLayout:
 
     @cached_property
     def joint(self) -> tuple[Wholes, int]:
-        """The digit that each grid cell is in the number of a joint cell, [cells], and their base."""
+        """The coarser cell of each grid cell, [cells], a digit of a joint cell's number, and how many there are."""
         ends = np.isin(np.array(self.edges), EDGES if len(self.models) < SPARSE else EDGES[::SPARSE])
         begins = self.grid.of_probabilities(np.array(self.edges)[ends])
         starts = np.zeros(self.grid.size, np.int16)
@@ -134,6 +134,7 @@ def _hashes(names: pl.Series) -> Keys:
 
 
 def _splitmix(values: Keys) -> Keys:
+    """Mix the bits of integers, so that each bit of the result depends on all: the last step of SplitMix64."""
     mixed = values + _STEP
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
@@ -176,7 +177,7 @@ class ClusterNumbers:
         """Begin without rows."""
         self.keys: Keys = np.zeros(0, np.uint64)
 
-    def of(self, names: pl.Series) -> tuple[Wholes, Wholes | None]:
+    def numbers_of(self, names: pl.Series) -> tuple[Wholes, Wholes | None]:
         """Return the number of each row's cluster or group from its name, [n], and the new number of each earlier one.
 
         The latter are None where no number has changed.
@@ -202,13 +203,13 @@ Labels = tuple[tuple[str, str], ...]
 class RowGroup(NamedTuple):
     """Rows of one slice of a slicing, one truth, and one class and reportability under each of some models.
 
-    ``labels`` are the slice's labels by column, None for rows that are in no slice. ``picked`` is, by model, whether
+    ``labels`` are the slice's labels by column, None for rows that are in no slice. ``states`` are, by model, whether
     the row is predicted as the event and whether it has a class at all; None where the model makes no classes.
     """
 
     labels: Labels | None
     event: bool
-    picked: tuple[tuple[bool, bool] | None, ...]
+    states: tuple[tuple[bool, bool] | None, ...]
 
 
 @dataclass(slots=True)
@@ -256,7 +257,7 @@ class Tables:
         return replace(self, rows=rows)
 
     def merge(self, other: Tables) -> Tables:
-        """Add the tables of other rows, and return the tables of both."""
+        """Add the tables of other rows to these, and return these."""
         for key, groups in other.counts.items():
             merged_groups = self.counts.setdefault(key, {})
             for group, cells in groups.items():
@@ -264,8 +265,8 @@ class Tables:
         for model, fractions in other.fractions.items():
             self.fractions[model] = self.fractions[model] + fractions if model in self.fractions else fractions
         for model, scores in other.shared_scores.items():
-            mine = self.shared_scores.get(model)
-            self.shared_scores[model] = scores if mine is None else merged_shared_scores(mine, scores)
+            own_scores = self.shared_scores.get(model)
+            self.shared_scores[model] = scores if own_scores is None else merged_shared_scores(own_scores, scores)
         for option, totals in other.totals.items():
             of_groups = self.totals.setdefault(option, {})
             for group, sums in totals.items():
@@ -273,8 +274,8 @@ class Tables:
         for name, count in other.rows.items():
             self.rows[name] = self.rows.get(name, 0) + count
         for level, (rows, weight) in other.levels.items():
-            before = self.levels.get(level, (0, 0))
-            self.levels[level] = before[0] + rows, before[1] + weight
+            own_rows, own_weight = self.levels.get(level, (0, 0))
+            self.levels[level] = own_rows + rows, own_weight + weight
         if other.keys is not None:
             self._merge_clusters(other, other.keys)
         return self

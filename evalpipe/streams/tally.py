@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 
 @dataclass
 class KnownLevels:
-    """The level, event or other, of each value of the outcome's column that has occurred so far."""
+    """The level, event or other, of each outcome's value that has occurred, so that later rows need no check of it."""
 
     levels: tuple[str, ...] = ()
     events: dict[object, bool] = field(default_factory=dict)
     dtype: pl.DataType | None = None
 
-    def of(self, rows: RowBlock) -> pl.Series | None:
+    def of_rows(self, rows: RowBlock) -> pl.Series | None:
         """Return the level of each row, [n]; None where a value is new, or where models predict classes."""
         values = rows.frame[rows.plan.outcome.column]
         if values.dtype != self.dtype or any(model.prediction is not None for model in rows.plan.models.values()):
             return None
-        event, other = (values.is_in([value for value, is_event in self.events.items() if is_event is is_wanted])
-                        for is_wanted in (True, False))
+        event = values.is_in([value for value, is_event in self.events.items() if is_event])
+        other = values.is_in([value for value, is_event in self.events.items() if not is_event])
         if values.null_count() or not (event | other).all():
             return None
         levels = pl.select(pl.when(event).then(pl.lit(self.levels[0])).otherwise(pl.lit(self.levels[1])))
@@ -88,7 +88,7 @@ class _SliceNumbers:
     labels: list[Labels | None] = field(default_factory=lambda: [None])
     numbers: dict[Labels, int] = field(default_factory=dict)
 
-    def of(self, rows: SlicedRows) -> Wholes:
+    def of_rows(self, rows: SlicedRows) -> Wholes:
         """Return the number of each row's slice, [n]."""
         for labels in rows.labels:
             key = tuple(labels.items())
@@ -96,14 +96,14 @@ class _SliceNumbers:
                 self.numbers[key] = len(self.labels)
                 self.labels.append(key)
         number_of_code = np.array([0, *(self.numbers[tuple(labels.items())] for labels in rows.labels)], np.intp)
-        return number_of_code[rows.codes + 1]
+        return number_of_code[rows.codes + 1]  # the code -1 is of rows in no slice
 
 
 @dataclass
 class _GroupCounts:
-    """Counts of observations by group and cell: flat, [groups x ``size``], where a group has ``size`` cells.
+    """Counts of observations by group of rows and cell of the grid of scores: flat, [groups x ``size``].
 
-    ``states`` are the possible states of a row under each model.
+    A group has ``size`` cells; ``states`` are the possible states of a row under each model.
     """
 
     size: int
@@ -116,7 +116,10 @@ class _GroupCounts:
         return 2 * math.prod(len(states) for states in self.states)
 
     def add(self, groups: Wholes, cells: Wholes, weights: Wholes | None, slices: int) -> None:
-        """Count rows [n], or their ``weights``, by number of group and cell; ``slices`` is how many there are now."""
+        """Count rows [n], or their ``weights``, by number of group and cell; a single cell is that of all rows.
+
+        ``slices`` is how many slices there are by now.
+        """
         dtype = np.int32 if weights is None else np.int64  # a part has fewer rows than the first can count
         missing = slices * self.groups_per_slice * self.size - len(self.counts)
         if missing > 0 or self.counts.dtype != dtype:
@@ -126,7 +129,7 @@ class _GroupCounts:
             np.add.at(self.counts, positions, dtype(1) if weights is None else weights[chunk])
 
     def renumber(self, new_numbers: Wholes) -> None:
-        """Move the counts of each cluster to its new number; clusters may get the same number: see `GROUPS`."""
+        """Move the counts of each cluster to its new number, which several share where there are very many clusters."""
         counts = self.counts.reshape(-1, GROUPS)
         self.counts = np.zeros_like(self.counts)
         for old_number, new_number in enumerate(new_numbers):
@@ -142,14 +145,14 @@ class _GroupCounts:
         return cells_of
 
     def group(self, number: int, labels: list[Labels | None]) -> RowGroup:
-        """Return the slice, truth and states of the group of a number; see `_group_numbers`."""
+        """Return the group of a number, whose digits are its slice, its state under each model, and its truth."""
         slice_number, rest = divmod(number, self.groups_per_slice)
         rest, event = divmod(rest, 2)
-        picked = []
+        group_states = []
         for states in self.states:
             rest, state = divmod(rest, len(states))
-            picked.append(states[state])
-        return RowGroup(labels[slice_number], bool(event), tuple(picked))
+            group_states.append(states[state])
+        return RowGroup(labels[slice_number], bool(event), tuple(group_states))
 
 
 class Tally:
@@ -164,13 +167,13 @@ class Tally:
         self.fractions: dict[str, Wholes] = {}
         self.shared_scores: dict[str, Floats] = {}
         self.totals: dict[tuple[int, str, Option], ExactSums] = {}
-        self.known = KnownLevels()
+        self.known_levels = KnownLevels()
         self.rows: dict[str, int] = {}
         self.levels: dict[str, tuple[int, int]] = {}
-        self.numbers = None if plan.cluster is None else ClusterNumbers()
+        self.cluster_numbers = None if plan.cluster is None else ClusterNumbers()
         self.clusters: dict[tuple[int, str], _GroupCounts] = {}
 
-    def read(self, rows: RowBlock, file: int) -> None:
+    def count_read(self, rows: RowBlock, file: int) -> None:
         """Count the rows of a file that were read, and those that are kept by its conditions."""
         self._count("read", rows.sources[file].rows)
         self._count("kept", rows.frame.height)
@@ -191,16 +194,16 @@ class Tally:
             weighed = rows if weight is None else int(weight[members].sum())
             self.levels[level] = before[0] + rows, before[1] + weighed
         sliced = slices.requested_slices(columns, frame) if self.role == "evaluate" else ()
-        slice_numbers = [numbered.of(rows) for numbered, rows in zip(self.slices, sliced, strict=False)]
+        slice_numbers = [numbered.of_rows(rows) for numbered, rows in zip(self.slices, sliced, strict=False)]
         models = {model.name: predictions_of(frame, number, model, 2)
                   for number, model in enumerate(self.plan.models.values())}
         self._count_rows(models, event, weight, slice_numbers or [np.zeros(1, np.intp)], self._clusters_of(frame))
 
     def _clusters_of(self, frame: pl.DataFrame) -> Wholes | None:
         """Return the number of each row's cluster, [n], None without clusters; renumber those counted before."""
-        if self.numbers is None:
+        if self.cluster_numbers is None:
             return None
-        clusters, renumbering = self.numbers.of(frame["cluster"])
+        clusters, renumbering = self.cluster_numbers.numbers_of(frame["cluster"])
         if renumbering is not None:
             for counted in self.clusters.values():
                 counted.renumber(renumbering)
@@ -227,9 +230,9 @@ class Tally:
                 if clusters is not None:
                     self._count_clusters((slicing, name), slicing_groups, cells.get(name), clusters, weight)
             if name in cells:
-                self._total(name, model, event, weight, by_slicing)
+                self._add_totals(name, model, event, weight, by_slicing)
         if len(models) > 1:
-            joint, size = self._joint(list(cells.values()))
+            joint, size = self._joint_cells(list(cells.values()))
             for slicing, numbers in enumerate(slice_numbers):
                 all_states = list(states.values())
                 groups = _group_numbers(event, numbers, all_states)
@@ -252,8 +255,8 @@ class Tally:
         counted = self.clusters.setdefault(key, _GroupCounts(size * GROUPS, self.counted[key].states))
         counted.add(groups, positions, weight, len(self.slices[key[0]].labels))
 
-    def _joint(self, cells: list[Wholes]) -> tuple[Wholes, int]:
-        """Return the number of each row's joint cell, [n], from its cells under all models, and how many there are."""
+    def _joint_cells(self, cells: list[Wholes]) -> tuple[Wholes, int]:
+        """Return the number of each row's joint cell, [n], and how many there are: its digits are the models' cells."""
         joint, cells_per_model = self.layout.joint
         combined: Wholes = np.zeros(1, np.int32)
         for model_cells in cells:
@@ -261,7 +264,7 @@ class Tally:
         return combined, cells_per_model ** len(cells)
 
     def _cells_of(self, name: str, model: Predictions, event: Flags, weight: Wholes | None) -> Wholes:
-        """Return the cell of each row's score, [n]; total the distances of scores from the ends of their cells."""
+        """Return the cell of each row's score, [n]; total how far scores lie in their cells, for exact means."""
         size = self.layout.grid.size
         placed = self.layout.grid.placed_log_odds if model.log_odds else self.layout.grid.placed
         values = present(model.score if model.log_odds else model.probability, "scores")
@@ -278,14 +281,17 @@ class Tally:
         return cells
 
     def _update_shared_scores(self, name: str, cells: Wholes, values: Floats) -> None:
-        """Note the score that all rows of a cell share, NaN where they differ; cells of events and others are apart."""
+        """Note the score that all rows of a cell share, which is then exact, NaN where they differ.
+
+        ``cells`` are numbered apart for events and others.
+        """
         scores = self.shared_scores.setdefault(name, np.full(2 * self.layout.grid.size, np.inf))
         values = values + 0.0  # -0 is 0
         is_first = np.isinf(scores.take(cells))
         scores[cells[is_first]] = values[is_first]
         scores[cells[scores.take(cells) != values]] = np.nan
 
-    def _total(
+    def _add_totals(
         self, name: str, model: Predictions, event: Flags, weight: Wholes | None, groups: list[Wholes]
     ) -> None:
         """Add the layout's statistics of rows to the exact totals of their ``groups`` [n], in each slicing."""
@@ -313,7 +319,7 @@ class Tally:
                 if (group := counted.group(number, labels)) in counts[slicing, name]}
         clusters = {key: counted.groups(self.slices[key[0]].labels) for key, counted in self.clusters.items()}
         return Tables(self.layout, counts, self.fractions, self.shared_scores, totals, self.rows, self.levels,
-                      None if self.numbers is None else self.numbers.keys, clusters)
+                      None if self.cluster_numbers is None else self.cluster_numbers.keys, clusters)
 
 
 def _row_chunks(rows: int) -> Iterator[slice]:
@@ -323,11 +329,11 @@ def _row_chunks(rows: int) -> Iterator[slice]:
 
 def _rows_of(model: Predictions, chunk: slice) -> Predictions:
     """Return a model's predictions of a chunk of the rows."""
-    def part(values: Any) -> Any:
+    def rows_of(values: Any) -> Any:
         return None if values is None else values[chunk]
 
-    return replace(model, score=part(model.score), probability=part(model.probability),
-                   predicted=part(model.predicted), reportable=part(model.reportable))
+    return replace(model, score=rows_of(model.score), probability=rows_of(model.probability),
+                   predicted=rows_of(model.predicted), reportable=rows_of(model.reportable))
 
 
 def _possible_states(model: Predictions) -> tuple[States, Wholes]:
@@ -358,16 +364,17 @@ def summarise(plan: Plan, part: Part, layout: TableLayout) -> Tables:
     for rows in load_part(plan, dataset, part.file, part.first, part.rows):
         if isinstance(rows, list):
             raise DataError(*rows)
-        tally.read(rows, part.file)
+        tally.count_read(rows, part.file)
         if not rows.frame.height:
             continue
-        known_outcome = tally.known.of(rows)
+        # Where every outcome is of a value that earlier batches had, its level is looked up and not checked again.
+        known, known_outcome = tally.known_levels, tally.known_levels.of_rows(rows)
         columns = checks.check(rows, whole=False, outcome=known_outcome)
-        levels = tally.known.levels if known_outcome is not None else outcome_checks.settle_levels(plan, [columns])
+        levels = known.levels if known_outcome is not None else outcome_checks.settle_levels(plan, [columns])
         if columns.problems:
             raise DataError(*columns.problems)
         if known_outcome is None:
-            tally.known.learn(columns, levels)
+            known.learn(columns, levels)
         tally.add(columns, levels, sample_arrays.ordered(columns, levels, sort=False))
     return tally.tables()
 
@@ -391,7 +398,7 @@ class Threads:
         return in_order(lambda file: digest(file.path, file.stamp, file.shown, file.place), files, self.number)
 
     def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
-        """Yield the tables of each part, in their order, with ``encoded`` as bytes too; raises DataError."""
+        """Yield the tables of each part, in order, with ``encoded`` as bytes for the cache too; raises DataError."""
         layout = table_layout(self.plan)
 
         def summed(task: tuple[Part, File]) -> Summed:

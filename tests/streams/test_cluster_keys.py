@@ -71,7 +71,7 @@ def test_numbers_are_the_same_in_any_order(n: int) -> None:
     expected = cluster_numbers(keys_of(all_names), keys)
     growing, counted = ClusterNumbers(), np.zeros(0, np.intp)
     for first in range(0, n, 130):
-        part, places = growing.of(all_names.slice(first, 130))
+        part, places = growing.numbers_of(all_names.slice(first, 130))
         counted = np.concatenate([counted if places is None else places[counted], part])
     assert counted.tolist() == expected.tolist()
     assert growing.keys.tolist() == keys.tolist()
