@@ -117,7 +117,7 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
 
 
 def _check_keys_of_rows(columns: Columns, *, whole: bool) -> None:
-    """Check weights, exposures, clusters, ids, slices and columns of residuals; parameters as of `check`."""
+    """Check weights, exposures, clusters, ids, slices and columns of residuals; some of ``whole`` datasets alone."""
     rows, plan = columns.rows, columns.rows.plan
     # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:
@@ -160,7 +160,8 @@ def check_model_predictions(columns: Columns, name: str, model: ModelPlan) -> No
     for column in names:
         read(columns, column, ("models", name, key))
     if names and not model.scores:
-        (_check_not_all_zero if model.renormalise else _check_sums)(columns, name, names)
+        check_sums = _check_not_all_zero if model.renormalise else _check_sums
+        check_sums(columns, name, names)
     if model.prediction is not None:
         loc: Loc = ("models", name, "prediction")
         _read_texts(columns, columns.levels, model.prediction, loc, "missing-prediction", "the prediction column")
@@ -212,9 +213,9 @@ def check_reference(rows: RowBlock, numbered: frozenset[str]) -> Columns:
     clusters are checked as in evaluated rows.
     """
     columns, plan = Columns(rows), rows.plan
-    counted = _check_prevalence_columns(columns) if plan.gives_prevalence(rows.name) else frozenset[str]()
+    prevalence_columns = _check_prevalence_columns(columns) if plan.gives_prevalence(rows.name) else frozenset[str]()
     for column in rows.dataset.columns:
-        if column in counted:
+        if column in prevalence_columns:
             continue
         if column == plan.id:
             _read_texts(columns, columns.names, column, ("id",), "missing-id", "the id column")
@@ -313,12 +314,12 @@ def check_unique(columns: Columns, column: str) -> None:
     if ids is None or ids.drop_nulls().n_unique() == len(ids) - ids.null_count():
         return
     rows = columns.rows
-    frame = pl.DataFrame({"id": ids, "at": rows.frame[POSITION]})
-    first_positions = frame.select(pl.col("at").first().over("id")).to_series()
+    frame = pl.DataFrame({"id": ids, "position": rows.frame[POSITION]})
+    first_positions = frame.select(pl.col("position").first().over("id")).to_series()
     is_repeated = (first_positions != rows.frame[POSITION]) & ids.is_not_null()
     message = f"{rows_have(is_repeated)} an id that an earlier row has (column '{column}')"
     hint = "an id names one row; remove the copies, or name the column that tells the rows apart"
-    earlier = [rows.cell(int(position)) for position in first_positions.filter(is_repeated).head(5)]
+    earlier = [rows.row_in_file(int(position)) for position in first_positions.filter(is_repeated).head(5)]
     problem = rows.problem("duplicate-id", message, ("id",), hint, mask=is_repeated, values=ids)
     shown = tuple(
         (row, f"{value}, as in row {earlier_row}{suffix}")

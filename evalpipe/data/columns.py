@@ -122,7 +122,7 @@ class RowBlock:
         """The end of messages about predictions at a step: ", at step 12"; empty without steps."""
         return "" if self.step is None else f", at step {self.step}"
 
-    def cell(self, position: int) -> tuple[int, str]:
+    def row_in_file(self, position: int) -> tuple[int, str]:
         """Return the row number of a `POSITION` and, where there are several files, words such as " in a.csv"."""
         file, row = divmod(position, FILE)
         return row, f" in {self.sources[file].path}" if len(self.sources) > 1 and self.file is None else ""
@@ -138,7 +138,7 @@ class RowBlock:
             count = int(mask.sum())
             indices = mask.arg_true().head(SHOWN)
             for position, value in zip(self.frame[POSITION].gather(indices), values.gather(indices), strict=True):
-                row, suffix = self.cell(position)
+                row, suffix = self.row_in_file(position)
                 rows.append((row, shown(value) + suffix))
         named_at = f"named at {self.plan.places.place(*loc) or 'the spec, ' + path_text(loc)}"
         return Problem(code, message + self.at_step, self.place, hint, tuple(rows), (*more(count), *notes, named_at))
@@ -186,24 +186,24 @@ def decimals(columns: Sequence[pl.Series]) -> int | None:
     return None
 
 
-def allowed_gap(levels: int, places: int | None) -> float:
-    """Return how far a sum of ``levels`` probabilities with so many decimals (``places``) may be from 1 by rounding."""
-    # A sum that is off by just the limit must not fail by the rounding of the sum itself: hence 1e-9 more.
-    if places is None:
+def allowed_gap(levels: int, decimal_count: int | None) -> float:
+    """Return how far a sum of ``levels`` probabilities of so many decimals, None for exact ones, may be from 1."""
+    if decimal_count is None:
         return EXACT_SUM
-    return max(EXACT_SUM, min(MOST_ROUNDING, levels * 0.5 * 10.0**-places * (1 + 1e-9)))
+    # A sum that is off by just the limit must not fail by the rounding of the sum itself: hence 1e-9 more.
+    return max(EXACT_SUM, min(MOST_ROUNDING, levels * 0.5 * 10.0**-decimal_count * (1 + 1e-9)))
 
 
-def gap_explained(levels: int, places: int | None) -> str:
+def gap_explained(levels: int, decimal_count: int | None) -> str:
     """Return the words that say how far a sum may be from 1, and why."""
-    why = "" if places is None else f", as {levels} probabilities of {places} decimals do by rounding"
-    return f"a sum may differ from 1 by {allowed_gap(levels, places):.2g}{why}"
+    why = "" if decimal_count is None else f", as {levels} probabilities of {decimal_count} decimals do by rounding"
+    return f"a sum may differ from 1 by {allowed_gap(levels, decimal_count):.2g}{why}"
 
 
 def rounding_warning(dataset: str, model: str, parts: Sequence[Rounded]) -> Warned:
     """Return the warning that a model's probabilities were rounded and are divided by their sum, in all its fits."""
-    places, gap = min(part.decimals for part in parts), max(part.gap for part in parts)
-    return Warned.of("rounded-probabilities", model=model, dataset=dataset, decimals=places, gap=gap,
+    decimal_count, gap = min(part.decimals for part in parts), max(part.gap for part in parts)
+    return Warned.of("rounded-probabilities", model=model, dataset=dataset, decimals=decimal_count, gap=gap,
                      rows=sum(part.rows for part in parts))
 
 
@@ -304,13 +304,13 @@ def read_dates(columns: Columns, column: str, loc: Loc) -> pl.Series | None:
             "write it as a column of dates, or of texts such as 2026-03-05")
     try:
         values = days(column_cells)
-        if rows.separated and values.null_count() == len(values):  # what the cells are, if they are no dates
+        if rows.separated and values.null_count() == len(values):  # raises Unreadable with what they are, if no dates
             decimal = rows.dataset.table.named.csv.decimal
             days(typed(column_cells, infer_type(column_cells, decimal).type, decimal))
     except Unreadable as fault:
         columns.problems.append(wrong_type(rows, column, loc, Unreadable(fault.code, fault.reason, hint)))
         return None
-    text = column_cells.cast(pl.String)  # no date of Python is of a year beyond 9999
+    text = column_cells.cast(pl.String)  # for messages: Python has no date beyond the year 9999
     is_strange = values.is_null() & ~blank(text)
     if not is_strange.any():
         return values

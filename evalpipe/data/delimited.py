@@ -81,7 +81,7 @@ def _check_names(names: list[str], separator: str) -> None:
         raise Unreadable("duplicate-column", f"two of its columns are called '{repeated}'", "rename one of them", 1)
 
 
-def likeliest(path: Path, usual: str, encoding: str | None = None) -> str:
+def likely_separator(path: Path, usual: str, encoding: str | None = None) -> str:
     """Return the likely separator: the one that gives the first lines the most cells, the same number in each.
 
     ``usual`` where there is none. Raises Unreadable.
@@ -165,7 +165,7 @@ def rows(path: Path, encoding: str | None = None) -> int | None:
             count += chunk.count(b"\n")
             continue
         codes = np.frombuffer(chunk, dtype=np.uint8)
-        is_quoted = np.logical_xor.accumulate(codes == _QUOTE) ^ is_inside_quotes
+        is_quoted = np.logical_xor.accumulate(codes == _QUOTE) ^ is_inside_quotes  # each quote turns it over
         count += int(((codes == _BREAK) & ~is_quoted).sum())
         is_inside_quotes = bool(is_quoted[-1])
     return None if is_inside_quotes else count + (last not in (b"", b"\n"))
@@ -222,7 +222,7 @@ class _RecordShape:
         self.separator, self.width = ord(separator), width
         self.is_inside_quotes = self.is_ragged = False
         self.blank: list[int] = []
-        self._cells, self._record_begin, self._fed, self._records = 0, 0, 0, 0
+        self._separators, self._record_begin, self._fed, self._records = 0, 0, 0, 0
 
     def feed(self, part: bytes) -> None:
         """Count the cells of the rows in ``part``, which ends with a line break; the last row may go on."""
@@ -237,18 +237,20 @@ class _RecordShape:
         mark_positions = np.flatnonzero(is_mark)
         break_indices = np.flatnonzero(codes[mark_positions] == _BREAK)
         if len(break_indices):
+            # Marks between two breaks are separators; the first row may have begun in an earlier part.
             separators = np.diff(break_indices, prepend=-1) - 1
-            separators[0] += self._cells
+            separators[0] += self._separators
             break_positions = mark_positions[break_indices]
             length = np.diff(break_positions, prepend=self._record_begin - self._fed - 1) - 1
+            # The line break of Windows leaves a carriage return in a blank line.
             is_blank = (length == 0) | ((length == 1) & (codes[break_positions - 1] == _RETURN))
             self.is_ragged |= bool(((separators != self.width - 1) & ~is_blank).any())
             self.blank += (np.flatnonzero(is_blank) + self._records - 1).tolist()
             self._records += len(break_indices)
-            self._cells = len(mark_positions) - int(break_indices[-1]) - 1
+            self._separators = len(mark_positions) - int(break_indices[-1]) - 1
             self._record_begin = self._fed + int(mark_positions[break_indices[-1]]) + 1
         else:
-            self._cells += len(mark_positions)
+            self._separators += len(mark_positions)
         self._fed += len(codes)
 
 

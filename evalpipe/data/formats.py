@@ -241,7 +241,7 @@ def batches(
     for block in delimited.blocks(path, BLOCK, csv.encoding):
         frame = _with_readable_errors(path, form, csv, partial(
             pl.read_csv, io.BytesIO(header + block), separator=sign, infer_schema=False, columns=indices))
-        frame = frame.rename(dict(zip(frame.columns, (names[at] for at in indices), strict=True)))
+        frame = frame.rename(dict(zip(frame.columns, (names[index] for index in indices), strict=True)))
         end_row = first_row + frame.height
         blank = frozenset(row - first_row for row in blank_rows if first_row <= row < end_row)
         yield _with_nulls(frame.select(wanted), csv), blank

@@ -122,8 +122,8 @@ def _shared_rows_problem(columns: Columns, other: Columns, both: pl.DataFrame, k
     plan, other_rows = columns.rows.plan, other.rows
     rows = []
     for record in both.head(SHOWN).iter_rows(named=True):
-        row, suffix = columns.rows.cell(record[POSITION])
-        twin, file = other_rows.cell(record[OTHER_POSITION])
+        row, suffix = columns.rows.row_in_file(record[POSITION])
+        twin, file = other_rows.row_in_file(record[OTHER_POSITION])
         value = f"{shown(record[plan.id])}{suffix}, " if plan.id is not None else f"{suffix.strip()}, ".lstrip(", ")
         in_file = file or f" of {other_rows.place}"
         rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{in_file}"))

@@ -36,20 +36,20 @@ def settle_levels(plan: Plan, evaluated: Sequence[Columns], references: Sequence
     the predictions, else "not <event>". Values of the data that are a level stored in another way (1.0 or true for 1)
     are written as the level in all columns, also of ``references``.
     """
-    settled = list(plan.outcome.levels)
+    levels = list(plan.outcome.levels)
     for columns in evaluated:
-        _check_written_twice(columns, settled)
-    event = settled[0] if settled else str(plan.outcome.event)
+        _check_written_twice(columns, levels)
+    event = levels[0] if levels else str(plan.outcome.event)
     # Before levels are compared: 1.0 and true stand for a declared 1, and are no levels of their own.
-    _write_as_declared_levels((*evaluated, *references), settled or [event])
-    for columns in evaluated if settled else ():
-        columns.problems.extend(_undeclared_levels(columns, settled))
-    if len(settled) < 2:
-        settled = [event, f"not {event}" if settled else _other_level(plan, event, evaluated)]
-        _write_as_declared_levels((*evaluated, *references), settled)
+    _write_as_declared_levels((*evaluated, *references), levels or [event])
+    for columns in evaluated if levels else ():
+        columns.problems.extend(_undeclared_levels(columns, levels))
+    if len(levels) < 2:
+        levels = [event, f"not {event}" if levels else _other_level(plan, event, evaluated)]
+        _write_as_declared_levels((*evaluated, *references), levels)
     for columns in evaluated:
-        _check_predicted_levels(columns, settled)
-    return tuple(settled)
+        _check_predicted_levels(columns, levels)
+    return tuple(levels)
 
 
 def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
@@ -116,6 +116,7 @@ def _other_level(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
             continue
         # Sorted, so that the order of rows changes no message.
         levels = {value: other_level(event, value) for value in truth.drop_nulls().unique().sort() if value != event}
+        # Written as in an earlier dataset, where it is the same level in another form.
         levels = {value: find_level(level, list(dataset_of_level)) or level for value, level in levels.items()}
         truth = columns.levels[plan.outcome.column] = truth.replace(levels)
         others = list(dict.fromkeys(levels.values()))
@@ -167,7 +168,7 @@ def _level_notes(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> t
     notes = []
     for level in levels[:SHOWN]:
         mask = (truth == level).fill_null(value=False)
-        row, suffix = columns.rows.cell(int(columns.rows.frame[POSITION][int(mask.arg_max() or 0)]))
+        row, suffix = columns.rows.row_in_file(int(columns.rows.frame[POSITION][int(mask.arg_max() or 0)]))
         notes.append(f"{shown(level)}: {counted(int(mask.sum()), 'row')}, the first is row {row}{suffix}")
     return (*notes, *more(len(levels)))
 
@@ -184,9 +185,11 @@ def _level_predicted_beside(plan: Plan, event: str, evaluated: Sequence[Columns]
 def _check_predicted_levels(columns: Columns, levels: Sequence[str]) -> None:
     """Report predicted classes that are no level of the outcome."""
     for holder, column, loc, called in _level_columns(columns):
-        values = holder.levels.get(column) if called == "prediction" else None
-        wrong = (~values.is_in(list(levels))).fill_null(value=False) if values is not None else None
-        if values is not None and wrong is not None and wrong.any():
+        values = holder.levels.get(column)
+        if values is None or called != "prediction":
+            continue
+        wrong = (~values.is_in(list(levels))).fill_null(value=False)
+        if wrong.any():
             what = _first_values(values.filter(wrong))
             message = f"{cells(wrong)} of the prediction column '{column}' {are(wrong)} no level of the outcome: {what}"
             hint = _closest_level_hint(values.filter(wrong), levels)
@@ -327,7 +330,7 @@ def sums_to(column: str, total: float) -> str:
 
 
 def check_weights(columns: Columns, column: str, *, counts: bool, part: bool = False) -> None:
-    """Check the weights, and scale importance weights so that sums do not overflow; ``counts``: they count rows.
+    """Check the weights, and scale importance weights so that sums do not overflow; with ``counts`` they count rows.
 
     In a ``part`` of a dataset all may be 0.
     """

@@ -37,7 +37,8 @@ LARGEST_STEP = 2**53
 def split_by_step(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple[dict[Fit, RowBlock], list[Problem]]:
     """Divide the rows of a model's file by training step, ascending; return them by fit, and problems.
 
-    Other steps than the shown one are kept only for rows that are ``evaluated``. A model without steps has one part.
+    Other steps than the one that the card shows are kept only for rows that are ``evaluated``. A model without steps
+    has one part.
     """
     shown_fit = Fit(model.name)
     if model.step is None:
@@ -47,17 +48,17 @@ def split_by_step(rows: RowBlock, model: ModelPlan, *, evaluated: bool) -> tuple
         return {shown_fit: rows}, problems
     parts = {int(step): part.drop("\0step") for (step,), part in
              rows.frame.with_columns(steps.alias("\0step")).partition_by("\0step", as_dict=True).items()}
-    shown = max(parts) if model.shown_step is None else model.shown_step
-    if shown not in parts:
+    shown_step = max(parts) if model.shown_step is None else model.shown_step
+    if shown_step not in parts:
         step_numbers = sorted(parts)
-        closest = min(step_numbers, key=lambda step: (abs(step - shown), step))
+        closest = min(step_numbers, key=lambda step: (abs(step - shown_step), step))
         has_steps = f"step {step_numbers[0]} alone" if len(step_numbers) == 1 else (
             f"{counted(len(step_numbers), 'step')}, {step_numbers[0]} to {step_numbers[-1]}")
-        message = f"{rows.called} has no step {shown}: it has {has_steps}"
+        message = f"{rows.called} has no step {shown_step}: it has {has_steps}"
         loc = ("models", model.name, "step", "at")
         return {}, [rows.problem("unknown-step", message, loc, f"did you mean {closest}?")]
-    kept_steps = sorted(parts) if evaluated else [shown]
-    return {shown_fit if step == shown else Fit(model.name, "step", step):
+    kept_steps = sorted(parts) if evaluated else [shown_step]
+    return {shown_fit if step == shown_step else Fit(model.name, "step", step):
             replace(rows, frame=parts[step], step=step) for step in kept_steps}, []
 
 
@@ -85,16 +86,19 @@ def _read_steps(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Serie
 
 
 def first_step_faults(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, RowBlock]) -> list[Problem]:
-    """Return the problems of all fits; of a model's steps only those of the first with any, with a note on others."""
+    """Return the problems of all fits; of a model's training steps, often all alike, those of the first with any.
+
+    ``faults`` are the problems by fit, ``parts`` the rows of each fit. A note counts the other steps with problems.
+    """
     problems: list[Problem] = []
-    of_steps: dict[str, dict[int, list[Problem]]] = {}
-    for fit, of_part in faults.items():
+    by_model_and_step: dict[str, dict[int, list[Problem]]] = {}
+    for fit, problems_of_fit in faults.items():
         step = parts[fit].step
         if step is None:
-            problems += of_part
-        elif of_part:
-            of_steps.setdefault(fit.model, {})[step] = of_part
-    for by_step in of_steps.values():
+            problems += problems_of_fit
+        elif problems_of_fit:
+            by_model_and_step.setdefault(fit.model, {})[step] = problems_of_fit
+    for by_step in by_model_and_step.values():
         first, *others = (by_step[step] for step in sorted(by_step))
         more = (f"{counted(len(others), 'other step')} {'has' if len(others) == 1 else 'have'} faults too",)
         problems += [replace(problem, notes=(*problem.notes, *more)) if others else problem for problem in first]
@@ -134,10 +138,10 @@ def match_rows(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock,
     """
     faults: dict[Fit, list[Problem]] = {}
     row_columns: list[pl.Series] = []
-    for fit, theirs in files.items():
-        rows_of_file, faults[fit] = (_match_by_position(rows, theirs) if rows.plan.id is None
-                           else _match_by_id(rows, theirs, rows.plan.id))
-        row_columns += [] if rows_of_file is None else [rows_of_file.alias(row_of(fit))]
+    for fit, file_rows in files.items():
+        row_numbers, faults[fit] = (_match_by_position(rows, file_rows) if rows.plan.id is None
+                           else _match_by_id(rows, file_rows, rows.plan.id))
+        row_columns += [] if row_numbers is None else [row_numbers.alias(row_number_column(fit))]
     return replace(rows, frame=rows.frame.with_columns(row_columns)), first_step_faults(faults, files)
 
 
@@ -145,67 +149,68 @@ def attach_predictions(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[R
     """Put the matched rows of files into ``models`` of the dataset's rows; a problem where a row has no prediction."""
     faults: dict[Fit, list[Problem]] = {}
     models: dict[Fit, RowBlock] = {}
-    for fit, theirs in files.items():
-        rows_of_file = rows.frame[row_of(fit)]
-        if rows_of_file.null_count():
-            faults[fit] = _rows_without_prediction(rows, theirs, rows_of_file.is_null())
+    for fit, file_rows in files.items():
+        row_numbers = rows.frame[row_number_column(fit)]
+        if row_numbers.null_count():
+            faults[fit] = _rows_without_prediction(rows, file_rows, row_numbers.is_null())
         else:
-            models[fit] = replace(theirs, frame=theirs.frame[rows_of_file])
+            models[fit] = replace(file_rows, frame=file_rows.frame[row_numbers])
     return replace(rows, models=MappingProxyType(models)), first_step_faults(faults, files)
 
 
-def row_of(fit: Fit) -> str:
-    """Return the name of the dataset's column with the matching row number in the file of a fit."""
+def row_number_column(fit: Fit) -> str:
+    """Return the name of a column added to a dataset's rows: the number of each one's row in the file of a fit."""
     return f"\0row of {fit.model}\0{fit.kind} {fit.number}"
 
 
-def _match_by_position(rows: RowBlock, theirs: RowBlock) -> tuple[pl.Series | None, list[Problem]]:
+def _match_by_position(rows: RowBlock, file_rows: RowBlock) -> tuple[pl.Series | None, list[Problem]]:
     """Match rows in order; a problem where numbers of rows, or values of shared columns, differ."""
-    own_count, file_count, loc = rows.frame.height, theirs.frame.height, theirs.dataset.table.named.loc
+    own_count, file_count, loc = rows.frame.height, file_rows.frame.height, file_rows.dataset.table.named.loc
     if own_count != file_count:
-        message = f"{theirs.called} has {counted(file_count, 'row')}, but the dataset has {own_count:,}"
-        hint = f"{_id_hint(rows, theirs)}, or write one row for each"
-        return None, [theirs.problem(_MISALIGNED, message, loc, hint)]
+        message = f"{file_rows.called} has {counted(file_count, 'row')}, but the dataset has {own_count:,}"
+        hint = f"{_id_hint(rows, file_rows)}, or write one row for each"
+        return None, [file_rows.problem(_MISALIGNED, message, loc, hint)]
     # A file in another order would give each row the prediction of another, and nothing else would tell.
-    for column in theirs.dataset.compared:
-        differ = cells_differ(rows.frame[column], theirs.frame[column])
+    for column in file_rows.dataset.compared:
+        differ = cells_differ(rows.frame[column], file_rows.frame[column])
         if differ.any():
-            return None, [_differing_rows(rows, theirs, column, differ)]
+            return None, [_differing_rows(rows, file_rows, column, differ)]
     return pl.int_range(own_count, dtype=pl.Int64, eager=True), []
 
 
-def _differing_rows(rows: RowBlock, theirs: RowBlock, column: str, differ: pl.Series) -> Problem:
+def _differing_rows(rows: RowBlock, file_rows: RowBlock, column: str, differ: pl.Series) -> Problem:
     """Return the problem of a shared column whose values differ in rows of the same position, where ``differ`` [n]."""
-    own_cells, file_cells, count = rows.frame[column], theirs.frame[column], int(differ.sum())
-    message = (f"{theirs.called} is matched row by row, but column '{column}', which both have, differs in {count:,} "
-               f"of {counted(len(differ), 'row')}")
-    hint = f"{_id_hint(rows, theirs)}, or write the file's rows in the order of the dataset"
-    problem = theirs.problem(_MISALIGNED, message, theirs.dataset.table.named.loc, hint, mask=differ, values=file_cells)
+    own_cells, file_cells, count = rows.frame[column], file_rows.frame[column], int(differ.sum())
+    loc = file_rows.dataset.table.named.loc
+    message = (f"{file_rows.called} is matched row by row, but column '{column}', which both have, differs in "
+               f"{count:,} of {counted(len(differ), 'row')}")
+    hint = f"{_id_hint(rows, file_rows)}, or write the file's rows in the order of the dataset"
+    problem = file_rows.problem(_MISALIGNED, message, loc, hint, mask=differ, values=file_cells)
     pairs = zip(problem.rows, own_cells.filter(differ).head(len(problem.rows)), strict=True)
     return replace(problem, rows=tuple((row, f"{value}, but {shown(own_value)} in the dataset")
                                        for (row, value), own_value in pairs))
 
 
-def _id_hint(rows: RowBlock, theirs: RowBlock) -> str:
+def _id_hint(rows: RowBlock, file_rows: RowBlock) -> str:
     """Return a hint to match by id, with a shared column that identifies rows: no empty cell, no value twice."""
-    for column in theirs.dataset.compared:
-        values = (rows.frame[column], theirs.frame[column])
+    for column in file_rows.dataset.compared:
+        values = (rows.frame[column], file_rows.frame[column])
         if all(not blank(series).any() and series.n_unique() == len(series) for series in values):
             return f"write 'id: {column}', so that rows are matched by it"
     return "name the column that identifies a row under 'id', so that rows are matched by it"
 
 
-def _match_by_id(rows: RowBlock, theirs: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
+def _match_by_id(rows: RowBlock, file_rows: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
     """Return the matching row of the file for each row [n] by id, null where there is none, and problems of ids."""
     own_ids, fault = _read_ids(rows, column)
-    ids, file_fault = _read_ids(theirs, column)
+    ids, file_fault = _read_ids(file_rows, column)
     if own_ids is None or ids is None:
         return None, [*fault, *file_fault]
     has_id = ids.is_not_null()
     is_repeated = has_id & ~ids.is_first_distinct()
     # Looked for among all rows of the dataset, of which `where` has left out none yet.
     is_unknown = has_id & ~ids.is_in(own_ids.drop_nulls().implode())
-    problems = _id_problems(theirs, column, ids, again=is_repeated, strange=is_unknown)
+    problems = _id_problems(file_rows, column, ids, repeated=is_repeated, unknown=is_unknown)
     # A join promises no order unless it is told to keep that of its left side.
     row_of_id = pl.DataFrame({"id": ids, "at": pl.int_range(len(ids), dtype=pl.Int64, eager=True)}).filter(has_id)
     matched = pl.DataFrame({"id": own_ids}).join(
@@ -222,32 +227,32 @@ def _read_ids(rows: RowBlock, column: str) -> tuple[pl.Series | None, list[Probl
 
 
 def _id_problems(
-    theirs: RowBlock, column: str, ids: pl.Series, *, again: pl.Series, strange: pl.Series
+    file_rows: RowBlock, column: str, ids: pl.Series, *, repeated: pl.Series, unknown: pl.Series
 ) -> list[Problem]:
     """Return problems of rows of a file without an id, with a repeated one, or with one that the dataset lacks."""
     refused = (
-        (ids.is_null(), f"no value in the id column '{column}' of {theirs.called}",
-         f"each row needs the id of the row of dataset '{theirs.name}' that it predicts"),
-        (again, f"an id that an earlier row of {theirs.called} has", "keep one prediction for each id"),
-        (strange, f"an id in {theirs.called} that the dataset does not have",
+        (ids.is_null(), f"no value in the id column '{column}' of {file_rows.called}",
+         f"each row needs the id of the row of dataset '{file_rows.name}' that it predicts"),
+        (repeated, f"an id that an earlier row of {file_rows.called} has", "keep one prediction for each id"),
+        (unknown, f"an id in {file_rows.called} that the dataset does not have",
          "remove them, or name the file that belongs to this dataset"),
     )
-    loc = theirs.dataset.table.named.loc
-    return [theirs.problem(_MISALIGNED, f"{rows_have(mask)} {what}", loc, hint, mask=mask, values=ids)
+    loc = file_rows.dataset.table.named.loc
+    return [file_rows.problem(_MISALIGNED, f"{rows_have(mask)} {what}", loc, hint, mask=mask, values=ids)
             for mask, what, hint in refused if mask.any()]
 
 
-def _rows_without_prediction(rows: RowBlock, theirs: RowBlock, lacking: pl.Series) -> list[Problem]:
-    """Return the problem of rows, where ``lacking`` [n], that have no prediction in a file, or else have no id."""
+def _rows_without_prediction(rows: RowBlock, file_rows: RowBlock, lacking: pl.Series) -> list[Problem]:
+    """Return the problem of rows without an id, or else of those, ``lacking`` [n], without a prediction in a file."""
     column = str(rows.plan.id)
     ids = texts(rows.frame[column])
-    empty, loc = ids.is_null(), theirs.dataset.table.named.loc
+    empty, loc = ids.is_null(), file_rows.dataset.table.named.loc
     if empty.any():
         message = f"{rows_have(empty)} no value in the id column '{column}'"
         return [rows.problem("missing-id", message, ("id",), fill_hint(rows, column, ("id",)), mask=empty, values=ids)]
-    message = f"{rows_have(lacking)} no prediction: their ids are not in {theirs.called}{theirs.at_step}"
+    message = f"{rows_have(lacking)} no prediction: their ids are not in {file_rows.called}{file_rows.at_step}"
     if int(lacking.sum()) == 1:
-        message = f"1 row has no prediction: its id is not in {theirs.called}{theirs.at_step}"
+        message = f"1 row has no prediction: its id is not in {file_rows.called}{file_rows.at_step}"
     hint = "predict them, or leave such rows out for every model with 'complete_case: all'"
     return [rows.problem(_MISALIGNED, message, loc, hint, mask=lacking, values=ids)]
 
@@ -269,13 +274,13 @@ def split_lists(
     rows, problems = _split_columns(rows, None)
     faults: dict[Fit, list[Problem]] = {}
     parts: dict[Fit, RowBlock] = {}
-    for fit, theirs in files.items():
-        parts[fit], faults[fit] = _split_columns(theirs, rows.frame[row_of(fit)])
+    for fit, file_rows in files.items():
+        parts[fit], faults[fit] = _split_columns(file_rows, rows.frame[row_number_column(fit)])
     return rows, parts, problems + first_step_faults(faults, parts)
 
 
-def _split_columns(rows: RowBlock, counting: pl.Series | None) -> tuple[RowBlock, list[Problem]]:
-    """Split columns of lists; lists of the row numbers ``counting`` (all where None) need a number for each level."""
+def _split_columns(rows: RowBlock, used_rows: pl.Series | None) -> tuple[RowBlock, list[Problem]]:
+    """Split columns of lists; those of ``used_rows``, numbers of rows, None for all, need a number for each level."""
     problems: list[Problem] = []
     parts: dict[str, dict[str, pl.Series]] = {}
     for model in _models_of_lists(rows):
@@ -284,8 +289,9 @@ def _split_columns(rows: RowBlock, counting: pl.Series | None) -> tuple[RowBlock
             continue
         lists, faults = _read_lists(rows, model, column)
         if not faults and lists is not None:
-            is_used = pl.repeat(value=True, n=len(lists), eager=True) if counting is None else (
-                pl.int_range(len(lists), eager=True).is_in(counting.drop_nulls().implode()))
+            is_used = pl.repeat(value=True, n=len(lists), eager=True)
+            if used_rows is not None:
+                is_used = pl.int_range(len(lists), eager=True).is_in(used_rows.drop_nulls().implode())
             faults = list(_wrong_length_lists(rows, model, column, lists, is_used))
             parts[column] = {name: lists.list.get(index, null_on_oob=True).alias(name) for index, name in enumerate(
                 model.level_columns[level] for level in model.order)}
@@ -302,7 +308,8 @@ def _models_of_lists(rows: RowBlock) -> Iterator[ModelPlan]:
     """Yield the models with a column of lists in these rows."""
     model_of_file = rows.dataset.table.named.model
     for model in rows.plan.models.values():
-        is_in_rows = not model.has_own_files if model_of_file is None else model.name == model_of_file
+        # A model's predictions stand in files of its own, or else among the dataset's columns.
+        is_in_rows = model.name == model_of_file if model_of_file is not None else not model.has_own_files
         if is_in_rows and model.list_column in rows.frame.columns:
             yield model
 
@@ -326,8 +333,8 @@ def _read_lists(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Serie
     kind = written.dtype
     if isinstance(kind, pl.List | pl.Array) and not kind.inner.is_nested():
         return written.cast(pl.List(kind.inner)), []
-    holds = "lists of lists" if kind.is_nested() else f"values of type {kind}"
-    return None, [wrong_type(rows, column, loc, Unreadable("wrong-type", f"holds {holds}, not lists of numbers",
+    contents = "lists of lists" if kind.is_nested() else f"values of type {kind}"
+    return None, [wrong_type(rows, column, loc, Unreadable("wrong-type", f"holds {contents}, not lists of numbers",
                                                            _EXAMPLE))]
 
 
@@ -338,6 +345,7 @@ def _lists_in_texts(written: pl.Series) -> tuple[pl.Series, pl.Series]:
     inside = written.set(empty | strange, None).str.strip_chars().str.strip_prefix("[").str.strip_suffix("]")
     texts = inside.str.split(",").list.eval(pl.element().str.strip_chars())
     numbers = texts.list.eval(pl.element().replace(["null", ""], None).cast(pl.Float64))
+    # Brackets with nothing inside are an empty list, where splitting makes a list of one empty text.
     return numbers.set(inside.str.strip_chars() == "", pl.Series([[]], dtype=numbers.dtype)[0]), strange
 
 
@@ -378,7 +386,7 @@ def complete_cases(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | 
     """
     models_without_file = {Fit(model): None for model in rows.plan.models if Fit(model) not in files}
     all_files = {**files, **models_without_file}
-    lacking = {model: reduce(or_, (_rows_lacking(rows, theirs, fit) for fit, theirs in all_files.items()
+    lacking = {model: reduce(or_, (_rows_lacking(rows, file_rows, fit) for fit, file_rows in all_files.items()
                                    if fit.model == model)) for model in rows.plan.models}
     is_lacking = reduce(or_, lacking.values())
     if is_lacking.all():
@@ -390,22 +398,22 @@ def complete_cases(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | 
     return replace(rows, frame=frame, incomplete=int(is_lacking.sum()), lacking=MappingProxyType(counts))
 
 
-def _rows_lacking(rows: RowBlock, theirs: RowBlock | None, fit: Fit) -> pl.Series:
-    """Return flags [n] of rows for which a fit has no prediction, in the file ``theirs`` or in the dataset.
+def _rows_lacking(rows: RowBlock, file_rows: RowBlock | None, fit: Fit) -> pl.Series:
+    """Return flags [n] of rows for which a fit has no prediction, in the file ``file_rows`` or in the dataset.
 
-    A row without an id is another problem.
+    A row without an id is not flagged: it is another problem, reported by itself.
     """
     plan = rows.plan
-    rows_of_file = None if theirs is None else rows.frame[row_of(fit)]
+    row_numbers = None if file_rows is None else rows.frame[row_number_column(fit)]
     mask = pl.repeat(value=False, n=rows.frame.height, eager=True)
     # By position every row has a partner, or the files were refused for their lengths.
-    if rows_of_file is not None and plan.id is not None:
-        mask = rows_of_file.is_null() & texts(rows.frame[plan.id]).is_not_null()
-    source = rows if theirs is None else theirs
+    if row_numbers is not None and plan.id is not None:
+        mask = row_numbers.is_null() & texts(rows.frame[plan.id]).is_not_null()
+    source = rows if file_rows is None else file_rows
     for kind, column in plan.models[fit.model].columns.items():
         cells = source.frame[column]
         is_empty = _without_value(cells, numeric=kind != "prediction" or plan.task in NUMBERS)
-        mask |= is_empty if rows_of_file is None else is_empty.gather(rows_of_file).fill_null(value=False)
+        mask |= is_empty if row_numbers is None else is_empty.gather(row_numbers).fill_null(value=False)
     return mask
 
 

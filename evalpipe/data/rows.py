@@ -100,7 +100,7 @@ def load_part(
 def _row_batches(
     plan: Plan, dataset: DatasetPlan, file: int, first: int, count: int | None, columns: Sequence[str] = ()
 ) -> Iterator[pl.DataFrame]:
-    """Yield batches of rows of a file with their `POSITION`, without blank lines; parameters as of `load_part`.
+    """Yield ``count`` rows of a file, from ``first`` on, in batches, with their `POSITION` and without blank lines.
 
     The ``columns`` are read, or all of the plan where there are none. Raises Unreadable.
     """
@@ -259,7 +259,7 @@ def _rows_that_meet_where(rows: RowBlock, *, may_be_empty: bool = False) -> RowB
     if isinstance(conditions, list):
         return conditions
     flags = conditions.pop("where", None)
-    # Names with a NUL, which no column of a file should have, are of this room: positions, rows of other files.
+    # Names with a NUL, which no column of a file should have, are evalpipe's: positions, rows of other files.
     hidden = [name for name in rows.frame.columns if name.startswith("\0")]
     frame = rows.frame.select([*rows.dataset.columns, *hidden]).with_columns(
         column.fill_null(value=False).alias(f"\0{name}") for name, column in conditions.items())

@@ -49,7 +49,7 @@ def in_order(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _columns_to_first_float(table: pl.DataFrame) -> list[str]:
-    """Return the names of the columns up to the first of floats; none where a text comes before, or without floats."""
+    """Return the names of the columns up to the first of floats; none without floats, or where a text comes before."""
     for index, (name, dtype) in enumerate(table.schema.items()):
         if dtype.is_float():
             return [*table.columns[:index], name]
@@ -300,8 +300,10 @@ def _binary_score(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale:
     Scores of both levels give their difference, whose logistic function is their softmax.
     """
     if model.level_columns:
-        event, other = (values[column] for column in model.level_columns.values())
-        return event - other if model.scores else event / (event + other) if rescale else event
+        event_values, other_values = (values[column] for column in model.level_columns.values())
+        if model.scores:
+            return event_values - other_values
+        return event_values / (event_values + other_values) if rescale else event_values
     column = model.probability if model.score is None else model.score
     if column is None or model.norm is None:
         return None if column is None else values[column]
@@ -312,38 +314,41 @@ def _binary_score(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale:
 def _level_predictions(model: ModelPlan, values: Mapping[str, pl.Series], *, rescale: bool) -> dict[str, pl.Series]:
     """Return columns "score of k" where the model has scores, and "chance of k", the probabilities, for each level k.
 
-    Probabilities are the softmax of scores; given ones are divided by their sum with ``rescale``.
+    Probabilities are the softmax of scores; those that the model gives are divided by their sum with ``rescale``.
     """
     columns = model.level_columns
     if not columns:
         return {}
     table = pl.DataFrame({f"{k}": values[column] for k, column in enumerate(columns.values())})
     if model.scores:
-        chances = pl.DataFrame(softmax(table.to_numpy()), table.columns)
+        probabilities = pl.DataFrame(softmax(table.to_numpy()), table.columns)
     else:
-        chances = table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
+        probabilities = table.select(pl.all() / pl.sum_horizontal(pl.all())) if rescale else table
     scores = {f"score of {k}": table[k] for k in table.columns} if model.scores else {}
-    return scores | {f"chance of {k}": chances[k] for k in chances.columns}
+    return scores | {f"chance of {k}": probabilities[k] for k in probabilities.columns}
 
 
 def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
-    """Return a model's predictions, for ``levels`` levels, from columns of `ordered` that end in ``number``."""
+    """Return a model's predictions for so many ``levels`` from a dataset's sorted table, ``frame``.
+
+    ``number`` is that of the model's fit, which ends the names of its columns, such as "score 0".
+    """
     def column(kind: str) -> Values | None:
         return _column_array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None
 
-    def tables(kind: str) -> Floats:
-        columns = [_float_array(frame, f"{kind} of {place} {number}") for place in range(levels)]
+    def matrix(kind: str) -> Floats:
+        columns = [_float_array(frame, f"{kind} of {level} {number}") for level in range(levels)]
         return _read_only(np.column_stack(columns))
 
     if f"chance of 0 {number}" in frame.columns:
-        score = tables("score") if model.scores else None
-        return _predictions_of_levels(tables("chance"), score, column("predicted"), model.zone)
-    predicted, score, chance, zone = column("predicted"), column("score"), column("chance"), model.zone
+        score = matrix("score") if model.scores else None
+        return _predictions_of_levels(matrix("chance"), score, column("predicted"), model.zone)
+    predicted, score, probability, zone = column("predicted"), column("score"), column("chance"), model.zone
     # A model that gives the probability itself is ranked by it, so the score is the probability.
-    if chance is None and "probabilities" in model.gives:
-        chance = score
+    if probability is None and "probabilities" in model.gives:
+        probability = score
     predictions = Predictions(
-        score, chance, predicted, left_out=column("left out"), zone=zone, log_odds=model.scale is not None)
+        score, probability, predicted, left_out=column("left out"), zone=zone, log_odds=model.scale is not None)
     threshold = model.threshold.number
     if threshold is None or score is None:
         return predictions
@@ -352,18 +357,18 @@ def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: i
 
 
 def _predictions_of_levels(
-    chances: Floats, scores: Floats | None, predicted: Values | None, zone: ZonePlan | None
+    probabilities: Floats, scores: Floats | None, predicted: Values | None, zone: ZonePlan | None
 ) -> Predictions:
     """Return predictions from probabilities [n, K] and scores; classes, unless given, are the highest of these."""
-    is_reportable, tied = None if zone is None else _read_only(reportable_rows(zone, chances)), 0
+    is_reportable, tied = None if zone is None else _read_only(reportable_rows(zone, probabilities)), 0
     if predicted is None:
-        highest = chances if scores is None else scores
+        highest = probabilities if scores is None else scores
         predicted = _read_only(highest.argmax(axis=1).astype(np.intp))
         # Rows in the equivocal zone have no class, so a tie there decides nothing.
         highest = highest if is_reportable is None else highest[is_reportable]
         tied = int(((highest == highest.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
     return Predictions(
-        scores, chances, predicted, tied=tied, reportable=is_reportable, zone=zone, log_odds=scores is not None)
+        scores, probabilities, predicted, tied=tied, reportable=is_reportable, zone=zone, log_odds=scores is not None)
 
 
 def _column_array(frame: pl.DataFrame, name: str) -> Values:

@@ -40,22 +40,23 @@ def check(columns: Columns, *, whole: bool = True) -> None:
 
     Where the rows are a part of a dataset, not the ``whole``, reference levels may be absent.
     """
-    counts = weighted_above_zero(columns)
+    has_weight = weighted_above_zero(columns)
     for loc, sliced in columns.rows.plan.slices.named:
         if sliced not in columns.graded:
             read = _read_intervals if sliced.cuts else _read_levels
-            graded = read(columns, sliced, loc, counts)
+            graded = read(columns, sliced, loc, has_weight)
             if graded is not None:
                 columns.graded[sliced] = graded
-    _check_folds(columns, counts)
+    _check_folds(columns, has_weight)
     if whole:
-        _check_references(columns, counts)
+        _check_references(columns, has_weight)
 
 
-def _read_levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
+def _read_levels(columns: Columns, sliced: ColumnPlan, loc: Loc, has_weight: pl.Series) -> Graded | None:
     """Read the levels of a column that occur, or the periods of its dates; missing values are the last level.
 
-    Numbers are in order of size, texts in natural order, periods in order of time.
+    Numbers are in order of size, texts in natural order, periods in order of time. A level occurs where a row with a
+    weight, ``has_weight`` [n], has it.
     """
     values = columns.rows.typed(sliced.column) if sliced.by is None else read_dates(columns, sliced.column, loc)
     if values is None:
@@ -66,7 +67,8 @@ def _read_levels(columns: Columns, sliced: ColumnPlan, loc: Loc, counts: pl.Seri
         labels_of_values(values.clear())
         distinct = values.unique()  # labels are made of these, for there are few of them and many rows
         labels_of_distinct = labels_of_values(distinct)
-        occurring = set(labels_of_distinct if counts.all() else labels_of_values(values.filter(counts).unique()))
+        weighted = distinct if has_weight.all() else values.filter(has_weight).unique()
+        occurring = set(labels_of_distinct if weighted is distinct else labels_of_values(weighted))
     except Unreadable as fault:
         columns.problems.append(wrong_type(columns.rows, sliced.column, loc, fault))
         return None
@@ -144,6 +146,7 @@ def ordered(levels: Iterable[str]) -> list[str]:
     by_size = [size for size in sizes if size is not None]
     if len(by_size) == len(sorted_levels):
         return [level for _, level in sorted(zip(by_size, sorted_levels, strict=True))]
+    # Digits, which stand at odd places between other characters, are compared as numbers.
     return sorted(sorted_levels, key=lambda level: [
         (int(part), "") if index % 2 else (0, part) for index, part in enumerate(re.split(r"(\d+)", level))])
 
@@ -156,8 +159,11 @@ def _as_number(text: str) -> float | None:
         return None
 
 
-def _read_intervals(columns: Columns, cut: ColumnPlan, loc: Loc, counts: pl.Series) -> Graded | None:
-    """Read a column of numbers as intervals between cuts; a number at a cut is in the interval above it."""
+def _read_intervals(columns: Columns, cut: ColumnPlan, loc: Loc, has_weight: pl.Series) -> Graded | None:
+    """Read a column of numbers as intervals between cuts; a number at a cut is in the interval above it.
+
+    Missing values are the last label, where a row that ``has_weight`` [n] has one.
+    """
     values = read_numbers(columns, cut.column, loc, None, "number")
     if values is None:
         return None
@@ -168,7 +174,7 @@ def _read_intervals(columns: Columns, cut: ColumnPlan, loc: Loc, counts: pl.Seri
     is_missing = defined.is_null().to_numpy()
     codes = np.where(is_missing, len(cut.cuts) + 1, intervals_of_rows)
     labels = intervals(cut.cuts)
-    if (is_missing & counts.to_numpy()).any():
+    if (is_missing & has_weight.to_numpy()).any():
         labels = (*labels, MISSING)
     return Graded(labels, pl.Series(codes, dtype=pl.Int64))
 
@@ -180,15 +186,16 @@ def intervals(cuts: Sequence[float]) -> tuple[str, ...]:
     return (f"< {edges[0]}", *between, f">= {edges[-1]}")
 
 
-def _check_folds(columns: Columns, counts: pl.Series) -> None:
-    """Report rows without a fold, and a column of folds with a single value; ``counts`` [n] are the rows to check."""
+def _check_folds(columns: Columns, has_weight: pl.Series) -> None:
+    """Report rows without a fold, and a column of folds with a single value, among rows that have a weight."""
     rows, fold_column = columns.rows, columns.rows.plan.slices.folds
     graded = None if fold_column is None else columns.graded.get(fold_column)
     if fold_column is None or graded is None:
         return
     loc: Loc = ("folds",)
     has_missing = MISSING in graded.labels
-    is_missing = counts & (graded.codes == graded.labels.index(MISSING)) if has_missing else ~counts & counts
+    missing_code = graded.labels.index(MISSING) if has_missing else len(graded.labels)  # the latter is of no such row
+    is_missing = has_weight & (graded.codes == missing_code)
     if is_missing.any():
         message = f"{rows_have(is_missing)} no fold in column '{fold_column.column}'"
         columns.report(
@@ -200,8 +207,8 @@ def _check_folds(columns: Columns, counts: pl.Series) -> None:
         columns.report("one-fold", message, loc, hint)
 
 
-def _check_references(columns: Columns, counts: pl.Series) -> None:
-    """Report reference levels of slices that no row has; ``counts`` [n] are the rows to check."""
+def _check_references(columns: Columns, has_weight: pl.Series) -> None:
+    """Report reference levels of slices that no row with a weight has."""
     plan = columns.rows.plan
     reference = plan.slices.reference
     if isinstance(reference, str):
@@ -212,7 +219,7 @@ def _check_references(columns: Columns, counts: pl.Series) -> None:
         graded, wanted = columns.graded.get(single_columns[column]), level
         if graded is None:
             continue
-        occurring = [graded.labels[code] for code in graded.codes.filter(counts).unique().sort()]
+        occurring = [graded.labels[code] for code in graded.codes.filter(has_weight).unique().sort()]
         if wanted not in occurring:
             message = f"no row of {columns.rows.called} is in the reference slice {shown(wanted)} of '{column}'"
             guess = None if wanted in graded.labels else closest_level(wanted, occurring)

@@ -13,7 +13,7 @@ from evalpipe.base.origin import Origin
 from evalpipe.data import files
 from evalpipe.data.catalog import look
 from evalpipe.data.columns import SEPARATED, TEXT_FORMATS
-from evalpipe.data.delimited import likeliest, likely_encoding
+from evalpipe.data.delimited import likely_encoding, likely_separator
 from evalpipe.data.files import SUFFIXES, find
 from evalpipe.data.formats import SEPARATORS, separator
 from evalpipe.data.prediction_files import listed_numbers
@@ -398,11 +398,11 @@ def _find_table(source: Source) -> DataTable:
             encodings = {likely_encoding(file) for file, _ in located.files} - {"ascii"}
             encoding = encodings.pop() if len(encodings) == 1 else None  # none where files differ
             encoding = None if encoding == "utf-8" else encoding
-            likely_separator = likeliest(path, SEPARATORS[located.format], encoding)
+            separator = likely_separator(path, SEPARATORS[located.format], encoding)
         except Unreadable as fault:
             raise DataError(fault.problem(shown, None)) from None
-        is_usual = likely_separator == SEPARATORS[located.format]
-        csv = CsvPlan(separator=None if is_usual else likely_separator, declared=not is_usual, encoding=encoding)
+        is_usual = separator == SEPARATORS[located.format]
+        csv = CsvPlan(separator=None if is_usual else separator, declared=not is_usual, encoding=encoding)
         source = replace(source, csv=csv)
     catalog = look(Sources({source.dataset: DatasetSource(source.dataset, source, (), {})}, "", Origin()))
     if catalog.problems:
