@@ -43,11 +43,11 @@ def choose_interval(
     spec: Spec, entry: Metric, average: str | None, params: Mapping[str, Any], prior: PriorPlan
 ) -> tuple[str, Sentence]:
     """Return the interval method of a metric with its options, average and prevalence, and the reason."""
-    even = params.get("strategy") == "quantile" or entry.name == "ace"
+    bins_of_equal_count = params.get("strategy") == "quantile" or entry.name == "ace"
     possible: dict[Obstacle, bool] = {
         "uncertain": prior.uncertain, "clusters": spec.cluster is not None, "reweighted": prior.shares is not None,
         "averaged": average not in (None, "none"), "weights": spec.importance,
-        "weighted_even_bins": spec.importance and even,
+        "weighted_even_bins": spec.importance and bins_of_equal_count,
     }
     obstacles = [obstacle for obstacle, present in possible.items() if present]
     return choose(_interval_kinds(entry, params), spec.intervals.method, obstacles)
@@ -67,6 +67,7 @@ def choose_expression_interval(
     for metric, params in parts:
         methods = [(method, method.for_[kind]) for method in registry.values()
                    for kind in _interval_kinds(metric, params) if kind in method.for_]
+        # A measure whose percentiles miss its value, or that has no limits at all, leaves an expression without them.
         if methods and (methods[0][0].insists or methods[0][0].name == "none"):
             return "none", sentence("expression-unlimited", metric=metric.name, because=methods[0][1])
     if uncertain:
@@ -93,10 +94,10 @@ def proportion_method(spec: Spec) -> str:
 
 
 def choose(kinds: Collection[str], requested: str, obstacles: Collection[Obstacle]) -> tuple[str, Sentence]:
-    """Return the interval method of a measure among those declared, and the reason; see `evalpipe.intervals.declare`.
+    """Return the interval method for a measure, of those that are declared for its ``kinds``, and the reason.
 
-    ``kinds`` are the kinds of the measure, ``requested`` is the method that the spec names or "auto", ``obstacles`` are
-    circumstances in which some methods do not hold.
+    ``requested`` is the method that the spec names, or "auto"; ``obstacles`` are circumstances, such as weights, in
+    which some methods do not hold.
     """
     methods = [(method, method.for_[kind]) for method in registry.values() for kind in kinds if kind in method.for_]
     general = registry[requested].for_.get(EVERY) if requested in registry else None
@@ -120,7 +121,7 @@ def choose(kinds: Collection[str], requested: str, obstacles: Collection[Obstacl
 def _choose_insisting(
     closed: list[tuple[IntervalMethod, Sentence]], drawn: list[tuple[str, Sentence]], obstacles: Collection[Obstacle]
 ) -> tuple[str, Sentence]:
-    """Return the method of a measure that only its own methods hold for: in closed form, or else from replicates.
+    """Return the method of a measure for which only the methods declared for it hold: in closed form, else replicates.
 
     ``closed`` and ``drawn`` are its methods in closed form and from replicates, with reasons.
     """
@@ -191,9 +192,9 @@ class MetricPlan:
         return next((entry.metric.needs for entry in self.leaves if entry.metric.needs not in needs_met), None)
 
     def unlimited(self, noise: str) -> Sentence | None:
-        """Return why the measure can have no limits that leave noise in; None where it can.
+        """Return why the spread over refits can give the measure no limits; None where it can.
 
-        ``noise`` is the code of the sentence for a measure that noise makes larger.
+        Noise makes some measures larger, and each refit has its own: ``noise`` is the code of the sentence for these.
         """
         if self.method == "none":
             return self.reason
@@ -210,10 +211,11 @@ class MetricPlan:
         return self._printed(self.params)
 
     def shown_of(self, k: int) -> dict[str, Any]:
-        """Return the options of the k-th class that can be printed beside a value, and the prevalence; see `shown`."""
+        """Return the options of the k-th class that can be printed beside a value, and its prevalence, if any."""
         return self._printed(self.of_class[k])
 
     def _printed(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options without those too long to print, such as a matrix of costs, and with the prevalence."""
         prevalence = {} if self.prior.shown is None else {"prevalence": self.prior.shown}
         return {name: value for name, value in params.items() if not isinstance(value, tuple)} | prevalence
 
@@ -248,7 +250,7 @@ class MetricPlan:
         return sentence(code, when=self.metric.undefined)
 
     def under(self, shares: Floats) -> MetricPlan:
-        """Return the measure with ``shares`` [..., K] of the levels for the prevalence that its options declare."""
+        """Return the measure at other prevalences than its options declare: ``shares`` [..., K] of levels, as drawn."""
         names = [name for name, key in self.metric.from_spec.items() if key == "prevalence"]
         first_share = dict.fromkeys(names, shares[..., 0])
         class_options = tuple(
@@ -257,18 +259,18 @@ class MetricPlan:
 
 
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
-    """Return the metrics of the task's standard set that any model of the spec can serve."""
+    """Return the metrics of the task's standard set for which some model of the spec gives what they need."""
     from evalpipe.metrics import registry
     from evalpipe.spec.core_keys import all_give
     from evalpipe.spec.measures import MetricChoice
 
-    served = frozenset[str]().union(
+    needs_met = frozenset[str]().union(
         *(all_give(model, spec.recalibrate, spec.threshold) for model in spec.models.values()))
     return tuple(
         MetricChoice(entry.name)
         for entry in registry
         if spec.task in entry.standard
-        and entry.needs in served
+        and entry.needs in needs_met
         and all(getattr(spec, key) is not None for key in entry.from_spec.values())
     )
 
@@ -353,6 +355,6 @@ def _options_from_spec(spec: Spec, entry: Metric, level: str | None) -> dict[str
             options[option] = costs.matrix
         elif key == "prevalence" and spec.prevalence is not None:
             mean, level_index = spec.prevalence.mean, 0 if level is None else levels(spec).index(level)
-            options[option] = unread_prevalence(spec, level_index) or (
-                mean if level is None or not isinstance(mean, dict) else mean[level])
+            level_mean = mean[level] if level is not None and isinstance(mean, dict) else mean
+            options[option] = unread_prevalence(spec, level_index) or level_mean
     return options

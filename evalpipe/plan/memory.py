@@ -131,34 +131,35 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     blockers = list(streaming_blockers(plan)) if stored else []
     if plan.mode == "grid" and blockers:
         raise SpecError(*(_needs_all_rows(plan, loc, what) for loc, what in blockers))
-    most = max((dataset.table.rows or 0 for dataset in stored), default=0)
+    most_rows = max((dataset.table.rows or 0 for dataset in stored), default=0)
     needed_bytes = rows_in_memory_bytes(list(plan.datasets)) + replicates_bytes(plan)
-    fits = plan.memory is None or needed_bytes <= plan.memory
+    fits_in_memory = plan.memory is None or needed_bytes <= plan.memory
     must_be_in_memory = bool(blockers) or plan.mode == "exact" or not stored
     reason = None
     if stored and plan.mode == "grid":
         reason = sentence("mode-asked", mode="grid")
-    elif must_be_in_memory and not fits:
-        raise SpecError(_rows_too_large(plan, needed_bytes, most, blockers[0][1] if blockers else "engine.mode: exact"))
-    elif not must_be_in_memory and not fits:
-        reason = sentence("too-large", rows=most, bytes=needed_bytes)
-    elif not must_be_in_memory and most > ROWS:
-        reason = sentence("too-many", rows=most, most=ROWS)
-    decided = StreamingPlan(_why_in_memory(plan, most, blockers)) if reason is None else StreamingPlan(
+    elif must_be_in_memory and not fits_in_memory:
+        blocker = blockers[0][1] if blockers else "engine.mode: exact"
+        raise SpecError(_rows_too_large(plan, needed_bytes, most_rows, blocker))
+    elif not must_be_in_memory and not fits_in_memory:
+        reason = sentence("too-large", rows=most_rows, bytes=needed_bytes)
+    elif not must_be_in_memory and most_rows > ROWS:
+        reason = sentence("too-many", rows=most_rows, most_rows=ROWS)
+    decided = StreamingPlan(_why_in_memory(plan, most_rows, blockers)) if reason is None else StreamingPlan(
         reason, _batch(plan, stored))
     _check_cluster(plan, decided, stored)
     return decided
 
 
-def _why_in_memory(plan: Plan, most: int, blockers: list[tuple[Loc, str]]) -> Sentence:
-    """Return why all rows are in memory; ``most`` is the number of rows of the largest dataset."""
+def _why_in_memory(plan: Plan, most_rows: int, blockers: list[tuple[Loc, str]]) -> Sentence:
+    """Return why all rows are in memory; ``most_rows`` is the number of rows of the largest dataset."""
     if all(dataset.table.format == "memory" for dataset in plan.datasets):
         return sentence("in-memory")
     if plan.mode == "exact":
         return sentence("mode-asked", mode="exact")
-    if most <= ROWS:
+    if most_rows <= ROWS:
         return sentence("few-enough", most=ROWS)
-    return sentence("all-at-once", what=blockers[0][1].rstrip(","), rows=most)
+    return sentence("all-at-once", what=blockers[0][1].rstrip(","), rows=most_rows)
 
 
 def _batch(plan: Plan, stored: list[DatasetPlan]) -> int:
@@ -245,7 +246,7 @@ def streaming_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
 
 
 def _row_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
-    """Yield the features of weights, clusters and columns that need all rows at once; see `streaming_blockers`."""
+    """Yield the features of weights, clusters and columns that need all rows at once: their keys and their words."""
     if plan.importance:
         yield ("weight",), "weighting by importance"
     if plan.cluster is not None:
@@ -277,7 +278,7 @@ def _cluster_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
 
 
 def _model_blockers(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
-    """Yield the features of a model that need all rows at once; see `streaming_blockers`."""
+    """Yield the features of a model that need all rows at once: their keys and their words."""
     model = plan.models[name]
     if model.has_own_files:
         yield ("models", name, "predictions"), f"the file of predictions of model '{name}'"
@@ -292,7 +293,7 @@ def _model_blockers(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
 
 
 def _dataset_blockers(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:
-    """Yield the features of a dataset that need all rows at once; see `streaming_blockers`."""
+    """Yield the features of a dataset that need all rows at once: their keys and their words."""
     if dataset.role == "reference" and plan.gives_prevalence(dataset.name):
         yield ("prevalence", "from"), f"the prevalence of the reference dataset '{dataset.name}'"
     if dataset.role == "reference" and plan.id is None:

@@ -53,7 +53,8 @@ Path = tuple[Tag, ...]
 class PageWords:
     """The words of a page, each with the elements around it that could hide it, and the names of its elements.
 
-    ``names`` are the classes and ids of all elements, ``box_names`` those of elements that are no pictures.
+    ``evidence`` are the words that no template may leave out, ``names`` the classes and ids of all elements,
+    ``box_names`` those of elements that are no pictures.
     ``unbalanced`` is the first tag that does not end the element that is open.
     """
 
@@ -80,22 +81,23 @@ class _WordReader(HTMLParser):
         self.page = PageWords()
         self._styled = frozenset(styled)
         self._open: list[tuple[str, Path, bool]] = [("", (), False)]
-        self._joins = False
+        self._after_wbr = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the names of an element, and open it: with a path that it is added to if it could hide its words."""
+        """Keep the names of an element, and open it; its words get it in their path where it could hide them."""
         values = tuple(sorted((name, value or "") for name, value in attrs))
         names = {word for name, value in values if name in ("class", "id") for word in value.split()}
         self.page.names |= names
         if tag not in ("svg", "img"):
             self.page.box_names |= names
-        self._joins = tag == "wbr"
+        self._after_wbr = tag == "wbr"
         if tag in VOID_ELEMENTS:
             return
-        plain = tag in PLAIN_ELEMENTS and PLAIN_ATTRIBUTES.issuperset(dict(values)) and names.isdisjoint(self._styled)
-        _, path, evidence = self._open[-1]
-        self._open.append((tag, path if plain else (*path, (tag, values)),
-                           (evidence or tag in EVIDENCE_PARTS) and tag not in TITLES))
+        hides_nothing = (tag in PLAIN_ELEMENTS and PLAIN_ATTRIBUTES.issuperset(dict(values))
+                         and names.isdisjoint(self._styled))
+        _, path, is_evidence = self._open[-1]
+        self._open.append((tag, path if hides_nothing else (*path, (tag, values)),
+                           (is_evidence or tag in EVIDENCE_PARTS) and tag not in TITLES))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
@@ -104,7 +106,7 @@ class _WordReader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Close the element of the tag, and all within it; the first tag that ends another is ``unbalanced``."""
-        self._joins = False
+        self._after_wbr = False
         if tag in VOID_ELEMENTS:
             return
         if self._open[-1][0] != tag:
@@ -115,14 +117,14 @@ class _WordReader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Keep the words; parts of a word on both sides of a ``<wbr>`` are joined."""
-        words, (_, path, evidence) = data.split(), self._open[-1]
-        if self._joins and words and not data[0].isspace() and self.page.words:
+        words, (_, path, is_evidence) = data.split(), self._open[-1]
+        if self._after_wbr and words and not data[0].isspace() and self.page.words:
             first = words.pop(0)
-            for word_list in (self.page.words, *([self.page.evidence] if evidence else [])):
+            for word_list in (self.page.words, *([self.page.evidence] if is_evidence else [])):
                 word_list[-1] = (word_list[-1][0] + first, path)
-        self._joins = False
+        self._after_wbr = False
         self.page.words += [(word, path) for word in words]
-        if evidence:
+        if is_evidence:
             self.page.evidence += [(word, path) for word in words]
 
 
@@ -295,12 +297,12 @@ class _PageReader(HTMLParser):
         if tag in REFUSED:
             self.fault(f"the element <{tag}> is refused", LOADS_NOTHING)
         if tag == "meta" and "http-equiv" in values:
-            self.meta(values)
+            self.check_meta(values)
         self._in_head = self._in_head and tag in HEAD
         if tag == "img" and "alt" not in values:
             self.fault("a picture needs its words", 'add alt="…": what it shows, or nothing between the quotes')
         for name, value in attrs if tag not in REFUSED else ():  # all of them: a browser takes the first of a name
-            self.attribute(tag, name, value or "")
+            self.check_attribute(tag, name, value or "")
         if tag in ("script", "style"):
             self._element = "data" if tag == "script" and values.get("type") == "application/json" else tag
             self._text = []
@@ -308,7 +310,7 @@ class _PageReader(HTMLParser):
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
 
-    def meta(self, values: dict[str, str]) -> None:
+    def check_meta(self, values: dict[str, str]) -> None:
         """Add a fault for a ``<meta http-equiv>`` but the policy of the page, once, in the head, before all else."""
         is_policy = values["http-equiv"].lower() == "content-security-policy"
         is_own_policy = is_policy and values.get("content") == self.allowed.policy
@@ -316,7 +318,7 @@ class _PageReader(HTMLParser):
             self.fault("<meta http-equiv> is refused but for the policy of the page, once, at its head", "remove it")
         self.policies += is_own_policy and self._in_head
 
-    def attribute(self, tag: str, name: str, value: str) -> None:
+    def check_attribute(self, tag: str, name: str, value: str) -> None:
         """Add a fault for an attribute that runs code, styles or loads something."""
         if name.startswith("on"):
             self.fault(f"the attribute {quoted(name)} is refused: it runs code", "remove it")

@@ -180,6 +180,7 @@ class Bounded(ImmutableSandboxedEnvironment):
             raise TooMuchError(f"the template goes round loops, and calls macros, more than {MOST_STEPS:,} times")
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        """Parse a template; in a custom one add filters that count its steps."""
         tree = super()._parse(source, name, filename)
         return _CountingTransformer().visit(tree) if name in self.custom_names else tree
 
@@ -195,7 +196,7 @@ class Bounded(ImmutableSandboxedEnvironment):
         """Call a function for a template; a call by a custom template is a step."""
         if context.name in self.custom_names:
             self.step()
-            if isinstance(getattr(function, "__self__", None), str):
+            if isinstance(getattr(function, "__self__", None), str):  # as `ljust`, which makes a text of any length
                 _check_sizes(arguments)
         return super().call(context, function, *arguments, **options)
 
@@ -308,6 +309,7 @@ def _problem_of_error(templates: Templates, error: Exception) -> Problem | None:
     place = _line_of_error(templates, error.__traceback__)
     if place is None:
         return None
+    # A value is named by its class alone, without the module.
     reason = re.sub(r"evalpipe\.[\w.]+\.(?=\w+ object)", "", str(error).partition("\n")[0].rstrip("."))
     for kinds, message, hint in WORDS:
         if isinstance(error, kinds):
@@ -367,6 +369,7 @@ def _template_problems(templates: Templates) -> Iterator[Problem]:
 
 
 def _references(tree: Any) -> Iterator[Any]:
+    """Yield the nodes of a template's syntax tree that name other templates."""
     yield from tree.find_all((nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport))
 
 
@@ -386,7 +389,7 @@ class _TemplateChecks:
     def faults(self, tree: Any) -> Iterator[Problem]:
         """Yield problems: other references, switched escaping, trusted names, refused filters, private attributes."""
         for node in _references(tree):
-            yield from self.reference(node)
+            yield from self.reference_faults(node)
         for node in tree.find_all(nodes.ScopedEvalContextModifier):
             hint = "remove it; `write(…)` writes what evalpipe makes"
             message = "escaping is always on, or names of the data would become markup"
@@ -405,7 +408,7 @@ class _TemplateChecks:
                 message = f"attributes that begin with '_' are refused, as {quoted(attribute)} is"
                 yield self.problem(node.lineno, message, f"remove it: {NAMES}")
 
-    def reference(self, node: Any) -> Iterator[Problem]:
+    def reference_faults(self, node: Any) -> Iterator[Problem]:
         """Yield a problem for each reference to a template that is neither in the folder nor evalpipe's own."""
         known = [*self.templates.pages, *OWN_TEMPLATES]
         for target in _referenced_names(node):
@@ -422,5 +425,5 @@ def _attribute_read(node: Any) -> str | None:
     """Return the name of the attribute that an expression reads; None where it reads none by a constant name."""
     if isinstance(node, nodes.Getattr):
         return str(node.attr)
-    part = node.arg if isinstance(node, nodes.Getitem) else node.args[0] if node.name == "attr" and node.args else None
-    return part.value if isinstance(part, nodes.Const) and isinstance(part.value, str) else None
+    names = [node.arg] if isinstance(node, nodes.Getitem) else node.args[:1] if node.name == "attr" else []
+    return next((name.value for name in names if isinstance(name, nodes.Const) and isinstance(name.value, str)), None)
