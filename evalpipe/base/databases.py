@@ -158,10 +158,12 @@ class DatabaseUri:
         user, _, hosts = authority.rpartition("@")
         candidates = [user.partition(":")[2]]
         if not self.scheme or "@" in rest or authority.count("@") > 1:
-            before = (self.text.partition("://")[2] if self.scheme else self.text).rpartition("@")[0].partition(":")[2]
-            candidates += [before, *re.split(r"[@/?#:]", before)]
+            # A password with an "@" or "/" of its own: it may end at any sign before the last "@".
+            after_scheme = self.text.partition("://")[2] if self.scheme else self.text
+            after_user = after_scheme.rpartition("@")[0].partition(":")[2]
+            candidates += [after_user, *re.split(r"[@/?#:]", after_user)]
         elif not _HOSTS.fullmatch(hosts):
-            candidates += re.split(r"[,:]", hosts.partition(":")[2])
+            candidates += re.split(r"[,:]", hosts.partition(":")[2])  # what stands where a port should
         try:
             candidates += [value for key, value in parse_qsl(self._parts.query) if SECRET_KEYS.search(key)]
         except ValueError:

@@ -116,7 +116,7 @@ def can_check() -> bool:
     return find_spec("cryptography") is not None
 
 
-def is_of(stored: KeySignature, content: bytes) -> bool:
+def is_signature_of(stored: KeySignature, content: bytes) -> bool:
     """Tell whether a signature of ``content`` is valid for its public key; raises UsageError without `cryptography`."""
     ed25519, _, exceptions = _cryptography()
     try:

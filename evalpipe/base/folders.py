@@ -34,7 +34,7 @@ def exchanged(first: Path, second: Path) -> bool:
     return rename is not None and rename(*paths, _RENAME_EXCHANGE) == 0
 
 
-def settle(folder: Path) -> None:
+def flush_to_disk(folder: Path) -> None:
     """Flush all files and names in a folder to the disk (fsync), so that a power failure cannot undo them.
 
     On Windows, which cannot flush folders, only files are flushed. Raises OSError where that fails.
@@ -44,10 +44,10 @@ def settle(folder: Path) -> None:
             _fsync(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     if os.name == "posix":
         for path in [*sorted(path for path in folder.rglob("*") if path.is_dir() and not path.is_symlink()), folder]:
-            settle_names(path)
+            flush_names(path)
 
 
-def settle_names(folder: Path) -> None:
+def flush_names(folder: Path) -> None:
     """Flush the names of the entries of a folder to the disk (fsync), except on Windows."""
     if os.name == "posix":
         _fsync(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -156,7 +156,7 @@ WAITING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if
 
 
 @contextmanager
-def postponed(then: str | None = None) -> Iterator[None]:
+def signals_postponed(then: str | None = None) -> Iterator[None]:
     """Delay Ctrl-C and SIGTERM until the end of the block, so that it is completed.
 
     The first signal is raised after the block; a KeyboardInterrupt of it has ``then`` as its message. Python handles

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import signer
-from evalpipe.base.folders import postponed
+from evalpipe.base.folders import signals_postponed
 from evalpipe.base.formats import REFERENCE, RESULTS
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
 from evalpipe.chapters.gates.earlier_runs import kept_in, next_references, reference_changes
@@ -53,7 +53,7 @@ def accept(
         files = next_references(run, NoEarlier(sentence("no-run-kept")), run_folder.path, fit=True, accepted=True)
         day = str(results.as_of)
         restart = nullcontext() if nightly_ledger is None else nightly_ledger.begun_anew(results.name, day)
-        with postponed("the new output is complete"), restart:
+        with signals_postponed("the new output is complete"), restart:
             put_files(target, files, signing_key)
     former_reference = kept_references[0] if isinstance(kept_references, list) and kept_references else None
     return results, reference_changes(results, former_reference)

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from evalpipe.base.digests import bytes_sha256, file_sha256
-from evalpipe.base.folders import TemporaryFolder, exchanged, locked, postponed, remove, settle, settle_names, sweep
+from evalpipe.base.folders import (
+    TemporaryFolder,
+    exchanged,
+    flush_names,
+    flush_to_disk,
+    locked,
+    remove,
+    signals_postponed,
+    sweep,
+)
 from evalpipe.base.formats import ESTIMATES, FORMULA, KEY_SIGNATURE, MANIFEST, NUMBER, RESULTS, RUN, RUN_FILES
 from evalpipe.errors import UsageError
 from evalpipe.results.estimates_csv import estimates_csv
@@ -120,9 +129,9 @@ class Recorder:
                 (self.fresh / name).write_bytes(content)
             self.fresh.chmod(0o755)  # mkdtemp makes folders that only their owner can read
             self._keep_others(self.fresh, (*RUN_FILES, *replaced))
-            settle(self.fresh)  # on the disk, before it takes the place of the old one
+            flush_to_disk(self.fresh)  # on the disk, before it takes the place of the old one
             self._exchange(self.fresh)
-            settle_names(self.out.parent)
+            flush_names(self.out.parent)
 
     def _keep_others(self, fresh: Path, replaced: Collection[str]) -> None:
         """Copy files of the old folder to the ``fresh`` one, but for those ``replaced`` or already there."""
@@ -223,13 +232,13 @@ def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None
     with TemporaryFolder(".new-", target) as temporary:
         for name, content in all_files.items():
             (Path(temporary) / name).write_bytes(content)
-        settle(Path(temporary))  # on the disk, before any takes the place of an earlier one
-        with postponed("the new output is complete"):
+        flush_to_disk(Path(temporary))  # on the disk, before any takes the place of an earlier one
+        with signals_postponed("the new output is complete"):
             for name in all_files:
                 (Path(temporary) / name).replace(target / name)
             if MANIFEST in all_files and KEY_SIGNATURE not in all_files:
                 (target / KEY_SIGNATURE).unlink(missing_ok=True)
-            settle_names(target)
+            flush_names(target)
 
 
 def _run_json(

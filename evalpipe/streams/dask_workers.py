@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.base.folders import TemporaryFolder, postponed
+from evalpipe.base.folders import TemporaryFolder, signals_postponed
 from evalpipe.errors import UsageError
 from evalpipe.streams.cache import DamagedError, decode
 from evalpipe.streams.parts import Summed
@@ -57,7 +57,7 @@ class DaskWorkers:
         try:
             return Summed(decode(answer), answer if encoded else b"", len(answer))
         except DamagedError:
-            raise self._broken("the answer of a worker is damaged") from None
+            raise self._cluster_failed("the answer of a worker is damaged") from None
 
     def _answers(self, tasks: Iterator[tuple[str, File]]) -> Generator[bytes]:
         """Yield the answers to tasks in their order; when the caller stops early, begun tasks are cancelled."""
@@ -88,12 +88,12 @@ class DaskWorkers:
                 # An answer that a worker took with it when it died is worked out by another.
                 self._check_cluster()
             except KilledWorker as error:
-                raise self._broken(
+                raise self._cluster_failed(
                     f"{file.shown} ended {error.allowed_failures + 1} of its workers, one after the other") from None
             except (CancelledError, FutureCancelledError):
-                raise lost(self._client.scheduler.address) from None
+                raise cluster_lost(self._client.scheduler.address) from None
             except (ImportError, AttributeError) as error:
-                raise self._broken(f"a worker cannot run evalpipe: {error}") from None
+                raise self._cluster_failed(f"a worker cannot run evalpipe: {error}") from None
 
     def _check_cluster(self) -> None:
         """Raise UsageError where the scheduler has gone, or has had no worker for `WORKERS` calls, one a second."""
@@ -102,12 +102,12 @@ class DaskWorkers:
         except (OSError, TimeoutError):
             workers = None
         if workers is None:
-            raise lost(self._client.scheduler.address)
+            raise cluster_lost(self._client.scheduler.address)
         self._waited = 0 if workers else self._waited + 1
         if self._waited >= WORKERS:
-            raise empty(self._client.scheduler.address)
+            raise cluster_without_workers(self._client.scheduler.address)
 
-    def _broken(self, what: str) -> UsageError:
+    def _cluster_failed(self, what: str) -> UsageError:
         """Return the error of a cluster that failed; ``what`` says how."""
         from evalpipe.streams.cache import versions
 
@@ -116,14 +116,14 @@ class DaskWorkers:
                              f"see the logs of its workers; each needs {installed}")
 
 
-def lost(address: str) -> UsageError:
+def cluster_lost(address: str) -> UsageError:
     """Return the error that the scheduler at an address has gone."""
     return UsageError.of(
         "cluster-lost", f"the Dask scheduler at {address} has gone while it worked for this run",
         "start it and run again: parts that were summed up are in the cache; the earlier output is unchanged")
 
 
-def empty(address: str) -> UsageError:
+def cluster_without_workers(address: str) -> UsageError:
     """Return the error that the cluster at an address has no workers."""
     return UsageError.of("cluster-empty", f"the Dask cluster at {address} has had no worker for {WORKERS} s",
                          f"start workers: dask worker {address}")
@@ -147,7 +147,7 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
                 scratch = stack.enter_context(TemporaryFolder("evalpipe-dask-"))
                 stack.enter_context(dask.config.set({"temporary-directory": scratch}))
                 # Until it is there, a signal would leave workers behind that nobody knows yet.
-                with postponed(), _deaf_to_ctrl_c():
+                with signals_postponed(), _deaf_to_ctrl_c():
                     cluster = stack.enter_context(LocalCluster(  # type: ignore[no-untyped-call]
                         n_workers=processes, threads_per_worker=1, protocol="tcp://", silence_logs=SILENT,
                         # Without an address it takes the port of other clusters, and warns where they have it.
@@ -164,7 +164,7 @@ def dask_workers(plan: Plan, spec: str, processes: int) -> Iterator[DaskWorkers]
         try:
             client.wait_for_workers(1, timeout=WORKERS)
         except TimeoutError:
-            raise empty(address) from None
+            raise cluster_without_workers(address) from None
         yield DaskWorkers(client, plan, spec)
 
 

@@ -137,23 +137,23 @@ def settled_levels(plan: Plan, datasets: Sequence[tuple[DatasetPlan, Tables]]) -
     Raises DataError where no row of a dataset is left, weights are too large to count, or levels differ.
     """
     event = plan.outcome.levels[0] if plan.outcome.levels else str(plan.outcome.event)
-    first: dict[str, str] = {}
+    dataset_of_level: dict[str, str] = {}
     for dataset, tables in datasets:
         problem = _nothing_left(plan, dataset, tables) or _too_many_observations(plan, dataset, tables)
         if problem is None and len(plan.outcome.levels) < 2:
-            problem = _other_level(plan, dataset, tables, event, first)
+            problem = _other_level(plan, dataset, tables, event, dataset_of_level)
         if problem is not None:
             raise DataError(problem)
     if len(plan.outcome.levels) == 2:
         return plan.outcome.levels
-    return event, next(iter(first), f"not {event}")
+    return event, next(iter(dataset_of_level), f"not {event}")
 
 
 def _other_level(
-    plan: Plan, dataset: DatasetPlan, tables: Tables, event: str, first: dict[str, str]
+    plan: Plan, dataset: DatasetPlan, tables: Tables, event: str, dataset_of_level: dict[str, str]
 ) -> Problem | None:
-    """Put the level beside the event, with its dataset, into an empty ``first``; return the problem of several."""
-    # A part whose rows are all events knows the other level by no other name.
+    """Put the level beside the event, with its dataset, into an empty ``dataset_of_level``; return a problem."""
+    # A part whose rows are all events has a level of no rows beside it, under a name that stands for any.
     others = [level for level, (rows, _) in tables.levels.items() if level != event and rows]
     if len(others) > 1:
         listed = ", ".join(f"'{level}'" for level in sorted(others))
@@ -162,14 +162,14 @@ def _other_level(
                 "'where'")
         return Problem("too-many-levels", message, plan.places.place(*dataset.table.named.loc), hint)
     for level in others:
-        if first and find_level(level, list(first)) is None:
-            other, other_dataset = next(iter(first.items()))
+        if dataset_of_level and find_level(level, list(dataset_of_level)) is None:
+            other, other_dataset = next(iter(dataset_of_level.items()))
             message = (f"the outcome has the level '{level}' in dataset '{dataset.name}' but '{other}' in dataset "
                        f"'{other_dataset}'")
             hint = "a binary outcome has the same two levels in all datasets; write them alike"
             return Problem("levels-differ", message, _place_of_files(dataset), hint)
-        if not first:
-            first[level] = dataset.name
+        if not dataset_of_level:
+            dataset_of_level[level] = dataset.name
     return None
 
 

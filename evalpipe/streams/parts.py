@@ -71,11 +71,11 @@ def digest(path: Path, before: Stamp, shown: str, place: Place | None = None) ->
         sha256 = file_sha256(path)
     except OSError as error:
         raise DataError(Problem("unreadable-file", f"cannot read {shown}: {error.strerror}", place)) from None
-    unchanged(path, before, shown, place)
+    check_unchanged(path, before, shown, place)
     return sha256
 
 
-def unchanged(path: Path, before: Stamp, shown: str, place: Place | None = None) -> None:
+def check_unchanged(path: Path, before: Stamp, shown: str, place: Place | None = None) -> None:
     """Raise DataError where the stamp of a file is not the one ``before``; messages have the path ``shown``."""
     after = stamp(path, shown, place)
     if after != before:

@@ -26,7 +26,7 @@ from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError, UsageError
 from evalpipe.plan.memory import workers_of
 from evalpipe.streams.cache import TEMPORARY
-from evalpipe.streams.parts import parts_of, unchanged
+from evalpipe.streams.parts import check_unchanged, parts_of
 from evalpipe.streams.tally import in_order
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Identities:
                     raise DataError(*columns.problems)
                 yield columns
         finally:
-            unchanged(file.path, file.stamp, file.shown, file.place)
+            check_unchanged(file.path, file.stamp, file.shown, file.place)
 
     def _write(self, hashes: Wholes) -> None:
         """Append sorted hashes [n] to the files, each to the one numbered by its first bits."""

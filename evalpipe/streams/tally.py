@@ -22,7 +22,7 @@ from evalpipe.statistics.exact_sums import ExactSums, Members, Parts
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.cache import encode
-from evalpipe.streams.parts import Summed, digest, unchanged
+from evalpipe.streams.parts import Summed, check_unchanged, digest
 from evalpipe.streams.tables import CellCounts, ClusterNumbers, Labels, RowGroup, Tables, table_layout
 
 if TYPE_CHECKING:
@@ -414,9 +414,9 @@ def summed_up(plan: Plan, part: Part, file: File, layout: TableLayout) -> Tables
         tables = summarise(plan, part, layout)
     except DataError:
         # A file that is being written reads like a broken one, so this is looked at first.
-        unchanged(file.path, file.stamp, file.shown, file.place)
+        check_unchanged(file.path, file.stamp, file.shown, file.place)
         raise
-    unchanged(file.path, file.stamp, file.shown, file.place)
+    check_unchanged(file.path, file.stamp, file.shown, file.place)
     return tables
 
 

@@ -21,7 +21,7 @@ from evalpipe.plan.resolve import plan as make_plan
 from evalpipe.plan.sources import sources
 from evalpipe.spec.load import from_text
 from evalpipe.streams.cache import encode, versions
-from evalpipe.streams.parts import File, Part, Stamp, digest, unchanged
+from evalpipe.streams.parts import File, Part, Stamp, check_unchanged, digest
 from evalpipe.streams.tables import table_layout
 from evalpipe.streams.tally import summed_up
 
@@ -58,7 +58,7 @@ def run_task(task: str) -> bytes:
         file = File(Path(path), shown, Stamp(size, changed), None)
         if request["do"] == "sha256":
             return json.dumps({"sha256": digest(file.path, file.stamp, file.shown)}).encode()
-        unchanged(file.path, file.stamp, file.shown)  # before it is planned with: half a file is a broken one
+        check_unchanged(file.path, file.stamp, file.shown)  # before it is planned with: half a file is a broken one
         part = Part(*request["part"])
         plan = _planned(request["spec"], request["files"])
         files = _files_sha256(plan, part.dataset)

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 import evalpipe
 from evalpipe.base.digests import bytes_sha256
-from evalpipe.base.ed25519 import Signer, is_of, read_public_key, signer, stored_signature
+from evalpipe.base.ed25519 import Signer, is_signature_of, read_public_key, signer, stored_signature
 from evalpipe.base.formats import KEY_SIGNATURE
 from evalpipe.card import pdf
 from evalpipe.errors import DataError, SpecError, UsageError
@@ -315,7 +315,7 @@ def test_keys_and_signatures_of_any_length_are_no_signature(public: bytes, signa
     stored = stored_signature((json.dumps(document, indent=1) + "\n").encode())
 
     assert stored is not None
-    assert not is_of(stored, b"anything")
+    assert not is_signature_of(stored, b"anything")
 
 
 def test_a_public_key_reads_back(keys: Keys) -> None:

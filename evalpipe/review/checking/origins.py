@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.databases import query_sha256
 from evalpipe.base.digests import file_sha256
-from evalpipe.base.ed25519 import can_check, fingerprint, is_of, stored_signature
+from evalpipe.base.ed25519 import can_check, fingerprint, is_signature_of, stored_signature
 from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST, RESULTS
 from evalpipe.errors import DataError, EvalpipeError, Problem
 from evalpipe.ledger.place import OPTION, LedgerPlace
@@ -333,7 +333,7 @@ def _key_status(folder: RunFolder, public: bytes | None) -> tuple[Status, str]:
 def _signer_status(folder: RunFolder, stored: KeySignature, public: bytes | None) -> tuple[Status, str]:
     """Return the status of a stored signature, and the reason: it must sign the manifest, by the ``public`` key."""
     try:
-        is_of_manifest = is_of(stored, folder.content(MANIFEST))
+        is_of_manifest = is_signature_of(stored, folder.content(MANIFEST))
     except DataError:
         return "differs", "there is no manifest that it could be of"
     if not is_of_manifest:
