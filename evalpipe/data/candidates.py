@@ -50,7 +50,7 @@ def read_candidates(plan: Plan) -> CandidateRows | None:
                       maintain_order="left")["\0n"]
     table = _GoalReader(columns, candidates, number, distinct.height)
     _check_ids(columns, candidates, ids, number)
-    values = [table.of_goal(goal) for goal in candidates.goals]
+    values = [table.read_goal(goal) for goal in candidates.goals]
     if columns.problems:
         raise DataError(*dict.fromkeys(columns.problems))
     all_rows = pl.repeat(value=True, n=rows.frame.height, eager=True)
@@ -109,23 +109,23 @@ class _GoalReader:
     def __init__(self, columns: Columns, candidates: CandidatesPlan, number: pl.Series, count: int) -> None:
         self.columns, self.candidates, self.number, self.count = columns, candidates, number.to_numpy(), count
 
-    def of_goal(self, goal: GoalColumn) -> tuple[list[Any], np.ndarray]:
+    def read_goal(self, goal: GoalColumn) -> tuple[list[Any], np.ndarray]:
         """Return a goal's value for each candidate [n], None where there is none, and the standard errors [n]."""
         rows, long = self.columns.rows, self.candidates.long
         if goal.column is None and long is not None:
-            is_of_goal = self._rows_of(goal)
+            is_of_goal = self._rows_of_goal(goal)
             value, error, error_loc = long.value, long.std_err, (*SPEC_KEY, "long", "std_err")
         else:
             is_of_goal = pl.repeat(value=True, n=rows.frame.height, eager=True)
             value, error, error_loc = goal.column or "", goal.std_err, (*SPEC_KEY, "std_err")
-        read_column = self._levels if goal.goal.rule.kind == "category" else self._numbers
+        read_column = self._read_levels if goal.goal.rule.kind == "category" else self._read_numbers
         values = read_column(value, is_of_goal, goal, goal.loc)
         self._check_repeated(goal, values, is_of_goal, value)
-        errors = None if error is None else self._numbers(error, is_of_goal, goal, error_loc, error=True)
-        return self._by_candidate(values, is_of_goal), np.array(
-            [math.nan if item is None else item for item in self._by_candidate(errors, is_of_goal)], float)
+        errors = None if error is None else self._read_numbers(error, is_of_goal, goal, error_loc, error=True)
+        return self._values_by_candidate(values, is_of_goal), np.array(
+            [math.nan if item is None else item for item in self._values_by_candidate(errors, is_of_goal)], float)
 
-    def _rows_of(self, goal: GoalColumn) -> pl.Series:
+    def _rows_of_goal(self, goal: GoalColumn) -> pl.Series:
         """Return flags of the rows of a long table that have a goal's measure; report where none has."""
         assert self.candidates.long is not None  # noqa: S101 - the caller looks first
         name, rows = self.candidates.long.metric, self.columns.rows
@@ -141,7 +141,7 @@ class _GoalReader:
             self.columns.report("missing-measure", message, goal.loc, hint)
         return is_of_goal
 
-    def _numbers(
+    def _read_numbers(
         self, column: str, is_of_goal: pl.Series, goal: GoalColumn, loc: Loc, *, error: bool = False
     ) -> pl.Series | None:
         """Read a column of numbers in the goal's rows; a cell may be empty. With ``error`` they are standard errors."""
@@ -161,10 +161,10 @@ class _GoalReader:
             wrong = (values < 0).fill_null(value=False)
             refuse(self.columns, column, loc, wrong, "out-of-range", "below zero", "a standard error is 0 or more")
         else:
-            self._in_range(column, values, goal)
+            self._check_range(column, values, goal)
         return values
 
-    def _in_range(self, column: str, values: pl.Series, goal: GoalColumn) -> None:
+    def _check_range(self, column: str, values: pl.Series, goal: GoalColumn) -> None:
         """Report values outside the range of the goal's measure, or beyond the goal's points where it forbids that."""
         entry, shape = goal.goal.entry, goal.goal.shape
         if entry is not None:
@@ -181,7 +181,7 @@ class _GoalReader:
             hint = "add a point, or write 'extrapolate: clamp' or 'zero'"
             refuse(self.columns, column, goal.loc, beyond, "beyond-points", what, hint)
 
-    def _levels(self, column: str, is_of_goal: pl.Series, goal: GoalColumn, loc: Loc) -> pl.Series | None:
+    def _read_levels(self, column: str, is_of_goal: pl.Series, goal: GoalColumn, loc: Loc) -> pl.Series | None:
         """Read a column of levels in the goal's rows; report levels that the goal does not name."""
         try:
             levels = texts(self.columns.rows.frame[column]).set(~is_of_goal, None)
@@ -200,9 +200,9 @@ class _GoalReader:
         """Report candidates with several values of a goal in a long table; ``column`` has the values."""
         if goal_values is None or self.candidates.long is None:
             return
-        frame = pl.DataFrame({"n": self.number, "value": goal_values, "here": is_of_goal})
+        frame = pl.DataFrame({"n": self.number, "value": goal_values, "is_of_goal": is_of_goal})
         several = pl.len() if goal.column is None else pl.col("value").n_unique()
-        repeated = frame.filter("here").group_by("n").agg(several.alias("count")).filter(pl.col("count") > 1)["n"]
+        repeated = frame.filter("is_of_goal").group_by("n").agg(several.alias("count")).filter(pl.col("count") > 1)["n"]
         wrong = frame["n"].is_in(repeated.implode()) & is_of_goal
         if wrong.any():
             count = counted(int(wrong.sum()), "row")
@@ -213,7 +213,7 @@ class _GoalReader:
             values = self.columns.rows.frame[column]
             self.columns.report("duplicate-id", message, (*SPEC_KEY, "id"), hint, mask=wrong, values=values)
 
-    def _by_candidate(self, goal_values: pl.Series | None, is_of_goal: pl.Series) -> list[Any]:
+    def _values_by_candidate(self, goal_values: pl.Series | None, is_of_goal: pl.Series) -> list[Any]:
         """Return the value of each candidate [n], from the values of the goal's rows; None where there is none."""
         by_candidate: list[Any] = [None] * self.count
         if goal_values is not None:
@@ -224,7 +224,8 @@ class _GoalReader:
 
 def _hint_for_texts(strange: pl.Series, rows: RowBlock) -> str:
     """Return the hint for texts in a column of numbers, whose cells may be empty."""
-    words = strange.str.strip_chars().str.to_lowercase() if len(strange) else strange
-    if len(strange) and words.is_in(list(MISSING_WORDS)).all():
+    if not len(strange):
+        return ""
+    if strange.str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS)).all():
         return missing_hint(strange, "value", missing=True, separated=rows.separated)
-    return number_hint(strange, "value", missing=False, separated=rows.separated) if len(strange) else ""
+    return number_hint(strange, "value", missing=False, separated=rows.separated)

@@ -123,13 +123,14 @@ def check(path: Path, separator: str, width: int, encoding: str | None = None) -
 
     Raises Unreadable.
     """
-    return checked(path, separator, width, encoding)[0]
+    return check_blocks(path, separator, width, encoding)[0]
 
 
-def checked(path: Path, separator: str, width: int, encoding: str | None = None) -> tuple[frozenset[int], bool]:
-    """Check a file as `check` does; also tell whether it can be cut into blocks: each quote opens or closes a cell.
+def check_blocks(path: Path, separator: str, width: int, encoding: str | None = None) -> tuple[frozenset[int], bool]:
+    """Return the 0-based row numbers of blank lines, and whether the file can be cut into blocks of whole rows.
 
-    A quote inside a cell that is not quoted does neither. Raises Unreadable.
+    It can where each quote opens or closes a cell; one inside a cell that is not quoted does neither. Raises Unreadable
+    for a row that has not ``width`` cells, or is no UTF-8 text.
     """
     shape = _RecordShape(separator, width)
     decoder = codecs.getincrementaldecoder("utf-8")()

@@ -49,7 +49,7 @@ def read(
     path: Path, shown_path: str, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str], *,
     first: int = 0, count: int | None = None,
 ) -> tuple[pl.DataFrame, frozenset[int]]:
-    """Read columns as `formats.read` does; columns that are not in the file come from the names of its folders."""
+    """Return columns of a file, or of its folders' names, and the 0-based numbers of rows that are blank lines."""
     stored = _stored_columns(path, shown_path, form, csv, columns)
     frame, blank = formats.read(path, form, csv, stored, text, first=first, count=count)
     return _with_folder_columns(frame, shown_path, columns), blank
@@ -58,7 +58,7 @@ def read(
 def batches(
     path: Path, shown_path: str, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str]
 ) -> Iterator[tuple[pl.DataFrame, frozenset[int]]]:
-    """Yield rows of a text file as `formats.batches` does, with columns from the names of its folders as in `read`."""
+    """Yield columns of a text file, or of its folders' names, in batches, each with the numbers of its blank lines."""
     for frame, blank in formats.batches(path, form, csv, _stored_columns(path, shown_path, form, csv, columns), text):
         yield _with_folder_columns(frame, shown_path, columns), blank
 

@@ -218,9 +218,9 @@ def _read_parquet(path: Path, csv: CsvPlan, wanted: list[str], first: int, count
 def batches(
     path: Path, form: Format, csv: CsvPlan, columns: Sequence[str], text: Sequence[str]
 ) -> Iterator[tuple[pl.DataFrame, frozenset[int]]]:
-    """Yield what `read` returns of a text file in batches; blank lines are numbered within their batch.
+    """Yield ``columns`` of a text file in batches, each with the 0-based numbers of its rows that are blank lines.
 
-    Columns of ndjson have types inferred from all rows. Raises Unreadable.
+    ``text`` names columns of ndjson to be read as text; others have types inferred from all rows. Raises Unreadable.
     """
     wanted, first_row = list(dict.fromkeys(columns)), 0
     if form == "ndjson":
@@ -232,7 +232,7 @@ def batches(
         return
     sign = separator(form, csv)
     names = delimited.header(path, sign, csv.encoding)
-    blank_rows, can_be_cut = delimited.checked(path, sign, len(names), csv.encoding)
+    blank_rows, can_be_cut = delimited.check_blocks(path, sign, len(names), csv.encoding)
     if not can_be_cut:
         yield read(path, form, csv, columns, text)
         return

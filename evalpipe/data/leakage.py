@@ -39,12 +39,12 @@ def shared_rows(columns: Columns, other: Columns) -> Iterator[Problem]:
         yield from _shared_without_id(columns, other)
         return
     keys = list(other.rows.dataset.columns) if columns.rows.plan.id is None else [columns.rows.plan.id]
-    both = _rows_in_both(columns, other, keys)
-    if both is None:
+    shared = _rows_in_both(columns, other, keys)
+    if shared is None:
         return
     columns.compared[other.rows.name] = _shown_keys(keys)
-    if both.height:
-        yield _shared_rows_problem(columns, other, both, keys)
+    if shared.height:
+        yield _shared_rows_problem(columns, other, shared, keys)
 
 
 def _shared_without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
@@ -55,17 +55,17 @@ def _shared_without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
         yield _shared_rows_problem(columns, other, same_rows, [])
         return
     keys = sorted(_column_values(other).keys() & _column_values(columns).keys())
-    both = _rows_in_both(columns, other, keys)
-    if both is None:
+    shared = _rows_in_both(columns, other, keys)
+    if shared is None:
         return
     columns.compared[other.rows.name] = _shown_keys(keys)
-    if not both.height:
+    if not shared.height:
         return
     if _more_twins_than_chance(columns, other, keys):
-        yield _shared_rows_problem(columns, other, both, keys)
+        yield _shared_rows_problem(columns, other, shared, keys)
         return
     columns.warnings.append(Warned.of(
-        "alike-rows", case="recalibrators" if _fits_recalibrators(other) else "thresholds", rows=both.height,
+        "alike-rows", case="recalibrators" if _fits_recalibrators(other) else "thresholds", rows=shared.height,
         dataset=columns.rows.name, other=other.rows.name))
 
 
@@ -117,17 +117,17 @@ def _rows_of_one_file(columns: Columns, other: Columns) -> pl.DataFrame:
     return shared.select(pl.col(POSITION, OTHER_POSITION)).sort(POSITION)
 
 
-def _shared_rows_problem(columns: Columns, other: Columns, both: pl.DataFrame, keys: list[str]) -> Problem:
-    """Return the problem of rows in both datasets: ``both`` has their positions, ``keys`` the compared columns."""
+def _shared_rows_problem(columns: Columns, other: Columns, shared: pl.DataFrame, keys: list[str]) -> Problem:
+    """Return the problem of rows in both datasets: ``shared`` has their positions, ``keys`` the compared columns."""
     plan, other_rows = columns.rows.plan, other.rows
     rows = []
-    for record in both.head(SHOWN).iter_rows(named=True):
+    for record in shared.head(SHOWN).iter_rows(named=True):
         row, suffix = columns.rows.row_in_file(record[POSITION])
         twin, file = other_rows.row_in_file(record[OTHER_POSITION])
         value = f"{shown(record[plan.id])}{suffix}, " if plan.id is not None else f"{suffix.strip()}, ".lstrip(", ")
         in_file = file or f" of {other_rows.place}"
         rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{in_file}"))
-    count = both.height
+    count = shared.height
     calibrating = other_rows.dataset.role == "calibrate"
     other_called = f"dataset '{other_rows.name}', on which {_calibration_use(other)}" if calibrating else (
         f"the reference dataset '{other_rows.name}'")

@@ -64,9 +64,9 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         read_columns[dataset.name], problems[dataset.name] = columns, columns.problems
     predicted = [columns for columns in read_columns.values() if columns.rows.dataset.role != "reference"]
     references = [columns for columns in read_columns.values() if columns.rows.dataset.role == "reference"]
-    sources = [columns for columns in references if plan.gives_prevalence(columns.rows.name)]
+    with_levels = [*predicted, *(columns for columns in references if plan.gives_prevalence(columns.rows.name))]
     # After all datasets are read: the level of a binary outcome that is not the event may occur in one alone.
-    levels = () if plan.task in NUMBERS else outcome_checks.settle_levels(plan, [*predicted, *sources], references)
+    levels = () if plan.task in NUMBERS else outcome_checks.settle_levels(plan, with_levels, references)
     calibrating = [columns for columns in predicted if columns.rows.dataset.role == "calibrate"]
     for columns in predicted:
         is_evaluated = columns.rows.dataset.role == "evaluate"
@@ -116,13 +116,13 @@ def read_predictions(plan: Plan, frame: pl.DataFrame | None) -> tuple[pl.DataFra
     if columns.problems:
         raise DataError(*columns.problems)
     by_kind = sample_arrays.predicted(plan, model, columns, plan.outcome.levels, rescale=name in columns.rounded)
-    chances, scores = (
+    probabilities, scores = (
         [by_kind[key].to_numpy() for key in by_kind if key.startswith(kind)] for kind in ("chance", "score")
     )
     if plan.task in NUMBERS:
-        chances, scores = [by_kind["predicted"].to_numpy()], []
-    score = _as_table(scores) if scores and (chances or model.score is not None) else None
-    return rows.frame.drop(POSITION), _as_table(chances or scores), score
+        probabilities, scores = [by_kind["predicted"].to_numpy()], []
+    score = _as_table(scores) if scores and (probabilities or model.score is not None) else None
+    return rows.frame.drop(POSITION), _as_table(probabilities or scores), score
 
 
 def _as_table(columns: list[Values]) -> Floats:

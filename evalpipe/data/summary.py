@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def input_files(columns: Columns) -> tuple[InputFile, ...]:
     """Return the files of a dataset with their numbers of used rows; a file of several models is there once."""
-    counts = weighted_above_zero(columns)
+    has_weight = weighted_above_zero(columns)
     by_path: dict[tuple[str, str | None], InputFile] = {}
     for rows, repeats in ((columns.rows, 1), *_blocks_of_models(columns.rows)):
-        for file in files_of(rows, pl.concat([counts] * repeats)):
+        for file in files_of(rows, pl.concat([has_weight] * repeats)):
             known_file = by_path.setdefault((file.role, file.path), file)
             merged = list(dict.fromkeys((*known_file.columns, *file.columns)))
             by_path[file.role, file.path] = known_file.model_copy(update={"columns": merged})
@@ -37,18 +37,18 @@ def _blocks_of_models(rows: RowBlock) -> Iterator[tuple[RowBlock, int]]:
         if block.step is None:
             yield block, 1
         elif fit.is_shown:
-            parts = [part.frame.select(POSITION) for step, part in rows.models.items() if step.model == fit.model]
+            parts = [part.frame.select(POSITION) for other, part in rows.models.items() if other.model == fit.model]
             yield replace(block, frame=pl.concat(parts)), len(parts)
 
 
-def files_of(rows: RowBlock, counting: pl.Series) -> tuple[InputFile, ...]:
-    """Return the files of rows, each with the number of its rows where ``counting`` [n] is true."""
+def files_of(rows: RowBlock, is_counted: pl.Series) -> tuple[InputFile, ...]:
+    """Return the files of rows, each with the number of its rows where ``is_counted`` [n] is true."""
     columns = (*rows.dataset.columns, *rows.dataset.table.where_columns, *rows.dataset.compared)
     list_columns = {part: model.list_column for model in rows.plan.models.values() if model.list_column is not None
              for part in model.level_columns.values()}
     read = list(dict.fromkeys(list_columns.get(column, column) for column in columns))
     # Files have row counts of their own, so rows are counted by the file in their position.
-    used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(counting)
+    used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(is_counted)
     counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()
     return tuple(
         InputFile(dataset=rows.name, role=rows.dataset.role, path=source.path, sha256=source.sha256, rows=source.rows,
@@ -76,12 +76,16 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     read_rows = sum(source.rows for source in rows.sources)
     is_only_compared = rows.dataset.role == "reference" and columns.weight is None
     used = rows.frame.height if is_only_compared else height
+    event_count = None
+    if plan.task == "binary":
+        event_rows = counts[0].rows if counts else 0
+        event_count = round(events) if counted else event_rows
     return DatasetSummary(
         name=rows.name, role=rows.dataset.role, trained_on=rows.dataset.trained_on, where=rows.dataset.where,
         rows=read_rows, excluded_where=read_rows - rows.frame.height - rows.incomplete,
         unknown_where=rows.unknown.get("where", 0), excluded_zero_weight=rows.frame.height - used,
         n=round(total) if counted else used,
-        events=None if plan.task != "binary" else round(events) if counted else counts[0].rows if has_outcome else 0,
+        events=event_count,
         total_weight=float(used) if is_only_compared else total,
         prevalence=events / total if plan.task == "binary" and has_outcome and total else None,
         levels=counts if not order else sorted(counts, key=lambda count: order.index(count.level)),
@@ -129,8 +133,8 @@ def spread(values: Floats, weights: Floats) -> dict[str, float]:
     order = np.argsort(values, kind="stable")
     ordered, shares = values[order], np.cumsum(weights[order]) / weights.sum()
     sides = [np.searchsorted(shares, np.array([0.25, 0.5, 0.75]), side=side) for side in ("left", "right")]
-    lower, upper, median = ((ordered[np.minimum(sides[0], len(ordered) - 1)][i]
-                             + ordered[np.minimum(sides[1], len(ordered) - 1)][i]) / 2 for i in (0, 2, 1))
+    first, last = (ordered[np.minimum(indices, len(ordered) - 1)] for indices in sides)
+    lower, median, upper = (first + last) / 2
     return {
         "mean": mean, "sd": float(np.sqrt(np.average((values - mean) ** 2, weights=weights))),
         "min": float(ordered[0]), "lower_quartile": float(lower), "median": float(median),
@@ -144,8 +148,8 @@ def absent_levels(summary: DatasetSummary, task: str) -> tuple[Warned, ...]:
     if not absent:
         return ()
     if task == "binary":
-        event = next(count for count in summary.levels if count.rows).level
-        case, level = ("event", event) if summary.events else ("other", absent[0])
+        occurring = next(count for count in summary.levels if count.rows).level
+        case, level = ("event", occurring) if summary.events else ("other", absent[0])
         return (Warned.of("one-class", case=case, dataset=summary.name, level=level),)
     return (Warned.of("absent-level", dataset=summary.name, levels=absent),)
 

@@ -26,7 +26,7 @@ _MOMENT = (r"^(\d{4}-\d\d-\d\d)(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\
 
 
 def texts(column: pl.Series) -> pl.Series:
-    """Return the text of each value [n], as `evalpipe.base.levels.level_text` does; null for an empty cell or NaN.
+    """Return the text of each value [n], which names a level or an id, "1" for 1.0 too; null for an empty cell or NaN.
 
     Raises Unreadable for lists, mappings and bytes.
     """
@@ -77,7 +77,7 @@ def days(column: pl.Series) -> pl.Series:
 def probabilities(column: pl.Series, *, as_text: bool) -> pl.Series:
     """Return percents as probabilities, Float64 [n]; a text may end in a percent sign.
 
-    25.18 is the number 0.2518, which a division alone may miss by its last bit. Raises Unreadable as `numbers`.
+    25.18 is the number 0.2518, which a division alone may miss by its last bit. Raises Unreadable for other columns.
     """
     written = column.str.replace(r"\s*%\s*$", "") if column.dtype == pl.String else column
     percents = numbers(written, as_text=as_text or column.dtype == pl.String)

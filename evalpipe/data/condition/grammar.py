@@ -94,12 +94,12 @@ def compared(left: Value, sign: str, right: Value) -> Value:
 def one_of(value: Value, options: Sequence[Value]) -> Value:
     """Return the test that a value is among options; unknown where it is not and an option is missing."""
     texts = [option.literal for option in options if option.literal is not None]
-    sizes = [option.constant for option in options if option.constant is not None]
+    constants = [option.constant for option in options if option.constant is not None]
     # Texts or numbers alone, which may be many, are looked up; above 2^53 two whole numbers may be one Float64.
     if value.kind == "text" and len(texts) == len(options):
         flags = value.expression.is_in(texts)
-    elif value.kind == "number" and len(sizes) == len(options) and max(sizes) < _EXACT:
-        flags = as_float(value).is_in(pl.Series(sizes, dtype=pl.Float64, strict=False).implode())
+    elif value.kind == "number" and len(constants) == len(options) and max(constants) < _EXACT:
+        flags = as_float(value).is_in(pl.Series(constants, dtype=pl.Float64, strict=False).implode())
     else:
         pairs = (comparable(value, option, "compares") for option in options)
         flags = pl.any_horizontal([first.eq(second).cast(pl.Boolean) for first, second in pairs])
@@ -218,6 +218,7 @@ class Parser:
 
     @property
     def _next(self) -> Token:
+        """The first token that is not yet parsed."""
         return self._tokens[self._position]
 
     def _take(self, *words: str) -> str | None:
@@ -259,6 +260,7 @@ class Parser:
         return value
 
     def _and(self) -> Value:
+        """Parse conditions joined by AND."""
         value = self._not()
         while self._operation("and"):
             value = joined(value, "AND", self._not())
@@ -276,18 +278,18 @@ class Parser:
             if sign is not None:
                 value = compared(value, sign, self._sum())
             elif self._take("is"):
-                value = self._is(value)
+                value = self._test_by_is(value)
             else:
                 # NOT belongs to the test only where one of these words follows; `x NOT` alone is told by what reads on.
                 word_after = self._tokens[self._position + 1].value.casefold() if self._next.sort == "word" else ""
                 is_inverted = self._next.value.casefold() == "not" and word_after in ("in", "between", "like", "ilike")
-                self._position += is_inverted
-                test = self._range(value)
+                self._position += is_inverted  # beyond NOT
+                test = self._test_by_word(value)
                 if test is None:
                     return value
                 value = negated(test) if is_inverted else test
 
-    def _is(self, value: Value) -> Value:
+    def _test_by_is(self, value: Value) -> Value:
         """Parse what follows IS: [NOT] NULL, TRUE or FALSE."""
         is_inverted = self._take("not") is not None
         word = self._take("null", "true", "false")
@@ -300,7 +302,7 @@ class Parser:
             outcome = flags.eq_missing(pl.lit(word == "true"))
         return Value(~outcome if is_inverted else outcome, "truth", f"a test with IS {word.upper()}")
 
-    def _range(self, value: Value) -> Value | None:
+    def _test_by_word(self, value: Value) -> Value | None:
         """Parse IN, BETWEEN, LIKE or ILIKE with its operands, as a test of ``value``; None where none follows."""
         word = self._take("in", "between", "like", "ilike")
         if word == "in":
@@ -318,12 +320,14 @@ class Parser:
         return None if word is None else like(value, self._sum(), word)
 
     def _sum(self) -> Value:
+        """Parse values joined by +, - or ||, which bind more than comparisons."""
         value = self._product()
         while sign := self._operation(*SUMS, "||"):
             value = computed(value, sign, self._product())
         return value
 
     def _product(self) -> Value:
+        """Parse values joined by *, / or %, which bind more than sums."""
         value = self._signed()
         while sign := self._operation(*PRODUCTS):
             value = computed(value, sign, self._signed())
@@ -354,9 +358,9 @@ class Parser:
             return number(token.value)
         if token.sort == "text":
             return text(token.value)
-        return self._column(token.value) if token.sort == "quoted" else self._word(token)
+        return self._column(token.value) if token.sort == "quoted" else self._after_word(token)
 
-    def _word(self, token: Token) -> Value:
+    def _after_word(self, token: Token) -> Value:
         """Parse an unquoted column, a constant, CASE, CAST, a typed text or a function; ``token`` is its first word."""
         word = token.value.casefold()
         if word in ("null", "true", "false"):

@@ -129,8 +129,10 @@ def number(literal: str) -> Value:
     """Return the value of a number that is a literal in the condition."""
     if literal.isdecimal():
         integer = int(literal)
-        kind = pl.Int64 if integer < _INT64_END else pl.Int128 if integer < _INT64_END**2 else pl.Float64
-        expression = pl.lit(integer if kind != pl.Float64 else float(integer), kind)
+        if integer < _INT64_END**2:
+            expression = pl.lit(integer, pl.Int64 if integer < _INT64_END else pl.Int128)
+        else:
+            expression = pl.lit(float(integer), pl.Float64)
         return Value(expression, "number", literal, constant=integer)
     return Value(pl.lit(float(literal), pl.Float64), "number", literal, constant=float(literal))
 
@@ -154,7 +156,7 @@ def nan_as_missing(numbers: pl.Expr) -> pl.Expr:
 
 def zero_as_missing(numbers: pl.Expr) -> pl.Expr:
     """Turn 0, by which nothing is divided, into a missing value."""
-    # Not when().then(), which would hold its input twice, as in `defined`.
+    # Not when().then(), which would hold its input twice.
     return numbers.map_batches(
         lambda column: column.set(column == 0, None), return_dtype=pl.Float64, is_elementwise=True)
 
@@ -165,7 +167,7 @@ def as_float(value: Value) -> pl.Expr:
 
 
 def of_kind(value: Value, kind: Kind, what: str) -> Value:
-    """Return a value of a ``kind``, or a missing one; raises WrongCondition for others. ``what`` needs it."""
+    """Return a value of a ``kind``, or a missing one; raises WrongCondition for others, which ``what`` cannot take."""
     if value.kind not in (kind, "nothing"):
         message = (f"does not fit the columns: {what} needs {KIND_WORDS[kind]}, but {value.called} is "
                    f"{KIND_WORDS[value.kind]}")

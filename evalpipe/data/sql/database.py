@@ -76,7 +76,7 @@ class Database(ABC):
     """
 
     connection: Any
-    until: float = 0.0
+    deadline: float = 0.0
     _unfinished: bool = False
 
     def __enter__(self) -> Self:
@@ -92,7 +92,7 @@ class Database(ABC):
 
     def begin(self, source: QuerySource) -> None:
         """Start the clock of a query, whose reading may take the seconds of its ``timeout``."""
-        self.until = time.monotonic() + source.timeout
+        self.deadline = time.monotonic() + source.timeout
 
     @abstractmethod
     def columns(self, source: QuerySource) -> list[QueryColumn]:
@@ -143,11 +143,11 @@ class Database(ABC):
             except BaseException as error:  # noqa: BLE001 - raised again by who waits
                 answer.set_exception(error)
 
-        if time.monotonic() > self.until:
+        if time.monotonic() > self.deadline:
             raise TooSlowError
         Thread(target=run, daemon=True).start()
         try:
-            wait([answer], max(0.0, self.until - time.monotonic()))
+            wait([answer], max(0.0, self.deadline - time.monotonic()))
         finally:
             if not answer.done():
                 self._cancel(answer)

@@ -113,7 +113,9 @@ def _sqlite_column(name: str, counts: dict[str, int]) -> QueryColumn:
     """
     present = [kind for kind in STORAGE_CLASSES if counts[kind]]
     kinds, is_numeric = _sqlite_types(), set(present) <= {"integer", "real"}
-    kind = "text" if not present else "real" if is_numeric and len(present) == 2 else present[0]
+    kind = present[0] if present else "text"
+    if is_numeric and len(present) > 1:
+        kind = "real"
     is_mixed = len(present) > 1 and not is_numeric
     unreadable = " and ".join(f"{kind} ({counts[kind]:,} values)" for kind in present) if is_mixed else (
         "blob" if kind == "blob" else None)
@@ -239,8 +241,8 @@ class OtherDatabase(Database):
 
 def libraries_of(declared: Sources) -> list[str]:
     """Return the distributions that read the queries of a spec, such as "pyarrow", sorted; none without queries."""
-    read = [dataset.source for dataset in declared.datasets.values()]
-    drivers = {source.driver or SCHEMES[source.uri.scheme] for source in read if isinstance(source, QuerySource)}
+    all_sources = [dataset.source for dataset in declared.datasets.values()]
+    drivers = {source.driver or SCHEMES[source.uri.scheme] for source in all_sources if isinstance(source, QuerySource)}
     return sorted({"adbc-driver-manager", "pyarrow", *map(_installed_name, drivers)}) if drivers else []
 
 
