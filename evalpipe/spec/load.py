@@ -137,11 +137,11 @@ class Layers:
 def _looks_like_spec(text: str) -> bool:
     """Tell whether a text has, at the beginning of a line or of a mapping, a key that few other files have there.
 
-    One without a value has nothing to show.
+    A text of comments alone passes too: it has no value, so no secret, that a message could show.
     """
     keys = "|".join(sorted({"extends", *Spec.model_fields} - COMMON_KEYS))
-    bare = not re.sub(r"(?m)^[ \t]*#.*$", "", text).strip()
-    return bare or re.search(rf"""(?m)(?:^|^[ \t]*[{{,]\s*)["']?(?:{keys})["']?[ \t]*:""", text) is not None
+    is_empty = not re.sub(r"(?m)^[ \t]*#.*$", "", text).strip()
+    return is_empty or re.search(rf"""(?m)(?:^|^[ \t]*[{{,]\s*)["']?(?:{keys})["']?[ \t]*:""", text) is not None
 
 
 def _shown_path(from_file: str, name: str) -> str:
@@ -183,12 +183,12 @@ def load(
     root, refused = apply(root, overrides, layers.environment)
     root, undated = on_day(root, as_of, source.as_of if isinstance(source, Spec) else None)
     problems += [*refused, *undated]
-    before = source.origin if isinstance(source, Spec) else origin or Origin()
+    earlier_origin = source.origin if isinstance(source, Spec) else origin or Origin()
     root = _without_empty(with_references(root))
-    tree = flatten(root, path, {**layers.folders, **before.folders}, FILE if overrides else newest)
+    tree = flatten(root, path, {**layers.folders, **earlier_origin.folders}, FILE if overrides else newest)
     draft = Draft(tree)
-    of_keys = explain(draft.error, draft.tree, model_schema()) if draft.error else ()
-    reported = [*of_keys, *check(draft), *check_queries(draft, layers.environment),
+    key_problems = explain(draft.error, draft.tree, model_schema()) if draft.error else ()
+    reported = [*key_problems, *check(draft), *check_queries(draft, layers.environment),
                 *check_ledger(draft, layers.environment)]
     if not layers.complete:  # absent keys may well be in a file that could not be read
         reported = [problem for problem in reported if problem.code != "missing-key"]
@@ -198,7 +198,8 @@ def load(
         raise SpecError(*without_passwords(_ordered(problems, layers), draft))
     warnings = list(without_passwords((problem for problem in reported if problem.severity != "error"), draft))
     spec = draft.spec
-    written = replace(tree.origin, files=(*before.files, *layers.files), overrides=(*before.overrides, *overrides))
+    written = replace(tree.origin, files=(*earlier_origin.files, *layers.files),
+                      overrides=(*earlier_origin.overrides, *overrides))
     # Private attributes of pydantic, which are no keys of a spec.
     spec._origin, spec._warnings = written, tuple(_ordered(warnings, layers))  # noqa: SLF001
     spec._texts, spec._templates = MappingProxyType(draft.texts), draft.templates  # noqa: SLF001

@@ -133,7 +133,7 @@ def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) 
         try:
             segments, skip = _split_path(text)
             path = tuple(segment.text for segment in segments)
-            value = _value(replace(text, skip=skip), environment, problems, path)
+            value = _parsed_value(replace(text, skip=skip), environment, problems, path)
             # A key of the first level that the spec knows is always there: its default holds where none is written.
             has_key = root.at(path) is not None or (len(path) == 1 and path[0] in Spec.model_fields)
             root = _put(root, segments, 0, value)
@@ -167,7 +167,7 @@ def _split_path(text: SpecText) -> tuple[list[_Segment], int]:
     return segments, end
 
 
-def _value(
+def _parsed_value(
     text: SpecText, environment: Mapping[str, str], problems: list[Problem], path: tuple[str, ...]
 ) -> Node:
     """Return the text after the '=' read as YAML; raises SpecError where YAML reads it as something else."""
@@ -194,10 +194,10 @@ def _put(node: Node | None, segments: list[_Segment], depth: int, value: Node) -
     if depth == len(segments):
         return replace(value, key=segments[-1].place)
     segment = segments[depth]
-    before = segments[depth - 1].place if depth else segment.place
+    place_before = segments[depth - 1].place if depth else segment.place
     path = ".".join(s.text for s in segments[:depth])
     if node is None or node.content is None:
-        node = Node({}, before, before)
+        node = Node({}, place_before, place_before)
     if isinstance(node.content, tuple):
         count = len(node.content)
         if not re.fullmatch("[0-9]{1,6}", segment.text) or int(segment.text) > count:

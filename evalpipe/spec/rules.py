@@ -43,12 +43,12 @@ _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate
 
 
 def check(draft: Draft) -> list[Problem]:
-    """Return the problems of a spec's meaning: outcome, datasets, models and metrics."""
+    """Return the problems that concern several keys of a spec: of outcome, datasets, models, metrics and chapters."""
     core = chain(
         check_relations(draft), check_task(draft), _idle_bands(draft), _too_few_replicates(draft), _level_count(draft),
-        _unknown_event(draft), _lookalikes(draft), _nothing_evaluated(draft), _models(draft), _former_names(draft),
-        _outcome_as_input(draft), check_metrics(draft), check_expressions(draft), _unfit_files(draft),
-        _recalibrated_exposure(draft))
+        _unknown_event(draft), _lookalikes(draft), _nothing_evaluated(draft), _check_models(draft),
+        _former_names(draft), _outcome_as_input(draft), check_metrics(draft), check_expressions(draft),
+        _unfit_files(draft), _recalibrated_exposure(draft))
     return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
 
 
@@ -64,7 +64,7 @@ def _too_few_replicates(draft: Draft) -> Iterator[Problem]:
     """Report a level whose limits would be the extremes of the replicates: `BEYOND_LIMIT` must lie beyond each."""
     intervals = draft.spec.intervals
     level, written = intervals.level, draft.tree.get("intervals", "replicates")
-    number = written if is_number(written) else intervals.replicates  # be it fewer than may be asked for
+    number = written if is_number(written) else intervals.replicates  # a number that is refused as too small counts too
     if math.isnan(level) or intervals.method == "none":
         return
     # Rounded, for 1 - 0.9 is a little less than 0.1, and the ceiling would ask for one replicate more.
@@ -80,6 +80,7 @@ def _level_count(draft: Draft) -> Iterator[Problem]:
     """Report more or fewer levels than the task has."""
     here, texts, task, problem = ("outcome", "levels"), draft.levels, draft.spec.task, draft.tree.problem
     declared = draft.spec.outcome.levels
+    # There are fewer texts than declared levels, none, where a level cannot be read.
     if declared is None or len(texts) != len(declared) or not draft.readable(*here):
         return
     if task in MANY:
@@ -101,22 +102,22 @@ def _unknown_event(draft: Draft) -> Iterator[Problem]:
     if level_text(event) not in levels:
         guess = None if draft.tree.secret(*here) else meant_level(level_text(event), levels)
         secret = any(draft.tree.secret("outcome", "levels", index) for index in range(len(levels)))
-        hint = None if secret else f"did you mean '{guess}'?" if guess else f"the levels are {listed(levels, 'and')}"
+        hint = f"did you mean '{guess}'?" if guess else f"the levels are {listed(levels, 'and')}"
         message = f"the event {draft.tree.show(*here)} is not one of the declared levels"
-        yield draft.tree.problem("unknown-event", message, *here, hint=hint)
+        yield draft.tree.problem("unknown-event", message, *here, hint=None if secret else hint)
 
 
 def _lookalikes(draft: Draft) -> Iterator[Problem]:
-    """Report names of datasets and of models that are made of other letters than one before and look the same."""
+    """Report names of datasets and of models that are made of other letters than an earlier one and look the same."""
     for key, names in (("datasets", draft.spec.datasets), ("models", draft.models)):
-        first: dict[str, str] = {}
+        first_of_look: dict[str, str] = {}
         for name in names:
-            other = first.setdefault(unicodedata.normalize("NFKC", name).translate(LOOKALIKES), name)
+            other = first_of_look.setdefault(unicodedata.normalize("NFKC", name).translate(LOOKALIKES), name)
             if other == name:
                 continue
-            place = next(place for place, pair in enumerate(zip(name, other, strict=False)) if len({*pair}) > 1)
-            letter, instead = (unicodedata.name(text[place], "unknown") for text in (name, other))
-            message = f"{quoted(name)} looks like {quoted(other)}: its letter {place + 1} is {letter}, there {instead}"
+            index = next(index for index, pair in enumerate(zip(name, other, strict=False)) if len({*pair}) > 1)
+            letter, instead = (unicodedata.name(text[index], "unknown") for text in (name, other))
+            message = f"{quoted(name)} looks like {quoted(other)}: its letter {index + 1} is {letter}, there {instead}"
             hint = "give it a name that looks different"
             yield draft.tree.problem("names-alike", message, key, name, key=True, hint=hint)
 
@@ -130,7 +131,7 @@ def _nothing_evaluated(draft: Draft) -> Iterator[Problem]:
                                  hint="give one of them 'role: evaluate'")
 
 
-def _models(draft: Draft) -> Iterator[Problem]:
+def _check_models(draft: Draft) -> Iterator[Problem]:
     """Report models without predictions, and keys of models that go ill together."""
     for name, model in draft.models.items():
         here: Loc = ("models", name)
@@ -147,22 +148,22 @@ def _models(draft: Draft) -> Iterator[Problem]:
 def _former_names(draft: Draft) -> Iterator[Problem]:
     """Report former names of models that are in use: by the model itself, by another, or as the former name of two."""
     first: dict[str, str] = {}
-    for name, was in ((name, model.was) for name, model in draft.models.items() if model.was is not None):
+    for name, former in ((name, model.was) for name, model in draft.models.items() if model.was is not None):
         here = ("models", name, "was")
-        if was == name:
-            message = f"the model '{name}' was not called '{was}' before: that is its name"
+        if former == name:
+            message = f"the model '{name}' was not called '{former}' before: that is its name"
             hint = "name what it was called, or remove this"
             yield draft.tree.problem("former-name", message, *here, hint=hint)
-        elif was in draft.models:
-            message = f"'{was}' is still the name of a model, so '{name}' cannot take over what is known of it"
-            hint = f"rename or remove the model '{was}', or remove this"
-            notes = draft.tree.noted("that model is at", "models", was)
+        elif former in draft.models:
+            message = f"'{former}' is still the name of a model, so '{name}' cannot take over what is known of it"
+            hint = f"rename or remove the model '{former}', or remove this"
+            notes = draft.tree.noted("that model is at", "models", former)
             yield draft.tree.problem("former-name", message, *here, hint=hint, notes=notes)
-        elif was in first:
-            message = f"two models cannot both have been called '{was}' before"
-            notes = draft.tree.noted("the other one is at", "models", first[was], "was")
+        elif former in first:
+            message = f"two models cannot both have been called '{former}' before"
+            notes = draft.tree.noted("the other one is at", "models", first[former], "was")
             yield draft.tree.problem("former-name", message, *here, hint="remove one of them", notes=notes)
-        first.setdefault(was, name)
+        first.setdefault(former, name)
 
 
 def _no_columns(draft: Draft, here: Loc) -> Iterator[Problem]:
@@ -206,15 +207,15 @@ def _scores_and_scale(draft: Draft, here: Loc, model: Model) -> Iterator[Problem
 
 def _threshold(draft: Draft, here: Loc, model: Model) -> Iterator[Problem]:
     """Report a threshold beside predicted classes, and one of probabilities that is no probability."""
-    place, threshold = (*here, "threshold"), model.threshold
+    key_loc, threshold = (*here, "threshold"), model.threshold
     if threshold is not None and model.prediction is not None:
         message = f"the threshold of the model '{here[1]}' has no effect: 'prediction' gives its predicted classes"
-        yield draft.tree.idle("unused-threshold", message, *place, key=True, hint="remove one of the two")
+        yield draft.tree.idle("unused-threshold", message, *key_loc, key=True, hint="remove one of the two")
     elif is_number(threshold) and (threshold < 0 or threshold > 1) and "probabilities" in gives(model):
         hint = f"did you mean {threshold / 100:g}?" if 2 <= threshold <= 100 else None
         scaled = " the probability that 'scale' makes of the score," if model.score is not None else ""
-        message = f"expected{scaled} a number from 0 to 1, got {draft.tree.show(*place)}"
-        yield draft.tree.problem("out-of-range", message, *place, hint=hint)
+        message = f"expected{scaled} a number from 0 to 1, got {draft.tree.show(*key_loc)}"
+        yield draft.tree.problem("out-of-range", message, *key_loc, hint=hint)
 
 
 def _outcome_as_input(draft: Draft) -> Iterator[Problem]:

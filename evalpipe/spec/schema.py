@@ -61,18 +61,18 @@ def json_schema() -> Schema:
             part.pop(word, None)
     for part in schema["properties"].values():
         part.pop("minProperties", None)
-    first = {"$schema": DIALECT, "$id": "urn:evalpipe:spec:1", "title": "evalpipe spec",
+    head = {"$schema": DIALECT, "$id": "urn:evalpipe:spec:1", "title": "evalpipe spec",
              "description": schema["description"]}
     # Every measure may be taken at a prevalence, whose forms are long too: one definition, which all refer to.
-    at = _for_files(PREVALENCE)
-    measure = _with_references(_for_files(registry.json_schema()), {"anyOf": at["anyOf"]}, "at")
+    prevalence = _for_files(PREVALENCE)
+    measure = _with_references(_for_files(registry.json_schema()), {"anyOf": prevalence["anyOf"]}, "at")
     schema = _with_measures(schema, measure)
     schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}
     goal = _for_files(file_schema(written["$defs"]["GoalRule"]))
-    schema["$defs"] |= {"GoalRule": goal, "at": at, "reference": _REFERENCE}
+    schema["$defs"] |= {"GoalRule": goal, "at": prevalence, "reference": _REFERENCE}
     return {
-        **first,
-        **{k: v for k, v in schema.items() if k not in first},
+        **head,
+        **{k: v for k, v in schema.items() if k not in head},
         "if": {"not": {"required": ["extends"]}},
         "then": {**demands, **_with_or_without_predictions(demands["required"]),
                  "allOf": [_require_of_outcome(["binary"], "event"), _require_of_outcome(list(MANY), "levels")]},
