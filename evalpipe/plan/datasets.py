@@ -141,10 +141,10 @@ def columns_to_read(spec: Spec, role: str, columns: Mapping[str, Loc], table: Da
 def column_problems(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> list[Problem]:
     """Return a problem for each needed column that a table lacks, or has in a type that cannot be read."""
     absent = {column: loc for column, loc in needed.items() if column not in table.columns}
-    strange = {column: loc for column, loc in needed.items() if column in table.unreadable}
+    of_unreadable_type = {column: loc for column, loc in needed.items() if column in table.unreadable}
     return [*(_missing_column(spec, table, column, loc) for column, loc in absent.items()),
-            *(unreadable(spec.origin, table, column, loc) for column, loc in strange.items()),
-            *(problem for column, loc in needed.items() if column not in {**absent, **strange}
+            *(unreadable(spec.origin, table, column, loc) for column, loc in of_unreadable_type.items()),
+            *(problem for column, loc in needed.items() if column not in {**absent, **of_unreadable_type}
               for problem in _list_type_problems(spec, table, column, loc))]
 
 
@@ -170,7 +170,9 @@ def _is_list_column(spec: Spec, column: str, loc: Loc) -> bool:
 
 def _first_file(table: DataTable) -> str:
     """Return the path of a table's first file for messages, or "memory"."""
-    return table.files[0][1] if table.files else "memory" if table.format == "memory" else table.named.path
+    if table.files:
+        return table.files[0][1]
+    return "memory" if table.format == "memory" else table.named.path
 
 
 def unreadable(places: Origin, table: DataTable, column: str, loc: Loc) -> Problem:
@@ -255,19 +257,19 @@ def dataset_plan(spec: Spec, catalog: Catalog, name: str) -> DatasetPlan:
     """Return the columns to read from a dataset, and from the files of predictions for it."""
     table, role = catalog.tables[name], spec.datasets[name].role
 
-    def of_file(
+    def plan_of_file(
         model: str, file: DataTable, columns_of: Callable[[Spec, str], dict[str, Loc]] = prediction_columns
     ) -> DatasetPlan:
         return DatasetPlan(name, "predictions", file, tuple(columns_of(spec, model)),
                            compared=compared_columns(spec, model, table, file))
 
     predictions = {
-        model: of_file(model, file) for (dataset, model), file in catalog.predictions.items() if dataset == name}
+        model: plan_of_file(model, file) for (dataset, model), file in catalog.predictions.items() if dataset == name}
     refits = {
-        model: tuple(of_file(model, file) for file in files)
+        model: tuple(plan_of_file(model, file) for file in files)
         for (dataset, model), files in catalog.refits.items() if dataset == name}
     bootstrap = {
-        model: tuple(of_file(model, file, bootstrap_columns) for file in files)
+        model: tuple(plan_of_file(model, file, bootstrap_columns) for file in files)
         for (dataset, model), files in catalog.bootstrap.items() if dataset == name}
     refit_parts = (part for fits in (refits, bootstrap) for parts in fits.values() for part in parts)
     parts = (*predictions.values(), *refit_parts)

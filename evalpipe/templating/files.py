@@ -105,7 +105,7 @@ def _misplaced_files(folder: Path, files: Mapping[str, Path], shown: str) -> Ite
 
 def in_file_order(templates: Templates, problems: Iterator[Problem]) -> tuple[Problem, ...]:
     """Return the problems of templates once each, in the order of their files and lines."""
-    order = {templates.shown(name): place for place, name in enumerate(templates.texts)}
+    order = {templates.shown(name): position for position, name in enumerate(templates.texts)}
 
     def key(problem: Problem) -> tuple[int, int]:
         place = problem.place

@@ -86,7 +86,8 @@ def style_problems(text: str) -> Iterator[Fault]:
     import tinycss2
 
     if "</" in text or "<!--" in text:
-        line = text[: min(at for at in (text.find("</"), text.find("<!--")) if at >= 0)].count("\n") + 1
+        first = min(index for index in (text.find("</"), text.find("<!--")) if index >= 0)
+        line = text[:first].count("\n") + 1
         yield line, "a style sheet holds no markup", "remove the tag"
     rules = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
     yield from sorted(_loading_faults(rules), key=lambda fault: fault[0] or 0)
@@ -183,11 +184,11 @@ def _compounds(selector: list[Any]) -> Iterator[frozenset[str]]:
                         if node.type == "hash" or (node.type == "ident" and previous == "."))
 
 
-def _split_at(nodes: Iterable[Any], ends: Callable[[Any], bool]) -> list[list[Any]]:
-    """Split component values at those for which ``ends`` is true; empty parts are left out."""
+def _split_at(nodes: Iterable[Any], is_border: Callable[[Any], bool]) -> list[list[Any]]:
+    """Split component values at those for which ``is_border`` is true; empty parts are left out."""
     parts: list[list[Any]] = [[]]
     for node in nodes:
-        if ends(node):
+        if is_border(node):
             parts.append([])
         else:
             parts[-1].append(node)
@@ -196,9 +197,12 @@ def _split_at(nodes: Iterable[Any], ends: Callable[[Any], bool]) -> list[list[An
 
 def _hides_nothing(name: str, value: Iterable[Any]) -> bool:
     """Tell whether the lengths in a property's value are too small to push or print anything over other text."""
-    largest = LARGEST_SPACING if name in SPACING else LARGEST_LETTER_SPACING if name in LETTER_SPACING else inf
+    largest = inf
+    if name in SPACING | LETTER_SPACING:
+        largest = LARGEST_SPACING if name in SPACING else LARGEST_LETTER_SPACING
     for node in value:
         if node.type not in ("number", "dimension"):
+            # How long these are, other elements of the page decide.
             is_relative = node.type == "percentage" or (node.type == "function" and node.lower_name not in SHADES)
             if largest < inf and is_relative:
                 return False
@@ -253,5 +257,6 @@ def _fetched_address(node: Any) -> str | None:
         return "#" if node.value.startswith("#") else str(node.value)
     if node.type == "function" and node.lower_name in LOADING:
         texts = [part.value for part in node.arguments if part.type == "string"]
-        return "#" if node.lower_name == "url" and all(text.startswith("#") for text in texts) and texts else ""
+        is_within_page = node.lower_name == "url" and bool(texts) and all(text.startswith("#") for text in texts)
+        return "#" if is_within_page else ""
     return None

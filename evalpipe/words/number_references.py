@@ -95,7 +95,7 @@ def _read_reference(text: str, begin: re.Match[str]) -> NumberReference | Refere
         return ReferenceFault(begin.start(), begin.end(), message, EXAMPLE)
     reader = _CallReader(text, begin.end())
     try:
-        metric, options = reader.call()
+        metric, options = reader.read_call()
     except _UnreadableError as error:
         token = error.token
         found_instead = f"got {token.text!r}" if token.text else "the text ends"
@@ -120,14 +120,14 @@ class _CallReader:
         self.position = match.end()
         return _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup))
 
-    def sign(self, *signs: str) -> str:
+    def read_sign(self, *signs: str) -> str:
         """Return the next token, which must be one of these signs; raises _UnreadableError otherwise."""
         token = self.next()
         if token.text not in signs:
             raise _UnreadableError(" or ".join(f"'{sign}'" for sign in signs), token)
         return token.text
 
-    def literal(self, token: _Token) -> Literal:
+    def literal_of(self, token: _Token) -> Literal:
         """Return the value of a token: a text, a number or a truth value; raises _UnreadableError otherwise."""
         if token.kind == "text":
             return token.text[1:-1]
@@ -137,33 +137,33 @@ class _CallReader:
             return token.text == "true"
         raise _UnreadableError("a text in quotes or a number", token)
 
-    def call(self) -> tuple[str, dict[str, Literal | Mapping[str, Literal]]]:
+    def read_call(self) -> tuple[str, dict[str, Literal | Mapping[str, Literal]]]:
         """Read up to the end of the reference; return the name of the metric, and all named arguments."""
         first, options = self.next(), dict[str, Literal | Mapping[str, Literal]]()
         if first.kind != "text":
             raise _UnreadableError("the name of a metric in quotes", first)
-        while self.sign(",", ")") == ",":
+        while self.read_sign(",", ")") == ",":
             name = self.next()
             if name.kind != "word":
                 raise _UnreadableError("a name such as 'model'", name)
             if name.text in options:
                 raise _UnreadableError("each name once", name)
-            self.sign("=")
-            options[name.text] = self.setting()
-        self.sign("}}")
+            self.read_sign("=")
+            options[name.text] = self.read_setting()
+        self.read_sign("}}")
         return first.text[1:-1], options
 
-    def setting(self) -> Literal | Mapping[str, Literal]:
+    def read_setting(self) -> Literal | Mapping[str, Literal]:
         """Return the value of an argument, or a mapping such as ``{"season": "a"}``."""
         token = self.next()
         if token.text != "{":
-            return self.literal(token)
+            return self.literal_of(token)
         labels: dict[str, Literal] = {}
         while True:
             key = self.next()
             if key.kind != "text":
                 raise _UnreadableError("a text in quotes", key)
-            self.sign(":")
-            labels[key.text[1:-1]] = self.literal(self.next())
-            if self.sign(",", "}") == "}":
+            self.read_sign(":")
+            labels[key.text[1:-1]] = self.literal_of(self.next())
+            if self.read_sign(",", "}") == "}":
                 return MappingProxyType(labels)

@@ -140,19 +140,23 @@ def ranged(low: str, high: str) -> str:
 def interval(
     value: float, lower: float, upper: float, *, whole: bool = False, least: int = 0, apart: Collection[float] = ()
 ) -> tuple[str, str]:
-    """Return a number and its interval as texts, such as ``("0.56", "0.50–0.62")``; ``apart`` is as in `decimals`.
+    """Return a number and its interval as texts, such as ``("0.56", "0.50–0.62")``.
 
-    With ``whole`` there are no decimals where all three are integers; otherwise there are at least ``least``.
+    With ``whole`` there are no decimals where all three are integers; otherwise there are at least ``least``, and so
+    many that no limit reads as one of the numbers ``apart``.
     """
-    counts = whole and all(float(x).is_integer() for x in (value, lower, upper))
-    digits = 0 if counts else max(decimals(value, lower, upper, apart), least)
+    are_whole = whole and all(float(x).is_integer() for x in (value, lower, upper))
+    digits = 0 if are_whole else max(decimals(value, lower, upper, apart), least)
     return fixed(value, digits), ranged(fixed(lower, digits), fixed(upper, digits))
 
 
 def with_limits(
     value: float, lower: float | None, upper: float | None, *, least: int = 0, apart: Collection[float] = ()
 ) -> str:
-    """Return a number with its interval, if any, as text: "0.56 (0.50–0.62)"; options are those of `interval`."""
+    """Return a number with its interval, if any, as text, "0.56 (0.50–0.62)", with ``least`` decimals or more.
+
+    No limit reads as one of the numbers ``apart``.
+    """
     if lower is None or upper is None:
         return number(value, least)
     shown, limits = interval(value, lower, upper, least=least, apart=apart)
@@ -168,7 +172,10 @@ def signed(value: float, decimals: int) -> str:
 def signed_interval(
     value: float, lower: float | None, upper: float | None, least: int = 0, apart: Collection[float] = (0,)
 ) -> tuple[str, str | None]:
-    """Return a difference and its interval, if any, such as ``("+0.012", "−0.002 to +0.027")``; see `interval`."""
+    """Return a difference and its interval, if any, such as ``("+0.012", "−0.002 to +0.027")``.
+
+    There are ``least`` decimals or more, and no limit reads as one of the numbers ``apart``.
+    """
     digits = max(decimals(value, lower, upper, apart), least)
     if lower is None or upper is None:
         return signed(value, digits), None
