@@ -175,11 +175,11 @@ def abandon(folder: Path | None) -> None:
 
     ``folder`` is the output folder that the run has locked, None where it has none.
     """
-    from evalpipe.data.formats import turn_back
+    from evalpipe.data.formats import restore_stderr
     from evalpipe.runs.record import abandon as abandon_folder
     from evalpipe.streams.cache import cache_folder, sweep
 
-    turn_back()
+    restore_stderr()
     if folder is not None:
         sweep(cache_folder(folder))
         abandon_folder(folder)

@@ -197,7 +197,10 @@ class _GoalReader:
     def _check_repeated(
         self, goal: GoalColumn, goal_values: pl.Series | None, is_of_goal: pl.Series, column: str
     ) -> None:
-        """Report candidates with several values of a goal in a long table; ``column`` has the values."""
+        """Report candidates with several rows of a goal in a long table, or several values of a goal's own column.
+
+        The values are in ``column``.
+        """
         if goal_values is None or self.candidates.long is None:
             return
         frame = pl.DataFrame({"n": self.number, "value": goal_values, "is_of_goal": is_of_goal})

@@ -200,11 +200,11 @@ def gap_explained(levels: int, decimal_count: int | None) -> str:
     return f"a sum may differ from 1 by {allowed_gap(levels, decimal_count):.2g}{why}"
 
 
-def rounding_warning(dataset: str, model: str, parts: Sequence[Rounded]) -> Warned:
+def rounding_warning(dataset: str, model: str, roundings: Sequence[Rounded]) -> Warned:
     """Return the warning that a model's probabilities were rounded and are divided by their sum, in all its fits."""
-    decimal_count, gap = min(part.decimals for part in parts), max(part.gap for part in parts)
+    decimal_count, gap = min(rounding.decimals for rounding in roundings), max(rounding.gap for rounding in roundings)
     return Warned.of("rounded-probabilities", model=model, dataset=dataset, decimals=decimal_count, gap=gap,
-                     rows=sum(part.rows for part in parts))
+                     rows=sum(rounding.rows for rounding in roundings))
 
 
 @dataclass(slots=True)
@@ -244,7 +244,7 @@ class Columns:
         self, code: str, message: str, loc: Loc, hint: str | None = None,
         *, mask: pl.Series | None = None, values: pl.Series | None = None, notes: Sequence[str] = (),
     ) -> None:
-        """Add a problem of these rows; parameters as of `RowBlock.problem`."""
+        """Add a problem of the rows where ``mask`` is true, with their ``values``; ``loc`` is the spec's key."""
         self.problems.append(self.rows.problem(code, message, loc, hint, mask=mask, values=values, notes=notes))
 
     def of(self, model: str) -> Columns:
@@ -255,7 +255,7 @@ class Columns:
         """Yield each fit, the columns with its predictions, and its model; the fits that the card shows come first."""
         models = self.rows.plan.models
         yield from ((Fit(name), self.of(name), model) for name, model in models.items())
-        yield from ((fit, part, models[fit.model]) for fit, part in self.models.items() if not fit.is_shown)
+        yield from ((fit, columns, models[fit.model]) for fit, columns in self.models.items() if not fit.is_shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,6 +209,7 @@ def _row_end(part: bytes, *, first: bool = False) -> int:
     if b'"' not in part:
         return (part.find(b"\n") if first else part.rfind(b"\n")) + 1
     codes = np.frombuffer(part, dtype=np.uint8)
+    # A line break ends a row unless it stands between two quotes.
     ends = np.flatnonzero((codes == _BREAK) & ~np.logical_xor.accumulate(codes == _QUOTE))
     return int(ends[0 if first else -1]) + 1 if len(ends) else 0
 

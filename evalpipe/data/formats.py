@@ -95,7 +95,7 @@ def quiet() -> Iterator[None]:
         _redirection.end(raised=raised)
 
 
-def turn_back() -> None:
+def restore_stderr() -> None:
     """Restore the standard error while blocks of `quiet` run, for a process that writes and ends within them."""
     if _redirection.blocks:
         os.dup2(_redirection.original, STDERR)

@@ -87,6 +87,7 @@ def _column_values(columns: Columns) -> dict[str, pl.Series]:
     if identity in columns.names:
         values[identity] = columns.names[identity]
     for model, predictions in ((fit.model, part) for fit, part in columns.models.items() if fit.is_shown):
+        # With NUL in it, which no column of the dataset has.
         values |= {f"{model}\0{name}": series for name, series in (predictions.levels | predictions.numbers).items()}
     return values
 
@@ -145,7 +146,7 @@ def _shared_rows_problem(columns: Columns, other: Columns, shared: pl.DataFrame,
 
 
 def _shown_keys(keys: list[str]) -> list[str]:
-    """Return the keys of `_column_values` as messages name them: a column of a model's own file is "model.column"."""
+    """Return compared columns as messages name them: a column of a model's own file is "model.column"."""
     return [key.replace("\0", ".") for key in keys]
 
 

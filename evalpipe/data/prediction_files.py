@@ -107,7 +107,8 @@ def first_step_faults(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, R
 
 def step_faults(columns: Columns) -> list[Problem]:
     """Return the problems of predictions at training steps: for each model those of its first step with any."""
-    by_fit = {fit: part.problems for fit, part in columns.models.items() if part.rows.step is not None}
+    by_fit = {fit: fit_columns.problems for fit, fit_columns in columns.models.items()
+              if fit_columns.rows.step is not None}
     return first_step_faults(by_fit, {fit: columns.models[fit].rows for fit in by_fit})
 
 
@@ -115,9 +116,9 @@ def differing_last_steps(predicted: Iterable[Columns]) -> Iterator[Problem]:
     """Yield a problem for each model whose last step differs between datasets: each would show another model."""
     last: dict[str, list[RowBlock]] = {}
     for columns in predicted:
-        for fit, part in columns.models.items():
-            if part.rows.step is not None and fit.is_shown:
-                last.setdefault(fit.model, []).append(part.rows)
+        for fit, fit_columns in columns.models.items():
+            if fit_columns.rows.step is not None and fit.is_shown:
+                last.setdefault(fit.model, []).append(fit_columns.rows)
     for model, blocks in last.items():
         for first, second in pairwise(blocks):
             if first.step != second.step:
@@ -134,7 +135,7 @@ def match_rows(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock,
     """Match the rows of a dataset, before its ``where``, with those of each file of predictions; return problems too.
 
     Rows are matched by their id where the spec names one, else by position: then columns that both have must agree. The
-    dataset's rows get a column for each fit (`row_of`): the matching row of its file from 0, null where there is none.
+    dataset's rows get a column for each fit with the matching row of its file, from 0, null where there is none.
     """
     faults: dict[Fit, list[Problem]] = {}
     row_columns: list[pl.Series] = []

@@ -103,19 +103,19 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
 def _shown_steps(columns: Columns, whole: Sample) -> Mapping[str, ShownStep]:
     """Return the shown step of each model with steps, and the sample ``whole`` with predictions at other steps."""
     steps: dict[str, dict[int, Sample]] = {}
-    for fit, part, model in columns.predicted():
-        if part.rows.step is not None:
+    for fit, fit_columns, model in columns.predicted():
+        if fit_columns.rows.step is not None:
             by_step = steps.setdefault(model.name, {})
             if not fit.is_shown:
-                by_step[part.rows.step] = _sample_at_step(columns, part, model, whole)
+                by_step[fit_columns.rows.step] = _sample_at_step(columns, fit_columns, model, whole)
     shown = {name: columns.of(name).rows.step or 0 for name in steps}
     return MappingProxyType({
         name: ShownStep(shown[name], MappingProxyType(others)) for name, others in steps.items()})
 
 
-def _sample_at_step(columns: Columns, part: Columns, model: ModelPlan, whole: Sample) -> Sample:
-    """Return the sample with a model's predictions at one step, from the columns ``part``, in canonical order."""
-    predictions = _predictions_by_kind(columns, part, model, whole.levels)
+def _sample_at_step(columns: Columns, fit_columns: Columns, model: ModelPlan, whole: Sample) -> Sample:
+    """Return the sample with a model's predictions at one step, from ``fit_columns``, in canonical order."""
+    predictions = _predictions_by_kind(columns, fit_columns, model, whole.levels)
     predicted = {f"{kind} 0": values for kind, values in predictions.items()}
     frame = _weighing_rows(columns, _outcome_columns(columns, whole.levels) | predicted)
     weight = None if whole.weight is None else _float_array(frame, "weight")
@@ -133,16 +133,16 @@ def _predictions_of_models(columns: Columns, frame: pl.DataFrame, levels: int) -
     models: dict[str, Predictions] = {}
     refits: dict[str, tuple[Refit, ...]] = {}
     bootstrap: dict[str, tuple[BootstrapFit, ...]] = {}
-    for number, (fit, part, model) in enumerate(_predicted_fits(columns)):
+    for number, (fit, fit_columns, model) in enumerate(_predicted_fits(columns)):
         predictions = predictions_of(frame, number, model, levels)
         if fit.is_shown:
             models[model.name] = predictions
         elif fit.kind == "bootstrap":
             draw_counts = _float_array(frame, f"drawn {number}")
-            bootstrap_fit = BootstrapFit(str(part.rows.sources[0].path), predictions, draw_counts)
+            bootstrap_fit = BootstrapFit(str(fit_columns.rows.sources[0].path), predictions, draw_counts)
             bootstrap[model.name] = (*bootstrap.get(model.name, ()), bootstrap_fit)
         else:
-            refit = Refit(str(part.rows.sources[0].path), predictions)
+            refit = Refit(str(fit_columns.rows.sources[0].path), predictions)
             refits[model.name] = (*refits.get(model.name, ()), refit)
     return models, refits, bootstrap
 
@@ -158,11 +158,12 @@ def _prediction_warnings(columns: Columns) -> Iterator[Warned]:
     if rows.incomplete:
         yield prediction_files.left_out_warning(rows)
     rounded: dict[str, list[Rounded]] = {}
-    for _, part, model in columns.predicted():
-        rounded.setdefault(model.name, []).extend(part.rounded[name] for name in part.rounded if name == model.name)
-    for name, parts in rounded.items():
-        if parts:
-            yield rounding_warning(rows.name, name, parts)
+    for _, fit_columns, model in columns.predicted():
+        roundings = rounded.setdefault(model.name, [])
+        roundings += [fit_columns.rounded[model.name]] if model.name in fit_columns.rounded else []
+    for name, roundings in rounded.items():
+        if roundings:
+            yield rounding_warning(rows.name, name, roundings)
 
 
 def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> pl.DataFrame:
@@ -232,28 +233,28 @@ def _prediction_columns(
     """Return the columns of predictions by kind and number of the fit, as "score 0": of shown fits, and of others."""
     shown_fits: dict[str, pl.Series] = {}
     other_fits: dict[str, pl.Series] = {}
-    for number, (fit, part, model) in enumerate(_predicted_fits(columns)):
-        by_kind = _predictions_by_kind(columns, part, model, levels)
+    for number, (fit, fit_columns, model) in enumerate(_predicted_fits(columns)):
+        by_kind = _predictions_by_kind(columns, fit_columns, model, levels)
         if fit.kind == "bootstrap":
-            by_kind["drawn"] = part.numbers[str(model.draw_count_column)]
+            by_kind["drawn"] = fit_columns.numbers[str(model.draw_count_column)]
         fits = shown_fits if fit.is_shown else other_fits
         fits |= {f"{kind} {number}": values for kind, values in by_kind.items()}
     return shown_fits, other_fits
 
 
 def _predictions_by_kind(
-    columns: Columns, part: Columns, model: ModelPlan, levels: tuple[str, ...]
+    columns: Columns, fit_columns: Columns, model: ModelPlan, levels: tuple[str, ...]
 ) -> dict[str, pl.Series]:
-    """Return a model's predictions in the columns ``part`` by kind, with rates turned into expected counts.
+    """Return a model's predictions in the columns ``fit_columns`` by kind, with rates turned into expected counts.
 
     The prediction of a linear fit without the row leaves a residual of its residual / (1 - leverage): Allen (1974).
     """
     plan = columns.rows.plan
-    by_kind = predicted(plan, model, part, levels, rescale=model.name in part.rounded)
+    by_kind = predicted(plan, model, fit_columns, levels, rescale=model.name in fit_columns.rounded)
     if model.rate is not None and plan.exposure is not None:
-        by_kind["predicted"] = part.numbers[model.rate] * columns.numbers[plan.exposure.column]
+        by_kind["predicted"] = fit_columns.numbers[model.rate] * columns.numbers[plan.exposure.column]
     if model.leverage is not None:
-        leverage, fitted = part.numbers[model.leverage], by_kind["predicted"]
+        leverage, fitted = fit_columns.numbers[model.leverage], by_kind["predicted"]
         by_kind["left out"] = fitted - (columns.numbers[plan.outcome.column] - fitted) * leverage / (1 - leverage)
     return by_kind
 

@@ -230,7 +230,7 @@ class Parser:
         return None
 
     def _operation(self, *words: str) -> str | None:
-        """Consume the next token if it is among these operators, as `_take`, and count it; raises WrongCondition."""
+        """Consume, count and return the next token if it is among these operators, else None; raises WrongCondition."""
         word = self._take(*words)
         self._operations += word is not None
         if self._operations > LONGEST:

@@ -403,7 +403,7 @@ def call(function: Function, arguments: list[Value]) -> Value:
 
 
 def _checked_argument(value: Value, kind: str, what: str) -> Value:
-    """Return an argument of the ``kind`` that a function takes, as in `Function.takes`; raises WrongCondition."""
+    """Return an argument if it is of a ``kind``, "whole" (an integer) or "when" (a date or time); else raise."""
     if kind != "when":
         return of_kind(value, "number" if kind == "whole" else cast("Kind", kind), what)
     if value.kind in ("date", "time", "nothing"):

@@ -199,43 +199,44 @@ _FOREIGN = re.compile(r"not a database|encrypted", re.IGNORECASE)
 
 def cannot_connect(error: Exception, source: QuerySource, places: Origin) -> Problem:
     """Return the problem of a connection that cannot be made."""
-    at, reason = places.place("datasets", source.dataset, "uri"), str(error)
+    uri_place, reason = places.place("datasets", source.dataset, "uri"), str(error)
     absent = _ABSENT.search(reason)
     if _REFUSED.search(reason):
         return Problem("wrong-password", f"the server of {source.called} refuses the user or the password of its URI",
-                       at, "correct the URI in the environment")
+                       uri_place, "correct the URI in the environment")
     if absent is not None:
-        return Problem("missing-database", f"the server of {source.called} has no database '{absent[1]}'", at,
+        return Problem("missing-database", f"the server of {source.called} has no database '{absent[1]}'", uri_place,
                        "correct the URI in the environment")
     if _SILENT.search(reason):
-        return Problem("no-server", f"no server answers at the URI of {source.called}", at,
+        return Problem("no-server", f"no server answers at the URI of {source.called}", uri_place,
                        "start it, or correct the URI in the environment")
     message = f"cannot connect to the database of {source.called}: {_server_message(error, source)}"
-    return Problem("no-connection", message, at, "correct the URI in the environment")
+    return Problem("no-connection", message, uri_place, "correct the URI in the environment")
 
 
 def cannot_read(error: Exception, source: QuerySource, places: Origin) -> Problem:
     """Return the problem of a query that cannot be read, or ended before all of its rows were."""
-    at, reason = places.place(*source.loc), str(error)
+    query_place, reason = places.place(*source.loc), str(error)
     state = getattr(error, "sqlstate", None)
     if state == READ_ONLY or _WRITES.search(reason):
         message = f"the query of {source.called} writes to the database, which is opened for reading only"
-        return Problem("query-writes", message, at, "ask for rows alone")
+        return Problem("query-writes", message, query_place, "ask for rows alone")
     if state == QUERY_CANCELLED:
         return too_slow(source, places)
     if _LOST.search(reason):
         message = f"the connection to the database of {source.called} was lost while it was read"
-        return Problem("connection-lost", message, at, "run again; earlier output is unchanged")
+        return Problem("connection-lost", message, query_place, "run again; earlier output is unchanged")
     if _FOREIGN.search(reason):
-        return Problem("no-connection", f"the file of {source.called} is no database of SQLite", at, "check its URI")
+        message = f"the file of {source.called} is no database of SQLite"
+        return Problem("no-connection", message, query_place, "check its URI")
     if _UNBOUND.search(reason):
         message = (f"the query of {source.called} has more or fewer marks than there are values, "
                    f"{len(source.parameters)} under 'parameters'")
-        return Problem("bad-query", message, at, "give one value for each mark, in their order")
+        return Problem("bad-query", message, query_place, "give one value for each mark, in their order")
     message = f"the database cannot read the query of {source.called}: {_server_message(error, source)}"
     details = _server_details(error)
     hint = details.get("PG_DIAG_MESSAGE_HINT")
-    return Problem("bad-query", message, at, hint and source.uri.redacted(hint).rstrip("."),
+    return Problem("bad-query", message, query_place, hint and source.uri.redacted(hint).rstrip("."),
                    notes=_fault_position(details, source.text, reason))
 
 

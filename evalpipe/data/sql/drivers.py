@@ -116,9 +116,9 @@ def _sqlite_column(name: str, counts: dict[str, int]) -> QueryColumn:
     kind = present[0] if present else "text"
     if is_numeric and len(present) > 1:
         kind = "real"
-    is_mixed = len(present) > 1 and not is_numeric
-    unreadable = " and ".join(f"{kind} ({counts[kind]:,} values)" for kind in present) if is_mixed else (
-        "blob" if kind == "blob" else None)
+    unreadable = "blob" if kind == "blob" else None
+    if len(present) > 1 and not is_numeric:
+        unreadable = " and ".join(f"{kind} ({counts[kind]:,} values)" for kind in present)
     sqlite_type = kinds.get(kind, kinds["text"])
     return QueryColumn(name, f"CAST({quoted_name(name)} AS {sqlite_type.cast})", sqlite_type.type, unreadable)
 
@@ -174,7 +174,7 @@ class PostgreSQL(Database):
         yield from self.timely(self._cursor_batches(text, source, rows))
 
     def _cursor_batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a statement as `batches` does, without a limit of time."""
+        """Yield the rows of a statement in batches of at most ``rows``, without a limit of time."""
         # COPY, the default of the driver, takes no parameters.
         options = {"adbc.postgresql.use_copy": "false"}
         with self.connection.cursor(adbc_stmt_kwargs=options) as cursor:
@@ -302,8 +302,8 @@ def _connect(source: QuerySource, places: Origin) -> Database:
     uri = source.uri
     path = places.folder_of("datasets", source.dataset, "uri") / uri.file
     if uri.file and not path.is_file():  # which some drivers would make
-        at = places.place("datasets", source.dataset, "uri")
-        raise DataError(Problem("missing-file", f"there is no file {uri.file}", at, "check the URI"))
+        uri_place = places.place("datasets", source.dataset, "uri")
+        raise DataError(Problem("missing-file", f"there is no file {uri.file}", uri_place, "check the URI"))
     if source.driver is not None:
         return OtherDatabase(str(path.absolute()) if uri.file else uri.address, source.driver)
     return SQLite(path) if SCHEMES[uri.scheme] == "sqlite" else PostgreSQL(uri)
