@@ -46,7 +46,7 @@ class DaskWorkers:
         return (answer.decode() for answer in self._answers(tasks))
 
     def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
-        """Yield the tables of each part, in their order, with ``encoded`` as bytes too; raises as `digests` does."""
+        """Yield the tables of each part, in order, with ``encoded`` as bytes too; raises DataError and UsageError."""
         tasks = ((tables_task(self._plan, self._spec, part, file), file) for part, file in parts)
         with closing(self._answers(tasks)) as answers:
             for answer in answers:

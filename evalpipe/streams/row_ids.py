@@ -127,7 +127,7 @@ class Identities:
     def read(self, workers: int) -> None:
         """Read the ids of all rows, ``workers`` parts at once; raises DataError, and UsageError where writing fails."""
         with closing(in_order(self._read_part, parts_of(self.dataset), workers)) as parts:
-            for _ in parts:
+            for _ in parts:  # which waits for each part, and raises its errors
                 pass
 
     def repeated_ids(self) -> list[Problem]:
@@ -155,7 +155,7 @@ class Identities:
             ids = columns.names[str(self.plan.id)]
             hashes = np.sort(hashes_of(ids).to_numpy())
             rows, truth = columns.rows, columns.truth
-            with self._lock:
+            with self._lock:  # counts are by what became of rows, and by file
                 self._write(hashes)
                 self.rows[f"read {part.file}"] += rows.sources[part.file].rows
                 self.rows[f"used {part.file}"] += rows.frame.height

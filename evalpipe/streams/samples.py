@@ -139,6 +139,7 @@ class Samples:
         """
         models = list(self.plan.models) if name is None else [name]
         joint = name is None and len(models) > 1
+        # Without a slicing, those of the first one are merged: it has all rows, as every slicing has.
         groups = self.tables.counts[slicing or 0, "" if joint else models[0]]
         slice_numbers: dict[Labels | None, int] = {None: -1}
         if slicing is not None and self.labels:
@@ -162,24 +163,26 @@ class Samples:
         if groups is None:
             return None
         coarse, coarse_count = self.tables.layout.coarse
-        if joint or name not in self.means:
+        if joint or name not in self.means:  # one coarse cell for each kind
             coarse, coarse_count = np.zeros(max(len(coarse), int(rows.cells.max()) + 1), np.intp), 1
         kind_numbers = {_coarse_kind(group, joint=joint): number for group, number in rows.groups.items()}
         kind_of_group = np.array([kind_numbers[_coarse_kind(group, joint=joint)] for group in rows.groups])
-        numbers = kind_of_group[rows.group] * coarse_count + coarse[rows.cells]
-        counted_cells, cell_of_row = np.unique(numbers, return_inverse=True)
-        cells, clusters, counts = [], [], []
+        coarse_cell_of_row = kind_of_group[rows.group] * coarse_count + coarse[rows.cells]
+        # Only coarse cells with rows are kept, numbered anew.
+        counted_cells, cell_of_row = np.unique(coarse_cell_of_row, return_inverse=True)
+        count_cells, count_clusters, counts = [], [], []
         for group, cluster_cells in groups.items():
             cell, cluster = np.divmod(cluster_cells.cells, GROUPS)
             key = group if slicing is not None else group._replace(labels=None)
             first_number = kind_numbers[_coarse_kind(key, joint=joint)] * coarse_count
-            cells.append(np.searchsorted(counted_cells, first_number + (np.zeros_like(cell) if joint else cell)))
-            clusters.append(np.searchsorted(self._clusters, cluster))
+            count_cells.append(np.searchsorted(counted_cells, first_number + (np.zeros_like(cell) if joint else cell)))
+            count_clusters.append(np.searchsorted(self._clusters, cluster))
             counts.append(cluster_cells.counts)
-        pairs, of_pair = np.unique(
-            np.concatenate(cells) * len(self._clusters) + np.concatenate(clusters), return_inverse=True)
-        total = np.bincount(of_pair, np.concatenate(counts))
-        return ClusterCounts(cell_of_row, rows.counts.astype(float), *np.divmod(pairs, len(self._clusters)), total,
+        pairs, pair_of_count = np.unique(
+            np.concatenate(count_cells) * len(self._clusters) + np.concatenate(count_clusters), return_inverse=True)
+        observations = np.bincount(pair_of_count, np.concatenate(counts))
+        cell_of_pair, cluster_of_pair = np.divmod(pairs, len(self._clusters))
+        return ClusterCounts(cell_of_row, rows.counts.astype(float), cell_of_pair, cluster_of_pair, observations,
                              len(self._clusters), clusters_of(present(self.tables.keys, "clusters")))
 
     @cached_property
@@ -254,9 +257,9 @@ class Samples:
 class _CellRows:
     """The cells of groups as rows, in ascending order of cell, then of group."""
 
-    def __init__(self, groups: Mapping[RowGroup, CellCounts], order: Mapping[Labels | None, int]) -> None:
-        """Make a row of each cell of each group; ``order`` gives the number of each slice by its labels."""
-        ordered = sorted(groups, key=lambda group: (order[group.labels], not group.event, str(group.states)))
+    def __init__(self, groups: Mapping[RowGroup, CellCounts], slice_numbers: Mapping[Labels | None, int]) -> None:
+        """Make a row of each cell of each group; ``slice_numbers`` gives the number of each slice by its labels."""
+        ordered = sorted(groups, key=lambda group: (slice_numbers[group.labels], not group.event, str(group.states)))
         self.groups = {group: number for number, group in enumerate(ordered)}
         sizes = [len(groups[group].cells) for group in ordered]
         cells = np.concatenate([groups[group].cells for group in ordered])
@@ -265,7 +268,7 @@ class _CellRows:
         self.cells, self.group = cells[by_cell].astype(np.intp), group_of_cell[by_cell]
         self.counts = np.concatenate([groups[group].counts for group in ordered])[by_cell]
         self.event = np.array([group.event for group in ordered])[self.group]
-        self.slices = np.array([order[group.labels] for group in ordered], np.intp)[self.group]
+        self.slices = np.array([slice_numbers[group.labels] for group in ordered], np.intp)[self.group]
         self._ordered: Sequence[RowGroup] = ordered
 
     def classes(self, model_index: int) -> tuple[np.ndarray | None, np.ndarray | None]:

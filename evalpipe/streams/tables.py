@@ -61,7 +61,7 @@ class TableLayout:
 
     @cached_property
     def joint(self) -> tuple[Wholes, int]:
-        """The coarser cell of each grid cell, [cells], a digit of a joint cell's number, and how many there are."""
+        """The coarser cell of each grid cell, [cells], in which models are counted together, and how many there are."""
         ends = np.isin(np.array(self.edges), EDGES if len(self.models) < SPARSE else EDGES[::SPARSE])
         begins = self.grid.of_probabilities(np.array(self.edges)[ends])
         starts = np.zeros(self.grid.size, np.int16)
@@ -83,7 +83,7 @@ def table_layout(plan: Plan) -> TableLayout:
 
 
 def _summed_statistics(leaves: list[MetricPlan]) -> Iterator[Option]:
-    """Yield the statistics of measures that are sums over rows and read probabilities, with their options."""
+    """Yield statistics, with options, that cells alone give only nearly: sums over rows that read probabilities."""
     for leaf in leaves:
         for options in (leaf.params, *leaf.of_class):
             for name in leaf.metric.statistics:
@@ -301,7 +301,10 @@ def _renumbered(cells: CellCounts, new_numbers: Wholes) -> CellCounts:
 
 
 def merged_shared_scores(scores: Floats, others: Floats) -> Floats:
-    """Return the score that all rows of each cell share, from the shared scores of two sets of rows, as in `Tables`."""
+    """Return the score that all rows of each cell share, from those of two sets of rows.
+
+    It is NaN where scores differ, and infinite in a cell without rows.
+    """
     merged = np.where(scores == others, scores, np.nan)
     return np.where(np.isinf(scores), others, np.where(np.isinf(others), scores, merged))
 

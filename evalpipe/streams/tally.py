@@ -249,7 +249,10 @@ class Tally:
     def _count_clusters(
         self, key: tuple[int, str], groups: Wholes, cells: Wholes | None, clusters: Wholes, weight: Wholes | None
     ) -> None:
-        """Count rows [n] by group, coarse cell and cluster; ``key`` is slicing and model."""
+        """Count rows [n] by group, cluster and coarse cell: finer cells of each cluster would be too many.
+
+        ``key`` is slicing and model.
+        """
         coarse, coarse_count = self.layout.coarse
         size, positions = (1, clusters) if cells is None else (coarse_count, coarse.take(cells) * GROUPS + clusters)
         counted = self.clusters.setdefault(key, _GroupCounts(size * GROUPS, self.counted[key].states))
@@ -315,7 +318,7 @@ class Tally:
         for (slicing, name, option), sums in self.totals.items():
             counted, labels = self.counted[slicing, name], self.slices[slicing].labels
             totals[slicing, name, option] = {
-                group: sums.of_group(number) for number in range(sums.size)
+                group: sums.of_group(number) for number in range(sums.size)  # of groups that have rows
                 if (group := counted.group(number, labels)) in counts[slicing, name]}
         clusters = {key: counted.groups(self.slices[key[0]].labels) for key, counted in self.clusters.items()}
         return Tables(self.layout, counts, self.fractions, self.shared_scores, totals, self.rows, self.levels,
