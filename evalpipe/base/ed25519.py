@@ -127,7 +127,7 @@ def is_signature_of(stored: KeySignature, content: bytes) -> bool:
 
 
 def stored_signature(content: bytes) -> KeySignature | None:
-    """Return the signature in a file; None where the file is not as `Signer.signature` writes it."""
+    """Return the signature in a file; None where the file is not as evalpipe writes it."""
     try:
         document = json.loads(content)
         stored = KeySignature(*(base64.b64decode(document[key], validate=True) for key in ("public_key", "signature")))

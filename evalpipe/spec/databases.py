@@ -33,6 +33,7 @@ def with_references(root: Node) -> Node:
 
 
 def _with_reference(node: Node, key: str) -> Node:
+    """Return a mapping with the URI at a key as it is written, where it holds a reference to the environment."""
     uri = node.at((key,))
     if uri is None or uri.written is None or not isinstance(uri.content, str):
         return node
@@ -77,6 +78,7 @@ def without_passwords(problems: Iterable[Problem], draft: Draft | None = None) -
 
 
 def _hidden(text: str, passwords: set[str], *, aligned: bool = False) -> str:
+    """Return a text with "…" for each password; with ``aligned`` one for each character, so that columns stay."""
     for password in sorted(passwords, key=len, reverse=True):
         text = text.replace(password, HIDDEN * (len(password) if aligned else 1))
     return text

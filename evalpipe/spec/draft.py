@@ -44,6 +44,7 @@ class _PartialReader:
     """Reads plain values as the types of a spec's models declare them; ``blanks`` are the places of blanks so far."""
 
     def __init__(self, tree: Tree, error: ValidationError) -> None:
+        """Note where values are ``wrong`` by pydantic's error, and the mappings and lists around, ``holders``."""
         self.blanks: set[Loc] = set()
         self.wrong: set[Loc] = set()
         for detail in error.errors(include_url=False, include_context=False, include_input=False):
@@ -209,8 +210,8 @@ class Draft:
     def unknown(self, *loc: str | int) -> list[str]:
         """Return the keys of the mapping at ``loc`` that it may not have."""
         details = self.error.errors(include_url=False, include_context=False, include_input=False) if self.error else []
-        places = [existing(detail["loc"], self.tree) for detail in details if detail["type"] == "extra_forbidden"]
-        return [str(place[-1]) for place in places if place[:-1] == loc]
+        locs = [existing(detail["loc"], self.tree) for detail in details if detail["type"] == "extra_forbidden"]
+        return [str(key_loc[-1]) for key_loc in locs if key_loc[:-1] == loc]
 
     def misspelt(self, loc: Loc, keys: Sequence[str], known: Iterable[str] = ()) -> bool:
         """Tell whether a key at ``loc`` that is not a ``known`` one was probably meant for one of ``keys``."""

@@ -66,7 +66,7 @@ RULES = {
 
 
 def is_extreme(number: float) -> bool:
-    """Tell whether a number is too large or too small to compute with, as `evalpipe.data` refuses those of the data."""
+    """Tell whether a number is too large or too small to compute with: the data may not have such numbers either."""
     return number != 0 and not SMALLEST <= abs(number) <= LARGEST
 
 

@@ -212,7 +212,7 @@ class MeasureExpression(SpecPart):
 
     @property
     def reference(self) -> MetricChoice:
-        """The choice of this measure, as if the spec referred to it."""
+        """The choice by which other keys of the spec refer to this expression: its name."""
         return MetricChoice(self.name)
 
 

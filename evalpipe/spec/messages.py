@@ -320,7 +320,7 @@ class _Explainer:
         return replace(allowed, schemas=tuple(form for form in allowed.schemas if source in form.get("properties", ())))
 
     def _unknown_key(self, loc: Loc) -> Problem:
-        """Report a key that its mapping does not have; under `metrics` it is an expression's: metrics have options."""
+        """Report a key that its mapping does not have; under `metrics` only an expression's entry refuses any."""
         if loc[:1] != ("metrics",) or len(loc) != len(("metrics", 0, "key")):
             return unknown_key(self.tree, list(self._allowed(loc[:-1]).keys), loc)
         if loc[-1] in ("average", "prevalence"):

@@ -325,16 +325,16 @@ ONE_VALUE_EACH = "an expression takes one value of each of its measures"
 
 def check_expressions(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of the expressions among the metrics."""
-    first: dict[str, Loc] = {}
+    first_locs: dict[str, Loc] = {}
     for loc, entry in draft.entries(draft.spec.metrics, "metrics"):
         if isinstance(entry, MeasureExpression):
-            yield from _name_taken(draft, loc, entry, first)
+            yield from _name_taken(draft, loc, entry, first_locs)
             yield from _check_expression(draft, loc, entry)
             yield from _wrong_range(draft, loc, entry)
 
 
-def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first: dict[str, Loc]) -> Iterator[Problem]:
-    """Report a name of an expression that a metric or a disparity has, or an earlier expression, as ``first`` says."""
+def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first_locs: dict[str, Loc]) -> Iterator[Problem]:
+    """Report the name of an expression that a metric, a disparity or an earlier one, of ``first_locs``, has."""
     here = (*loc, "name")
     if not entry.name or not draft.readable(*here):
         return
@@ -342,9 +342,9 @@ def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first: dict[st
         what = "a metric" if entry.name in registry else "a disparity between slices"
         message = f"{draft.tree.show(*here)} is the name of {what}"
         yield draft.tree.problem("name-taken", message, *here, hint="choose another name for the expression")
-    elif first.setdefault(entry.name, here) != here:
+    elif first_locs.setdefault(entry.name, here) != here:
         message = f"two expressions are called {draft.tree.show(*here)}"
-        notes = draft.tree.noted("the first stands at", *first[entry.name])
+        notes = draft.tree.noted("the first stands at", *first_locs[entry.name])
         yield draft.tree.problem("name-taken", message, *here, hint="choose another name", notes=notes)
 
 

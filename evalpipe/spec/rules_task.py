@@ -56,9 +56,9 @@ def _not_for_task(draft: Draft, task: str) -> Iterator[Problem]:
     """Report keys that the task does not have."""
     refused: set[Loc] = set()
     group = next(tasks for tasks in (BINARY, MANY, NUMBERS) if task in tasks)
-    for place in (place for place, tasks in TASKS.items() if task not in tasks):
-        for name in draft.models if ANY_NAME in place else ("",):
-            loc = tuple(name if part == ANY_NAME else part for part in place)
+    for key in (key for key, tasks in TASKS.items() if task not in tasks):
+        for name in draft.models if ANY_NAME in key else ("",):
+            loc = tuple(name if part == ANY_NAME else part for part in key)
             value = draft.tree.get(*loc)
             # null and false ask for nothing; a key that is refused is told alone, without the keys in it.
             if value is None or value is False or loc[:1] in refused:

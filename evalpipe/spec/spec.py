@@ -190,7 +190,7 @@ class CandidateSpec(Spec):
 
 
 def kind_of_spec(written: object) -> type[Spec]:
-    """Return what a spec is to be read as: of candidates alone where it has these, and none of what has predictions."""
+    """Return the class that reads a spec: of candidates alone where it has these but no outcome, datasets or models."""
     keys = {key for key, value in written.items() if value is not None} if isinstance(written, Mapping) else set()
     return CandidateSpec if "candidates" in keys and not keys & {"outcome", "datasets", "models"} else Spec
 

@@ -203,6 +203,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         self.depth = self.values = 0
 
     def resolve(self, kind: type[yaml.Node], value: object, implicit: Sequence[bool]) -> str:  # noqa: ARG002 - the base class sets it
+        """Return the tag of a node that has none."""
         if kind is yaml.ScalarNode:
             return PLAIN if implicit[0] else f"{CORE}str"
         return f"{CORE}seq" if kind is yaml.SequenceNode else f"{CORE}map"
@@ -216,6 +217,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
         return node
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Compose a node and all within it; raises _LimitError where they are too deep or too many."""
         self.depth, self.values = self.depth + 1, self.values + 1
         if self.depth > MAX_DEPTH + 1:
             message = f"values are nested more than {MAX_DEPTH} deep"

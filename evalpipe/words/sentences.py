@@ -141,6 +141,7 @@ class _Writer(Formatter):
 
 
 def _needs(measures: Mapping[str, list[str]]) -> str:
+    """Write what a model lacks, and for which measures."""
     return "; ".join(f"{NEEDS[need]} for {', '.join(names)}" for need, names in measures.items())
 
 
