@@ -105,45 +105,46 @@ def choose(kinds: Collection[str], requested: str, obstacles: Collection[Obstacl
         return "none", methods[0][1]
     if general is not None and requested == "none":
         return requested, general
-    drawn = [(method.name, reason) for method, reason in methods if method.drawn]
-    closed = [pair for pair in methods if not pair[0].drawn]
+    from_replicates = [(method.name, reason) for method, reason in methods if method.drawn]
+    in_closed_form = [pair for pair in methods if not pair[0].drawn]
     # Before what the spec asks for: noise makes such a measure larger, and other limits would exclude its value.
     if methods and methods[0][0].insists:
-        name, reason = _choose_insisting(closed, drawn, obstacles)
+        name, reason = _choose_insisting(in_closed_form, from_replicates, obstacles)
         return name, reason if general is None else sentence("asked-would-miss", because=reason, asked=requested)
     if "uncertain" in obstacles:
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
         return requested, general
-    return drawn[0] if drawn else _choose_closed_form(closed, requested, obstacles)
+    return from_replicates[0] if from_replicates else _choose_closed_form(in_closed_form, requested, obstacles)
 
 
 def _choose_insisting(
-    closed: list[tuple[IntervalMethod, Sentence]], drawn: list[tuple[str, Sentence]], obstacles: Collection[Obstacle]
+    in_closed_form: list[tuple[IntervalMethod, Sentence]], from_replicates: list[tuple[str, Sentence]],
+    obstacles: Collection[Obstacle],
 ) -> tuple[str, Sentence]:
     """Return the method of a measure for which only the methods declared for it hold: in closed form, else replicates.
 
-    ``closed`` and ``drawn`` are its methods in closed form and from replicates, with reasons.
+    ``in_closed_form`` and ``from_replicates`` are its methods in closed form and from replicates, with reasons.
     """
-    if not closed:
-        return drawn[0]
-    method, reason = closed[0]
+    if not in_closed_form:
+        return from_replicates[0]
+    method, reason = in_closed_form[0]
     failure = _why_it_fails(method.fails, obstacles)
     if failure is None:
         return method.name, reason
-    return drawn[0][0], sentence("no-closed-form", because=drawn[0][1], obstacle=failure)
+    return from_replicates[0][0], sentence("no-closed-form", because=from_replicates[0][1], obstacle=failure)
 
 
 def _choose_closed_form(
-    closed: list[tuple[IntervalMethod, Sentence]], requested: str, obstacles: Collection[Obstacle]
+    in_closed_form: list[tuple[IntervalMethod, Sentence]], requested: str, obstacles: Collection[Obstacle]
 ) -> tuple[str, Sentence]:
     """Return a method in closed form where it holds, else Student's for clusters and percentiles for rows."""
     if "clusters" in obstacles:
         return CLUSTERED
-    if not closed:
+    if not in_closed_form:
         failure = _why_it_fails(UNLIKE_ROWS, obstacles)
         return FALLBACK, failure or sentence("no-proportion")
-    method, reason = next((pair for pair in closed if pair[0].name == requested), closed[0])
+    method, reason = next((pair for pair in in_closed_form if pair[0].name == requested), in_closed_form[0])
     failure = _why_it_fails(method.fails, obstacles)
     if method.effective and method.name == requested and failure == method.fails.get("weights"):
         return requested, sentence("effective-rows", title=method.short)

@@ -60,12 +60,12 @@ def replicate_bytes(plan: Plan) -> int:
 
     Slices are not counted, as how many there are is not known before data are read.
     """
-    drawn = sum(plan.draws(entry) for entry in plan.entries)
+    replicated_measures = sum(plan.draws(entry) for entry in plan.entries)
     models = len(plan.models) * (1 + len(plan.recalibrate.methods))
     evaluated = sum(dataset.role == "evaluate" for dataset in plan.datasets)
     binary = plan.task == "binary"
     bands = BANDS if plan.banded and binary else 0
-    numbers = 8 * drawn * (1 if binary else max(1, len(plan.outcome.levels)))
+    numbers = 8 * replicated_measures * (1 if binary else max(1, len(plan.outcome.levels)))
     return evaluated * models * (numbers + bands)
 
 

@@ -114,7 +114,7 @@ def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
 
 
 def _model_plan(spec: Spec, name: str) -> ModelPlan:
-    """Resolve a model of the spec: its columns, scale, threshold and zones, with defaults filled in."""
+    """Resolve a model of the spec, with defaults: its columns, what these give measures, its threshold and zones."""
     from evalpipe.spec.core_keys import gives
 
     model = spec.models[name]

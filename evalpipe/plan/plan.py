@@ -184,8 +184,8 @@ class Plan:
             return None
         if self.streaming.streamed:
             return len(self.models) * sum(dataset.table.rows or 0 for dataset in evaluated)
-        drawn = self.banded or self.profit_drawn or any(map(self.draws, self.metrics))
-        replicates = self.replicates if drawn or interval_methods[self.bins].drawn else 0
+        needs_replicates = self.banded or self.profit_drawn or any(map(self.draws, self.metrics))
+        replicates = self.replicates if needs_replicates or interval_methods[self.bins].drawn else 0
         variants = len(self.models) * (1 + len(self.recalibrate.methods))
         # One more than the replicates: the values themselves are sums over the same rows.
         once = sum(dataset.table.rows or 0 for dataset in evaluated) * (replicates + 1) * variants

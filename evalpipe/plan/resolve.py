@@ -85,7 +85,7 @@ def diagnostic_measures(
 
 
 def _diagnostics(spec: Spec) -> Iterator[MetricChoice]:
-    """Yield the diagnostics of the task, and further ones for reference data, several datasets, costs and residuals."""
+    """Yield measures that findings rest on: of the task, of reference data, several datasets, costs and residuals."""
     from evalpipe.spec.measures import MetricChoice
 
     yield from map(MetricChoice, DIAGNOSTICS[spec.task])

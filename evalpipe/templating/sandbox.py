@@ -208,6 +208,7 @@ class Bounded(ImmutableSandboxedEnvironment):
             return _not_too_long(super().call_binop(context, operator, left, right))
         if operator != "*" and (lengths or any(abs(number) > MOST_EXPONENT for number in numbers)):
             raise TooMuchError(f"{operator!r} is refused with texts and large numbers")
+        # A text or a list times a number repeats it.
         if lengths and numbers and lengths[0] * numbers[0] > MOST_CHARACTERS:
             raise TooMuchError(f"a template repeats nothing into more than {MOST_CHARACTERS:,} characters")
         return super().call_binop(context, operator, left, right)
