@@ -181,8 +181,8 @@ def headline(gates: Sequence[Gate]) -> str:
         start = f"Every gate held: {counts['pass']} checks"
     else:
         count, verb = clauses.pop(0)
-        open_only = counts["inconclusive"] and not counts["fail"] and not counts["warn"]
-        start = f"No gate failed, {count} of {len(gates)} checks {verb}" if open_only else (
+        only_inconclusive = counts["inconclusive"] and not counts["fail"] and not counts["warn"]
+        start = f"No gate failed, {count} of {len(gates)} checks {verb}" if only_inconclusive else (
             f"{count} of {len(gates)} gate checks {verb}")
     return ", ".join([start, *(f"{count} {verb}" for count, verb in clauses)])
 
@@ -278,6 +278,7 @@ def dependent_nights(results: Results) -> Iterator[Claim]:
         nights = gate.sequence
         if nights is None or nights.spread is None or nights.autocorrelation is None:
             continue
+        # Of n independent nights the standard errors are 1 / sqrt(n) and, of a spread of 1, sqrt(3 / n).
         if nights.autocorrelation > CLEAR / math.sqrt(nights.nights) and gate.verdict != "fail":
             yield Claim(gate, following)
         elif nights.spread > 1 + CLEAR * math.sqrt(3 / nights.nights) and not nights.between_nights:
@@ -296,7 +297,7 @@ def far_apart(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 
 
 def following(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
-    """Yield a finding on each gate whose nights go with the night before."""
+    """Yield a finding on each gate whose values are correlated from one night to the next."""
     for gate_rows in _by_gate(rows):
         most = max(row.sequence.autocorrelation or 0.0 for row in gate_rows if row.sequence is not None)
         text = (f"{_gate_name(results, gate_rows)}: values of successive nights go together (correlation "
@@ -380,6 +381,7 @@ def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:
 
 def _more_rows_needed(results: Results, row: Gate) -> int | None:
     """Return about how many more rows would decide a gate; None unless its interval includes just one limit."""
+    # A decrease is a change below zero.
     limits = [-limit if key.endswith("decrease") else limit for key, limit in row.limit.items()]
     included = [limit for limit in limits
               if row.lower is not None and row.upper is not None and row.lower <= limit <= row.upper]

@@ -53,11 +53,11 @@ def _predicate(gate: Gate, *, is_count: bool) -> str:
         return f" is {prefix}{because}. {COUNTED[gate.verdict]}"
     if code == "unreliable":
         start = "It has no interval" if gate.lower is None else "Its interval cannot be relied on"
-        return f": {_number(gate, is_count=is_count)}. {start}: {because}. {COUNTED[gate.verdict]}"
+        return f": {_number_text(gate, is_count=is_count)}. {start}: {because}. {COUNTED[gate.verdict]}"
     judged, _, position = code.partition("-")
     if judged == "interval":
         return _interval_predicate(gate, position, is_count=is_count)
-    low, high = _limit(gate, gate.limits.low), _limit(gate, gate.limits.high)
+    low, high = _limit_text(gate, gate.limits.low), _limit_text(gate, gate.limits.high)
     kept_limits = (("at least", gate.limits.low, low), ("at most", gate.limits.high, high))
     where = {
         "below": f"below {low}", "above": f"above {high}",
@@ -73,14 +73,14 @@ def _predicate(gate: Gate, *, is_count: bool) -> str:
     else:
         subject = f"Its interval cannot be relied on: {because}. So the value alone is judged: it"
         number = gate.observed
-    return f": {_number(gate, number or 0.0, is_count=is_count)}. {subject} is {where}."
+    return f": {_number_text(gate, number or 0.0, is_count=is_count)}. {subject} is {where}."
 
 
 def _interval_predicate(gate: Gate, position: str, *, is_count: bool) -> str:
     """Return where the interval lies to the limits: ": 0.56 (0.50–0.62). The whole interval is below 0.7."."""
     lower, upper, limits = gate.lower or 0.0, gate.upper or 0.0, gate.limits
-    low, high = _limit(gate, limits.low), _limit(gate, limits.high)
-    number = f": {_number(gate, lower, upper, is_count=is_count)}."
+    low, high = _limit_text(gate, limits.low), _limit_text(gate, limits.high)
+    number = f": {_number_text(gate, lower, upper, is_count=is_count)}."
     if position == "includes":
         sides = ((low, limits.side(lower, gate.scale) < 0), (high, limits.side(upper, gate.scale) > 0))
         missed = " and ".join(limit for limit, beyond in sides if beyond)
@@ -99,7 +99,9 @@ def _sequence_predicate(gate: Gate, *, is_count: bool) -> str:
     """Return what follows the name of a number that is judged by the evidence of all nights."""
     reason, state = gate.reason, gate.sequence
     assert state is not None  # noqa: S101 - the caller looked
-    number = f" is not given: {reason.because}." if gate.observed is None else f": {_number(gate, is_count=is_count)}."
+    number = f" is not given: {reason.because}."
+    if gate.observed is not None:
+        number = f": {_number_text(gate, is_count=is_count)}."
     nights = "1 night" if state.nights == 1 else f"{state.nights:,} nights"
     if reason.code == "no-nights":
         return f"{number} No night has evidence yet, so these nights do not decide."
@@ -108,7 +110,7 @@ def _sequence_predicate(gate: Gate, *, is_count: bool) -> str:
                 f"{numbers.plain(reason.bound or 0.0)} of the rarer outcome and an interval, so these nights do not "
                 "decide.")
     limits = gate.limits
-    low, high = _limit(gate, limits.low), _limit(gate, limits.high)
+    low, high = _limit_text(gate, limits.low), _limit_text(gate, limits.high)
     outside = {limits.low: f"below {low}", limits.high: f"above {high}"}
     inside = {limits.low: f"at least {low}", limits.high: f"at most {high}"}
     beyond = " or ".join(outside[limit] for limit in limits.finite)
@@ -131,12 +133,12 @@ def _sequence_predicate(gate: Gate, *, is_count: bool) -> str:
             "nights do not decide.")
 
 
-def _limit(gate: Gate, limit: float) -> str:
+def _limit_text(gate: Gate, limit: float) -> str:
     """Return a limit as text, with its sign if it is of a change."""
     return f"{'+' if gate.against is not None and limit > 0 else ''}{numbers.plain(limit)}"
 
 
-def _number(gate: Gate, *judged: float, is_count: bool) -> str:
+def _number_text(gate: Gate, *judged: float, is_count: bool) -> str:
     """Return the observed number with its interval as text, with enough decimals to tell ``judged`` ends from limits.
 
     Of a measure with ``is_count``, decimals are left out where all of them are zero.
@@ -154,5 +156,5 @@ def _number(gate: Gate, *judged: float, is_count: bool) -> str:
 
 
 def _reads_as(number: float, limit: float, digits: int) -> bool:
-    """Tell whether a number reads as a limit that it is not."""
+    """Tell whether a number with so few digits reads as a limit that it is not."""
     return round(number, digits) == round(limit, digits) and not math.isclose(number, limit, rel_tol=ROUNDING)

@@ -84,7 +84,7 @@ class _Case:
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return the exact evidence of this night on gates `on: sequence`."""
+    """Return the exact evidence of this nightly run on gates `on: sequence`, as field of the results."""
     return {"evidence": list(exact(plan, evaluated))}
 
 
@@ -94,10 +94,9 @@ def judged(
 ) -> Results:
     """Return the results with the verdicts of the spec's gates: one for each number that a gate judges.
 
-    ``earlier`` are the results of earlier runs by the number of the gate from 0, as `look_back` returns them;
-    ``nights`` the evidence of earlier nights, as `evalpipe.ledger.nights.evidence_before` returns it. Raises
-    DataError with every gate that matches no number, and every number that an earlier run lacks, unless the gate is
-    optional.
+    ``earlier`` are the runs that gates compare with, by the number of the gate from 0; ``nights`` the records of
+    evidence that earlier nightly runs left in the ledger, in the order of days. Raises DataError with every gate that
+    matches no number, and every number that an earlier run lacks, unless the gate is optional.
     """
     if not plan.part(gates_plan):
         return results
@@ -216,9 +215,10 @@ class Sequences:
     def state(self, number: int, subject: Subject) -> GateSequence:
         """Return the evidence of all nights together on one number, for a gate by its number from 1."""
         rows = [row for row in self.evidence if row.gate == number and row.key == subject.key]
-        limits = [_LimitEvidence.of(self.plan, row, *self._nights(row)) for row in rows]
+        limits = [_LimitEvidence.of(self.plan, row, *self._nights_of_sequence(row)) for row in rows]
         days = sorted({day for limit in limits for day in limit.days if day is not None})
-        first, rule = limits[0].agreement, self.plan.part(sequence_plan)
+        between, rule = limits[0].agreement, self.plan.part(sequence_plan)  # of the values, so the same for each limit
+        # A gate fails by the limit that is missed most clearly, and passes once every limit is clearly kept.
         return GateSequence(
             evidence=max(last(limit.logs.against, self.needed) for limit in limits),
             kept=min(last(limit.logs.kept, self.needed) for limit in limits),
@@ -226,12 +226,12 @@ class Sequences:
             threshold=self.needed, level=rule.level, alarms=self.alarms, basis=rows[0].basis,
             nights=max(len(limit.days) for limit in limits), waiting=max(limit.waiting for limit in limits),
             since=days[0] if days else None, same_data=sorted({day for limit in limits for day in limit.same_data}),
-            spread=first and first.spread, autocorrelation=first and first.autocorrelation,
+            spread=between and between.spread, autocorrelation=between and between.autocorrelation,
             between_nights=rule.between_nights,
             nights_sha256=_nights_sha256(rows, self.earlier),
         )
 
-    def _nights(self, row: GateEvidence) -> tuple[list[Night], list[str]]:
+    def _nights_of_sequence(self, row: GateEvidence) -> tuple[list[Night], list[str]]:
         """Return the nights of a sequence, this one the last, and the days left out because they repeat data."""
         tonight = {"as_of": self.plan.as_of, **row.model_dump(include=set(NIGHT_FIELDS))}
         earlier_data: set[str] = set()
@@ -249,7 +249,8 @@ class Sequences:
     def warnings(self) -> Iterator[Warned]:
         """Yield a warning for each dataset of this night with the same rows as on an earlier night."""
         for dataset in dict.fromkeys(row.dataset for row in self.evidence):
-            if any(str(self.plan.as_of) in self._nights(row)[1] for row in self.evidence if row.dataset == dataset):
+            repeated_days = (self._nights_of_sequence(row)[1] for row in self.evidence if row.dataset == dataset)
+            if any(str(self.plan.as_of) in days for days in repeated_days):
                 yield Warned.of("same-data", case="night", dataset=dataset, as_of=self.plan.as_of)
 
 
@@ -280,9 +281,10 @@ class _LimitEvidence:
             between_nights = plan.part(sequence_plan).between_nights
             logs = evidence(groups, dict(sides(gate))[row.side], SIDES[row.side], between=between_nights)
             is_measured = np.isfinite(values.values)
-        is_counted = np.asarray(logs.against.any(axis=-1))
+        is_counted = np.asarray(logs.against.any(axis=-1))  # log e-values of 0 are no evidence
         days = [night["as_of"] for night, measured in zip(nights, is_measured, strict=True) if measured]
-        waiting = int(is_measured[1 + max(np.flatnonzero(is_counted), default=-1) :].sum())
+        last_counted = max(np.flatnonzero(is_counted), default=-1)
+        waiting = int(is_measured[last_counted + 1 :].sum())
         return cls(NightEvidence(logs.against[is_counted], logs.kept[is_counted]), days, waiting, same_data,
                    agreement(values))
 
@@ -313,7 +315,7 @@ def _by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> d
 
 
 def _nights_sha256(rows: Iterable[GateEvidence], earlier: Mapping[str, Sequence[Night]]) -> str:
-    """Return the hash of the earlier nights in the sequences of some records of evidence."""
+    """Return the hash of the earlier nights that some records of evidence add to, by which a change of them is seen."""
     return json_sha256([earlier.get(row.sequence, ()) for row in rows])
 
 
@@ -365,12 +367,17 @@ def _value_fields(
 
 
 def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
-    """Return the rows of the rarer outcome, fewer under clusters or unequal weights; of a proportion all its rows."""
+    """Return how many independent rows of the rarer outcome a number rests on; of a proportion all rows count.
+
+    Under clusters, or weights that differ, fewer rows are independent than there are.
+    """
     share = 1.0
     if all(entry.metric.interval != "proportion" for entry in gate.entries) and row.n:
-        total = sum(level.rows for level in dataset.levels)
-        share = min(level.rows / total for level in dataset.levels)
-        share = share if row.events is None else min(row.events, row.n - row.events) / row.n
+        if row.events is None:
+            total = sum(level.rows for level in dataset.levels)
+            share = min(level.rows / total for level in dataset.levels)
+        else:
+            share = min(row.events, row.n - row.events) / row.n
     independent = dataset.clusters or dataset.n_effective or dataset.n
     return row.n * share * min(1.0, independent / dataset.n)
 

@@ -93,17 +93,17 @@ def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: M
     near_bounds = other is None or entry.metric.name != "log_loss"
     bounded = kind == "rows" or (kind == "losses" and k is None and near_bounds) or (kind == "cells" and other is None)
     models = [model] if other is None else [model, other]
-    of_labels, between_nights = entry.metric.needs == "labels", plan.part(sequence_plan).between_nights
+    by_classes, between_nights = entry.metric.needs == "labels", plan.part(sequence_plan).between_nights
     return (
         bounded and not between_nights and one_value_a_row(plan, entry, k) and not sample.streamed
-        and all(_is_fixed(plan, sample, name, thresholded=of_labels) for name in models)
+        and all(_is_untouched_by(plan, sample, name, thresholded=by_classes) for name in models)
     )
 
 
-def _is_fixed(plan: Plan, sample: Sample, model: str, *, thresholded: bool) -> bool:
-    """Tell whether a model's predictions were made without these rows, that is, not cross-fitted here.
+def _is_untouched_by(plan: Plan, sample: Sample, model: str, *, thresholded: bool) -> bool:
+    """Tell whether these rows had no part in a model's predictions: no recalibrator was cross-fitted on them.
 
-    With ``thresholded``, tell also that no rule chose its threshold on them.
+    With ``thresholded``, tell also that no rule chose its threshold on them. Exact evidence needs both.
     """
     predictions = sample.models[model]
     if predictions.folds is not None:
@@ -121,6 +121,7 @@ def _of_values(scope: Scope, entry: MetricPlan, k: int | None, limit: float, sid
         return of_a_proportion(np.asarray(hits), np.asarray(trials), limit, side)
     if evidence_kind(entry) == "cells":
         squared = float(str(options.get("beta", 1.0))) ** 2
+        # F beta: what a true positive, a false positive and a false negative add to its numerator and denominator.
         parts = [(1 + squared, 1 + squared), (0.0, 1.0), (0.0, squared)]
         return of_a_ratio(parts, np.array([float(summary(name)) for name in ("tp", "fp", "fn")]), limit, side)
     losses = LOSSES[entry.metric.name](summary.rows, entry.params)
@@ -128,7 +129,7 @@ def _of_values(scope: Scope, entry: MetricPlan, k: int | None, limit: float, sid
 
 
 def _loss_bounds(entry: MetricPlan) -> tuple[float, float]:
-    """Return the least and the largest loss of a row."""
+    """Return the least and the largest loss that a row can have, between which bets are bounded."""
     if entry.metric.name != "log_loss":
         return entry.metric.bounds(entry.params)
     epsilon, base = float(entry.params["epsilon"]), entry.params["base"]
@@ -151,11 +152,12 @@ def _of_pairs(
     if not reportable_alike(scope, other):
         return None
     options = options_of(entry, k)
-    (hits, trials), (others, other_trials) = (flags(summary, entry, options) for summary in (first, second))
+    (hits, trials), (other_hits, other_trials) = (flags(summary, entry, options) for summary in (first, second))
     if (trials != other_trials).any():
         return None
     weight = first.floats * trials
-    counts = [float(weight[kind].sum()) for kind in (hits & ~others, others & ~hits, hits == others)]
+    # A row that the first model alone gets right counts 1, one that the other alone gets right -1.
+    counts = [float(weight[kind].sum()) for kind in (hits & ~other_hits, other_hits & ~hits, hits == other_hits)]
     return of_a_mean(np.array([1.0, -1.0, 0.0]), np.array(counts), limit, side, (-1.0, 1.0))
 
 

@@ -33,10 +33,10 @@ class Numbers:
     """
 
     def __init__(self, results: Results) -> None:
-        """Collect the estimates, differences and desirabilities of results by what each is of."""
+        """Collect the estimates and desirabilities of results by what each is of."""
         self._results = results
         self._expressions = {metric.name: (metric.expression, metric.measures) for metric in results.metrics}
-        pairs = [*((subject_of(row), self._estimated(row)) for row in results.rows), *self._desired()]
+        pairs = [*((subject_of(row), self._observed_estimate(row)) for row in results.rows), *self._desirabilities()]
         self.subjects = [subject for subject, _ in pairs]
         self.observed = {subject.key: observed for subject, observed in pairs}
 
@@ -69,14 +69,14 @@ class Numbers:
             if row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
         }
 
-    def _estimated(self, row: Estimate) -> Observed:
+    def _observed_estimate(self, row: Estimate) -> Observed:
         """Return the number of an estimate, with the reason of its method where it has no interval."""
         reason = row.reason
         if row.value is not None and row.lower is None and reason is None:
             reason = next((chosen.reason for chosen in self._results.intervals.methods.get(row.metric, ())), None)
         return Observed(row.value, row.lower, row.upper, row.level, row.method, row.status, reason)
 
-    def _desired(self) -> Iterator[tuple[Subject, Observed]]:
+    def _desirabilities(self) -> Iterator[tuple[Subject, Observed]]:
         """Yield the desirability of every model: overall, and in each goal."""
         table = self._results.desirability
         rows: list[tuple[str, float | None, Overall | Individual]] = [
@@ -119,7 +119,7 @@ class EarlierRun:
 
 @dataclass(frozen=True, slots=True)
 class NoEarlier:
-    """There is no earlier run, or no number in it, to compare with, and why."""
+    """Stands for a number of an earlier run that cannot be compared with, and says why."""
 
     why: Sentence
 
@@ -209,7 +209,7 @@ class Observed:
 
     @property
     def scale(self) -> float:
-        """The size of the numbers that it was computed from."""
+        """The size of the numbers that it was computed from, which its rounding error is relative to."""
         return size(self.value, self.reference)
 
 
@@ -229,7 +229,7 @@ def verdict(limits: GateLimits, on: On, observed: Observed, undefined: Word = "f
     if on == "value" or observed.status != "ok" or interval is None:
         return _one_number(limits, observed, "value", observed.value, None if on == "value" else because)
     if on in ("lower", "upper"):
-        return _one_number(limits, observed, on, interval[on == "upper"])
+        return _one_number(limits, observed, on, interval[0] if on == "lower" else interval[1])
     lower_side, upper_side = (limits.side(end, observed.scale) for end in interval)
     if lower_side != upper_side:
         return "inconclusive", GateReason(code="interval-includes")

@@ -84,8 +84,8 @@ def _bets(values: Floats, counts: Floats, bound: float) -> Floats:
 
 def of_a_proportion(successes: Floats, trials: Floats, limit: float, side: int) -> NightEvidence:
     """Return the evidence that a proportion is below a limit (side -1) or above it (1); shapes broadcast [...]."""
-    hits, all_ = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
-    counts, values = np.stack([hits, all_ - hits], axis=-1), side * (np.array([1.0, 0.0]) - limit)
+    hits, total = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
+    counts, values = np.stack([hits, total - hits], axis=-1), side * (np.array([1.0, 0.0]) - limit)
     return Shortfalls(values, counts, values.min(), values.max()).evidence()
 
 
@@ -176,10 +176,15 @@ def _expected_support(nights: Nights) -> Floats:
 
 
 def _mean_and_error(totals: Floats) -> tuple[Floats, Floats]:
-    """Return the mean and standard error of groups from totals of their nights [9, ...], stacked by `gathered`."""
-    rows, total, squared_errors, rows_with_error, _, nights, squared_rows, first, second = totals
-    mean = total / rows
-    between_nights = (second - 2 * mean * first + mean**2 * squared_rows) * nights / np.maximum(nights - 1, 1)
+    """Return the mean and standard error of groups of nights, which weigh as their rows do, from nine totals [9, ...].
+
+    The error is that of the nights' own errors or, where it is larger, of how far their values lie apart.
+    """
+    rows, weighted_values, squared_errors, rows_with_error, _, nights, *squares = totals
+    mean = weighted_values / rows
+    squared_rows, cross_products, squared_values = squares  # sums of rows^2, rows^2 * value and (rows * value)^2
+    squared_distances = squared_values - 2 * mean * cross_products + mean**2 * squared_rows
+    between_nights = squared_distances * nights / np.maximum(nights - 1, 1)
     return mean, np.sqrt(np.maximum(squared_errors * rows / rows_with_error, between_nights)) / rows
 
 
@@ -354,19 +359,19 @@ class Forecast(NamedTuple):
 def forecast(check: NightCheck, margin: float, drop: float) -> Forecast:
     """Return what to expect of a check whose true value is a margin inside its limit, and then falls by a drop.
 
-    A false alarm is a night on which the gate turns to fail. The rules are those of the gate itself, on nights that
+    A false alarm is a night on which the gate begins to fail. The rules are those of the gate itself, on nights that
     are drawn: binomial of a proportion, else normal with the error of a night.
     """
     rng = np.random.default_rng(SEED)
     inside = check.limit - check.side * margin
-    quiet = _fails(check, np.full(NIGHTS_A_YEAR, inside), rng)
-    turns = (quiet & ~np.pad(quiet, ((0, 0), (1, 0)))[:, :-1]).sum(axis=1)
-    beyond = np.where(np.arange(BEFORE + NIGHTS_A_YEAR) < BEFORE, inside, inside + check.side * drop)
-    late = _fails(check, beyond, rng)[:, BEFORE:]
-    delays = np.where(late.any(axis=1), late.argmax(axis=1) + 1, NIGHTS_A_YEAR + 1)
+    fails_before = _fails(check, np.full(NIGHTS_A_YEAR, inside), rng)
+    false_alarms = (fails_before & ~np.pad(fails_before, ((0, 0), (1, 0)))[:, :-1]).sum(axis=1)
+    falling_values = np.where(np.arange(BEFORE + NIGHTS_A_YEAR) < BEFORE, inside, inside + check.side * drop)
+    fails_after = _fails(check, falling_values, rng)[:, BEFORE:]
+    delays = np.where(fails_after.any(axis=1), fails_after.argmax(axis=1) + 1, NIGHTS_A_YEAR + 1)
     delay = int(np.median(delays))
-    error = float(turns.std(ddof=1)) / math.sqrt(YEARS)
-    return Forecast(float(turns.mean()), error, delay if delay <= NIGHTS_A_YEAR else None)
+    error = float(false_alarms.std(ddof=1)) / math.sqrt(YEARS)
+    return Forecast(float(false_alarms.mean()), error, delay if delay <= NIGHTS_A_YEAR else None)
 
 
 def _fails(check: NightCheck, true_values: Floats, rng: np.random.Generator) -> Flags:

@@ -157,7 +157,7 @@ def reference_for(
     folder_references = kept_in(folder, shown)
     if isinstance(folder_references, Problem):
         return folder_references
-    folder_reference = next((run for run in folder_references if _may_serve(tonight, run)), None)
+    folder_reference = next((run for run in folder_references if _may_be_reference_of(tonight, run)), None)
     if folder_reference is not None and (not nights.earlier or folder_reference.sha256 in nights.of_folder):
         return folder_reference
     recorded = {night.results_sha256 for night in nights.earlier}
@@ -188,7 +188,7 @@ def kept_in(folder: Path | None, shown: str) -> list[EarlierRun] | Problem:
     return [current, previous] if isinstance(previous, EarlierRun) else [current]
 
 
-def _may_serve(tonight: Tonight, run: EarlierRun) -> bool:
+def _may_be_reference_of(tonight: Tonight, run: EarlierRun) -> bool:
     """Tell whether a run may be tonight's reference: it is of an earlier night, or was accepted without a day.
 
     A failed run without a day is a reference only where it was accepted, and then for every later run.
@@ -285,10 +285,11 @@ def reference_changes(results: Results, before: EarlierRun | None) -> list[Refer
     new_reference = EarlierRun(results, RESULTS, b"")
     current_names = {former_name: name for name, former_name in results.renamed.items()}
     old_reference = None if before is None else replace(before, names=current_names)
-    return [ReferenceChange(gate, _value(old_reference, gate), _value(new_reference, gate))
+    return [ReferenceChange(gate, _observed_value(old_reference, gate), _observed_value(new_reference, gate))
             for gate in results.gates if gate.against == "last"]
 
 
-def _value(run: EarlierRun | None, gate: Gate) -> float | None:
+def _observed_value(run: EarlierRun | None, gate: Gate) -> float | None:
+    """Return the value in a run of the number that a verdict is on; None where the run has none."""
     observed = None if run is None else run.observed(gate)
     return None if observed is None else observed.value

@@ -70,7 +70,7 @@ class GatePlan:
             self.rule.variant, f" recalibrated by {self.rule.variant}")
         scope = f"{self.rule.model or 'every model'}{variant} on {self.rule.dataset or 'every dataset'}"
         nights = ", by the evidence of all nights" if self.rule.on == "sequence" else ""
-        return f"{subject} {limits}{change}, of {scope}{self._within}{nights}"
+        return f"{subject} {limits}{change}, of {scope}{self._slices_text}{nights}"
 
     @property
     def document(self) -> dict[str, object]:
@@ -85,7 +85,7 @@ class GatePlan:
         }
 
     @property
-    def _within(self) -> str:
+    def _slices_text(self) -> str:
         """Which slices it is on, as the end of a sentence; nothing where it is on all rows."""
         if self.slice is not None:
             return f", in the slice {', '.join(f'{column}={level}' for column, level in self.slice.items())}"
@@ -112,7 +112,9 @@ def evidence_kind(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | Non
     """
     if entry.metric.interval == "proportion" and entry.metric.needs == "labels":
         return "rows"
-    return "losses" if entry.metric.name in BOUNDED else "cells" if entry.metric.name in F_MEASURES else None
+    if entry.metric.name in BOUNDED:
+        return "losses"
+    return "cells" if entry.metric.name in F_MEASURES else None
 
 
 def least_night(entries: Iterable[MetricPlan]) -> int:

@@ -45,7 +45,7 @@ class GateLimits:
 
     @classmethod
     def of(cls, limit: Mapping[str, float]) -> GateLimits:
-        """Return those of a gate whose limits are given by their keys in the spec."""
+        """Return the lowest and the highest number that a gate allows, from its limits by their keys in the spec."""
         low = [sign * limit[key] for key, sign in LOWEST.items() if key in limit]
         high = [sign * limit[key] for key, sign in HIGHEST.items() if key in limit]
         return cls(max(low, default=-math.inf), min(high, default=math.inf))
@@ -60,12 +60,12 @@ class GateLimits:
 
     @property
     def finite(self) -> list[float]:
-        """The limits that there are."""
+        """The limits that are set, without infinite ones."""
         return [limit for limit in (self.low, self.high) if math.isfinite(limit)]
 
 
 def size(value: float | None, reference: float | None) -> float:
-    """Return the size of the numbers that a value, or its difference from a reference, was computed from."""
+    """Return the size of the numbers behind a value, or its difference from a reference; rounding is relative to it."""
     value, reference = value or 0.0, reference or 0.0
     return max(abs(value), abs(reference), abs(value + reference))
 
@@ -251,7 +251,7 @@ class Gate(Subject):
 
 
 def current_word(fail_on: str) -> FailOn:
-    """Return what an option says that gates must keep to; warns of a word of before."""
+    """Return the value of an option `fail_on`, which says what fails a run; warn of a word of earlier versions."""
     if fail_on in FORMER_VERDICTS:
         message = f"'{fail_on}' is called '{FORMER_VERDICTS[fail_on]}' now"
         warnings.warn(message, FutureWarning, stacklevel=3)

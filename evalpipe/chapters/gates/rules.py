@@ -48,7 +48,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield from chain(_subject(draft, loc, gate), _limits(draft, loc, gate), _against(draft, loc, gate),
                          _scope(draft, loc, gate))
         if gate.on == "sequence":
-            yield from chain(_judged(draft, loc, gate), _measured(draft, loc, gate))
+            yield from chain(_check_what_is_judged(draft, loc, gate), _check_evidence(draft, loc, gate))
         gates, index = draft.tree.get("gates"), int(loc[1])
         if gates[index] in gates[:index]:
             notes = draft.tree.noted("first declared at", "gates", gates.index(gates[index]))
@@ -89,6 +89,7 @@ def _measure(draft: Draft, loc: Loc, gate: GateRule, choice: MetricChoice) -> It
     metric_loc: Loc = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
     entry, faults = check_measure(draft, metric_loc, choice)
     key_like = [key for key in choice.options if metric_loc == loc and closest(key, sorted(KEYS))]
+    # A misspelt key of the gate looks like an unknown option of its measure: it is told of as a key, and once.
     places = {draft.tree.origin.place(*loc, key, key=True): key for key in key_like}
     reported_messages = {fault.message for fault in faults}
     misspelt = misspelt_keys(draft, loc, choice, sorted(KEYS)) if key_like else ()
@@ -259,7 +260,7 @@ def _nights(draft: Draft) -> Iterator[Problem]:
         yield draft.tree.problem("sequence", message, *first, "on", hint=hint)
 
 
-def _judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+def _check_what_is_judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Refuse a gate `on: sequence` on desirability or on a change from an earlier run."""
     if gate.desirability is not None:
         message = "'on: sequence' judges no desirability, whose interval is no measure of its error"
@@ -270,7 +271,7 @@ def _judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
 
 
-def _measured(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+def _check_evidence(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Check that nights give evidence on the measure of a gate, and that it has an interval where that takes one."""
     if gate.metric is None:
         return
