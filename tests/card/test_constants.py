@@ -11,7 +11,7 @@ from evalpipe.base import constants
 from evalpipe.card import method
 from evalpipe.card.figures import residuals
 from evalpipe.chapters.curves.card import clipping
-from evalpipe.chapters.desirability.card import Known, foot
+from evalpipe.chapters.desirability.card import RankingFacts, reading_notes
 from evalpipe.intervals import bootstrap
 from evalpipe.intervals.declare import registry
 
@@ -34,7 +34,7 @@ def sentences(results: Results) -> dict[str, str]:
         "WHISKERS": residuals.box_caption(),
         "OUTLIERS": residuals.box_caption(),
         "CLIP": clipping(),
-        "WEIGHTINGS": foot(Known(several=True, drawn=True, weighed=True)),
+        "WEIGHTINGS": reading_notes(RankingFacts(several=True, drawn=True, weighed=True)),
     }
 
 

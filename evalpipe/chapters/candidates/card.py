@@ -40,7 +40,7 @@ def goal_titles(results: Results) -> dict[str, str]:
 
 
 def _goal_title(results: Results, goal: CandidateGoal) -> str:
-    """Return the title of what a goal judges; its options, which all candidates share, are left out."""
+    """Return the title of what a goal judges; of its options, which all candidates share, with the prevalence alone."""
     if goal.metric is not None:
         prevalence = {name: value for name, value in goal.params.items() if name == "prevalence"}
         return names_of(results).measure(goal.metric, prevalence, goal.average)
@@ -55,7 +55,7 @@ def id_texts(candidates: Candidates) -> dict[str, dict[Scalar | None, str]]:
         values = dict.fromkeys(candidate.id[column] for candidate in candidates.ranking)
         fractions = [value for value in values if isinstance(value, float)]
         texts: dict[Scalar | None, str] = {value: "–" if value is None else group(value) for value in values}
-        for digits in range(numbers.USUAL_DIGITS, 17):
+        for digits in range(numbers.USUAL_DIGITS, 17):  # 17 digits would tell any two floats apart
             texts |= {value: numbers.exact(float(f"{value:.{digits}g}")) for value in fractions}
             if len({texts[value] for value in fractions}) == len(fractions):
                 break
@@ -98,7 +98,7 @@ def first_sentence(results: Results) -> str:
 
 
 def in_a_line(results: Results) -> str:
-    """Return the line of the terminal: "300 candidates, most desirable: mtry = 7, D 0.812"."""
+    """Return what the terminal says, D being the desirability: "300 candidates, most desirable: mtry = 7, D 0.812"."""
     candidates = results.candidates
     count, best = counted(candidates), best_of(candidates)
     if not best or best[0].value is None:
@@ -191,7 +191,7 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def glance(results: Results) -> Iterator[Table]:
-    """Yield the table of the best-ranked candidates for the top of a card without predictions."""
+    """Yield the best-ranked candidates, with their desirability D, for the top of a card without predictions."""
     candidates, texts = results.candidates, id_texts(results.candidates)
     if candidates.ranking and not results.datasets:
         columns = (Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"))
@@ -372,6 +372,7 @@ def most_desirable(results: Results, rows: Sequence[Candidates]) -> Iterator[Fin
     sentence = first_sentence(results)
     text = f"{sentence}; {front}." if front else f"{sentence}."
     is_alone = len(best_of(rows[0])) == 1 and not any(c.near and c.rank != 1 for c in rows[0].ranking)
+    # Without standard errors nothing says whether others are as good.
     kind: FindingKind = "note" if not near else "passes" if is_alone else "undecided"
     yield finding(kind, weights.RANKED, f"{text} {near}." if near else text, SECTION)
 

@@ -57,7 +57,10 @@ def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
 def _ranked_candidates(
     table_plan: CandidatesPlan, rows: CandidateRows, d: Floats, overall: Floats, within: float | None
 ) -> Iterator[RankedCandidate]:
-    """Yield the records of the candidates in the order of their ids; ``within`` is the limit of being near the best."""
+    """Yield the records of the candidates in the order of their ids, with their desirabilities ``d`` [n, k].
+
+    ``within`` is the least ``overall`` desirability that counts as near the best.
+    """
     goals = [column.goal for column in table_plan.goals]
     names, compared = [goal.name for goal in goals], scores(goals, rows.values, d)
     on_front = [None] * len(d) if table_plan.axes is None else scale.pareto(compared[:, list(table_plan.axes)])
@@ -103,7 +106,7 @@ def _least_within_error(goal: GoalPlan, value: object, error: float, d: float) -
 
 
 def _goal_record(column: GoalColumn, rows: CandidateRows, k: int) -> CandidateGoal:
-    """Return the record of a goal with its curve, over its limits and the values of all candidates."""
+    """Return the record of the k-th goal with its curve, over its limits and the values of all candidates."""
     spread = [] if column.goal.rule.kind == "category" else [
         float(values[k]) for values in rows.values if values[k] is not None]  # type: ignore[arg-type]
     goal = described(column.goal, spread)

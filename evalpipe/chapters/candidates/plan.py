@@ -159,8 +159,9 @@ def _key_of_goal(mapping: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
 def _axes(spec: Spec, goals: tuple[GoalColumn, ...]) -> tuple[int, int] | None:
     """Return the indices of the two goals of the figure: those that the spec names, or the two of largest weight."""
     declared = spec.candidates and spec.candidates.pareto
+    # Reversed, so that the first of several goals of one subject stands for it.
     by_subject = {goal_subject(goal.goal.rule): index for index, goal in reversed(list(enumerate(goals)))}
-    if declared:
+    if declared:  # a measure may be named by an alias
         names = [registry[name].name if name in registry and name not in by_subject else name for name in declared]
         return by_subject[names[0]], by_subject[names[1]]
     by_weight = sorted(by_subject.values(), key=lambda index: (-goals[index].goal.rule.weight, index))

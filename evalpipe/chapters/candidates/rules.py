@@ -40,7 +40,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 
 def _needs_predictions(draft: Draft) -> Iterator[Problem]:
-    """Report keys that do nothing where there are no predictions."""
+    """Report keys that do nothing in a spec of candidates alone, which has no predictions."""
     if not draft.spec.alone:
         return
     for key in draft.tree.get():

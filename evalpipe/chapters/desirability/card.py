@@ -57,13 +57,13 @@ SOURCES = (
 )
 
 
-class Known(NamedTuple):
-    """What the results tell of a ranking."""
+class RankingFacts(NamedTuple):
+    """Which columns and notes a ranking by desirability can have."""
 
     several: bool
     """Whether there is one: more than one model or variant."""
     drawn: bool
-    """Whether replicates tell how sure it is."""
+    """Whether bootstrap replicates tell how sure it is."""
     weighed: bool
     """Whether it may hang on weights: there is more than one goal too."""
 
@@ -74,7 +74,7 @@ def sections(results: Results) -> Iterator[Section]:
         return
     overall = results.desirability.overall
     is_ranking = len({(row.model, row.variant) for row in overall}) > 1
-    ranking = Known(is_ranking, drawn=any(row.probability_best is not None for row in overall),
+    ranking = RankingFacts(is_ranking, drawn=any(row.probability_best is not None for row in overall),
                   weighed=is_ranking and len(results.desirability.goals) > 1)
     blocks: list[Block] = [Text(LEAD, "lead"), _goals_table(results)]
     for number, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
@@ -83,10 +83,10 @@ def sections(results: Results) -> Iterator[Section]:
             blocks += [_overall_table(results, dataset, ranking), *_individual_tables(results, dataset)]
             blocks += [_weights_table(results, dataset)] if ranking.weighed else []
             blocks.append(Figures(partial(desirability_figures, results, dataset)))
-    yield Section("desirability", "Desirability", (*blocks, Text(foot(ranking), "small")), part="comparison")
+    yield Section("desirability", "Desirability", (*blocks, Text(reading_notes(ranking), "small")), part="comparison")
 
 
-def foot(ranking: Known) -> str:
+def reading_notes(ranking: RankingFacts) -> str:
     """Return the text below the tables: how to read them, and its sources."""
     weighed = (
         f"“Best under random weights” is the share of {numbers.count(constants.WEIGHTINGS)} random sets of weights "
@@ -131,7 +131,7 @@ def form(goal: Goal) -> str:
     return f"{goal.kind.capitalize()}: {text}"
 
 
-def _overall_table(results: Results, dataset: str, ranking: Known) -> Table:
+def _overall_table(results: Results, dataset: str, ranking: RankingFacts) -> Table:
     """Return the table of overall desirability of each model and variant, the best first, and how sure ranks are."""
     columns = (
         Column("Model"), Column("Rank", "num", shown=ranking.several), Column("D", "num"),
@@ -144,7 +144,7 @@ def _overall_table(results: Results, dataset: str, ranking: Known) -> Table:
         changes = [c for c in results.desirability.sensitivity
                    if (c.dataset, c.model, c.variant) == (row.dataset, row.model, row.variant)]
         rows.append(Row((
-            names.model_of(row), "–" if row.rank is None else str(row.rank), score(row.value, row),
+            names.model_of(row), "–" if row.rank is None else str(row.rank), desirability_number(row.value, row),
             share(row.probability_best), share(row.weights_best),
             f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
             "–" if row.pareto is None else "yes" if row.pareto else "no",
@@ -153,7 +153,7 @@ def _overall_table(results: Results, dataset: str, ranking: Known) -> Table:
     return Table(f"Overall desirability on {dataset}{limits}", columns, tuple(rows))
 
 
-def score(value: float | None, row: Overall | Individual) -> Number:
+def desirability_number(value: float | None, row: Overall | Individual) -> Number:
     """Return a desirability with its interval as a number of the card; of an undefined one, why."""
     if value is None:
         return Number(f"{row.status}: {row.reason}" if row.reason else row.status)
@@ -178,11 +178,11 @@ def _value_and_desirability(row: Individual) -> Cell:
     """Return the cell of a desirability, with the value that it judges and the interval of that, if any."""
     value = row.value
     if value is None:
-        return score(row.desirability, row), Aside("no value", "definition")
+        return desirability_number(row.desirability, row), Aside("no value", "definition")
     is_measured = isinstance(value, float) and row.metric is not None
     text = (
         numbers.with_limits(float(value), row.value_lower, row.value_upper) if is_measured else wording.scalar(value))
-    return score(row.desirability, row), Aside(f"at {text}", "definition")
+    return desirability_number(row.desirability, row), Aside(f"at {text}", "definition")
 
 
 def _weights_table(results: Results, dataset: str) -> Table:
@@ -286,6 +286,7 @@ def _draw_curve(
         (value, desirability), row = points[model], rows[model]
         if row.metric is not None and row.value_lower is not None and row.value_upper is not None:
             goal_panel.ranges([desirability], [row.value_lower], [row.value_upper], line.ink, upright=False)
+        # A value beyond the curve is drawn at its end.
         goal_panel.marks([min(max(value, goal_panel.x.low), goal_panel.x.high)], [desirability], line.ink, line.marker)
         goal_panel.record_values(line.label, value=[value], desirability=[desirability])
 
@@ -300,7 +301,7 @@ def _draw_levels(
     marks: dict[str, list[Series | None]] = {level: [] for level in levels}
     for model, row in rows.items():
         if row.value is not None:
-            marks[_level_of_value(row.value)].append(series.get(model))
+            marks[_level_text(row.value)].append(series.get(model))
     for level_index, level in enumerate(levels):
         for mark_index, line in enumerate(marks[level]):
             x = level_index + (mark_index - (len(marks[level]) - 1) / 2) * min(0.16, 0.6 / len(marks[level]))
@@ -308,8 +309,8 @@ def _draw_levels(
                         size=4 if line else 2.5)
 
 
-def _level_of_value(value: Scalar) -> str:
-    """Return the level of a goal by category that stands for a characteristic, as text."""
+def _level_text(value: Scalar) -> str:
+    """Return the value of a characteristic as the text of a level: "true", "3" of 3.0, "linear"."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

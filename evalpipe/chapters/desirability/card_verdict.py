@@ -74,12 +74,12 @@ def _first_place(results: Results, names: Names, rows: list[Overall]) -> str:
     if len(rows) == 1:
         return f"{labels[0]} has an overall desirability of {value}."
     sentence = f"{wording.joined(labels)} {'is' if len(first) == 1 else 'are equally'} the most desirable, with {value}"
-    chance = best.probability_best
-    if len(first) > 1 or chance is None:
+    share_best = best.probability_best
+    if len(first) > 1 or share_best is None:
         return f"{sentence}."
-    conclusion = "so these data decide which is best" if chance >= results.intervals.level else (
+    conclusion = "so these data decide which is best" if share_best >= results.intervals.level else (
         "so these data do not decide which is best")
-    return f"{sentence}; it is the best in {numbers.percent(chance, 1)} of the replicates, {conclusion}."
+    return f"{sentence}; it is the best in {numbers.percent(share_best, 1)} of the replicates, {conclusion}."
 
 
 def _weight_sentences(results: Results, names: Names, rows: list[Overall], dataset: str) -> Iterator[str]:
@@ -116,6 +116,6 @@ def _unacceptable_models(results: Results, names: Names, rows: list[Overall], da
         if zero_goals and row.value == 0:
             groups.setdefault(zero_goals, []).append(names.model_of(row))
     for goals, labels in groups.items():
-        few = (labels, "") if len(labels) <= 5 else (labels[:4], f" and {len(labels) - 4} others")
+        named, others = (labels, "") if len(labels) <= 5 else (labels[:4], f" and {len(labels) - 4} others")
         verb = "is" if len(labels) == 1 else "are"
-        yield f"{wording.joined(few[0])}{few[1]} {verb} unacceptable, with desirability 0 for {wording.joined(goals)}."
+        yield f"{wording.joined(named)}{others} {verb} unacceptable, with desirability 0 for {wording.joined(goals)}."

@@ -52,26 +52,29 @@ def judged(goal: GoalPlan, x: ArrayLike) -> Floats:
 
 
 def desirability_of(goal: GoalPlan, x: Scalar | None) -> float:
-    """Return the desirability of one value or level in a goal; NaN as `judged` says, of None too."""
+    """Return the desirability of one value or level in a goal.
+
+    A missing value, None, has what the goal says that it counts, or NaN; so has a value beyond points that end there.
+    """
     if x is None:
         return np.nan if goal.rule.missing is None else goal.rule.missing
     return goal.of_level(x) if goal.rule.kind == "category" else float(judged(goal, x))
 
 
 @dataclass(frozen=True)
-class Field:
-    """All candidates on one dataset, the m models and their variants, judged by k goals.
+class JudgedModels:
+    """The m models and variants on one dataset, each judged by k goals.
 
-    ``values`` are their measures and characteristics, ``d`` [m, k] the desirabilities of these, and ``drawn`` [m, k, B]
-    those in B replicates, None where there are none.
+    ``values`` are their measures and characteristics, ``desirability`` [m, k] is that of these, and ``goal_replicates``
+    [m, k, B] have it in B bootstrap replicates, None where there are none.
     """
 
     plan: Plan
     evaluated: Evaluated
     names: tuple[str, ...]
     values: tuple[tuple[Scalar | None, ...], ...]
-    d: Floats
-    drawn: Floats | None
+    desirability: Floats
+    goal_replicates: Floats | None
 
     @property
     def goals(self) -> tuple[GoalPlan, ...]:
@@ -86,25 +89,27 @@ class Field:
     @cached_property
     def overall(self) -> Floats:
         """The overall desirability [m]."""
-        return scale.overall(self.d, self.weights)
+        return scale.overall(self.desirability, self.weights)
 
     @cached_property
-    def replicates(self) -> Floats | None:
-        """The overall desirability in each replicate [m, B]."""
-        return None if self.drawn is None else scale.overall(np.moveaxis(self.drawn, 1, -1), self.weights)
+    def overall_replicates(self) -> Floats | None:
+        """The overall desirability in each bootstrap replicate [m, B]."""
+        if self.goal_replicates is None:
+            return None
+        return scale.overall(np.moveaxis(self.goal_replicates, 1, -1), self.weights)
 
     @cached_property
-    def known(self) -> bool:
+    def has_spread(self) -> bool:
         """Whether replicates tell how uncertain a value is: they do not of a single cluster."""
-        return self.drawn is not None and self.clusters != 1
+        return self.goal_replicates is not None and self.clusters != 1
 
-    def candidate(self, name: str) -> dict[str, str]:
-        """Return the dataset, the model and the variant of a candidate, as fields of a record."""
+    def about(self, name: str) -> dict[str, str]:
+        """Return the dataset, the model and the variant that a name stands for, as fields of a record."""
         sample = self.evaluated.sample
         return {"dataset": sample.dataset, **sample.named(name)}
 
     def rare(self, name: str, goals: Iterable[GoalPlan]) -> list[Sentence | None]:
-        """Return for each measured goal of some why limits from few clusters cover too seldom, or None."""
+        """Return for each goal with a measure why limits from few clusters cover too seldom; None where they do not."""
         all_rows = self.evaluated.scope(name, 0, self.evaluated.summaries[name, 0])
         return [reason for goal in goals if goal.entry is not None
                 for reason in all_rows.seen_by(goal.entry).drawn(goal.entry, self.evaluated.replicates).rare]
@@ -122,13 +127,14 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability
     """
     if not plan.goals or not evaluated:
         return {}
-    fields = [_field(plan, dataset) for dataset in evaluated]
-    goals = [described(goal, [x for field in fields for x in _spread(field, k)]) for k, goal in enumerate(plan.goals)]
+    by_dataset = [_judged_models(plan, dataset) for dataset in evaluated]
+    goals = [described(goal, [x for models in by_dataset for x in _values_for_curve(models, k)])
+             for k, goal in enumerate(plan.goals)]
     return {"desirability": Desirability(
         goals=goals,
-        individual=[row for field in fields for row in _individual(field)],
-        overall=[row for field in fields for row in _overall(field)],
-        sensitivity=[row for field in fields for row in _sensitivity(field)],
+        individual=[row for models in by_dataset for row in _individual_records(models)],
+        overall=[row for models in by_dataset for row in _overall_records(models)],
+        sensitivity=[row for models in by_dataset for row in _sensitivity(models)],
     )}
 
 
@@ -141,17 +147,18 @@ def warnings(plan: Plan, _: Sequence[Evaluated]) -> Iterator[Warned]:
             yield Warned.of("goal-against-direction", goal=goal.name, metric=goal.entry.metric.name, better=better)
 
 
-def _field(plan: Plan, evaluated: Evaluated) -> Field:
+def _judged_models(plan: Plan, evaluated: Evaluated) -> JudgedModels:
     """Return the models and variants of a dataset, each judged in every goal."""
     names = tuple(evaluated.sample.models)
-    measured = tuple(tuple(_value(plan, evaluated, name, goal) for goal in plan.goals) for name in names)
-    d = np.array([[_judged(evaluated, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
-                  for name, row in zip(names, measured, strict=True)])
-    return Field(plan, evaluated, names, measured, d, _drawn(plan, evaluated, names, d))
+    measured = tuple(tuple(_value_in_goal(plan, evaluated, name, goal) for goal in plan.goals) for name in names)
+    d = np.array([
+        [_desirability_within_points(evaluated, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
+        for name, row in zip(names, measured, strict=True)])
+    return JudgedModels(plan, evaluated, names, measured, d, _desirability_replicates(plan, evaluated, names, d))
 
 
-def _value(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:
-    """Return a candidate's value in a goal, a measure or characteristic; None where it is undefined or missing."""
+def _value_in_goal(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:
+    """Return a model's value in a goal, a measure or characteristic; None where it is undefined or missing."""
     if goal.entry is not None:
         value = float(values(evaluated.summaries[name, 0], goal.entry))
         return None if np.isnan(value) else value
@@ -159,7 +166,7 @@ def _value(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scala
     return model.characteristics.get(goal.rule.characteristic or "")
 
 
-def _judged(evaluated: Evaluated, name: str, goal: GoalPlan, value: Scalar | None) -> float:
+def _desirability_within_points(evaluated: Evaluated, name: str, goal: GoalPlan, value: Scalar | None) -> float:
     """Return the desirability of a value in a goal; raises DataError where it lies beyond the points of the goal."""
     d = desirability_of(goal, value)
     if np.isnan(d) and value is not None:
@@ -172,7 +179,7 @@ def _judged(evaluated: Evaluated, name: str, goal: GoalPlan, value: Scalar | Non
     return d
 
 
-def _drawn(plan: Plan, evaluated: Evaluated, names: tuple[str, ...], d: Floats) -> Floats | None:
+def _desirability_replicates(plan: Plan, evaluated: Evaluated, names: tuple[str, ...], d: Floats) -> Floats | None:
     """Return the desirabilities in every replicate [m, k, B], constant for characteristics; None without replicates."""
     if plan.interval_method == "none" or all(goal.entry is None for goal in plan.goals):
         return None
@@ -185,69 +192,70 @@ def _drawn(plan: Plan, evaluated: Evaluated, names: tuple[str, ...], d: Floats) 
     return drawn
 
 
-def _uncertain(
-    field: Field, name: str, goals: Sequence[GoalPlan], value: float, replicates: Floats | None
+def _uncertainty_fields(
+    models: JudgedModels, name: str, goals: Sequence[GoalPlan], value: float, replicates: Floats | None
 ) -> dict[str, object]:
-    """Return limits, level and status of a desirability by field, from its replicates [B]; none if undefined."""
+    """Return a record's fields on the limits of a desirability, from its replicates [B]; none where it is undefined."""
     if replicates is None or np.isnan(value):
         return {}
-    clusters, level = field.clusters, field.plan.level
-    units = field.evaluated.sample.summary.n if clusters is None else clusters
-    drawn = Drawn(value, replicates, units, clustered=clusters is not None, rare=field.rare(name, goals))
+    clusters, level = models.clusters, models.plan.level
+    units = models.evaluated.sample.summary.n if clusters is None else clusters
+    drawn = Drawn(value, replicates, units, clustered=clusters is not None, rare=models.rare(name, goals))
     limited = drawn.limited(level, lambda _, known, level: percentile_limits(known, level), excludes=None)
     return limited.fields(level) | {"undefined_replicates": limited.missing}
 
 
-def _limits(field: Field, name: str, goal: GoalPlan) -> dict[str, float | None]:
-    """Return the limits of the value in a goal, by field, from its measure's estimate; none of a characteristic."""
+def _value_limits(models: JudgedModels, name: str, goal: GoalPlan) -> dict[str, float | None]:
+    """Return the limits of a measured value in a goal as fields of its record; none of a characteristic."""
     if goal.entry is None:
         return {}
-    metric_index = field.plan.metrics.index(goal.entry)
-    (estimate,) = field.evaluated.estimates_of(name)[0, metric_index]
+    metric_index = models.plan.metrics.index(goal.entry)
+    (estimate,) = models.evaluated.estimates_of(name)[0, metric_index]
     return {"value_lower": estimate.lower, "value_upper": estimate.upper}
 
 
-def _individual(field: Field) -> Iterator[Individual]:
-    """Yield the record of each candidate in each goal: its value and the desirability of that, with limits."""
-    for m, name in enumerate(field.names):
-        for k, goal in enumerate(field.goals):
-            value, d = field.values[m][k], float(field.d[m, k])
-            drawn = None if field.drawn is None or goal.entry is None else field.drawn[m, k]
-            uncertainty = _uncertain(field, name, [goal], d, drawn)
+def _individual_records(models: JudgedModels) -> Iterator[Individual]:
+    """Yield the record of each model in each goal: its value and the desirability of that, with limits."""
+    for m, name in enumerate(models.names):
+        for k, goal in enumerate(models.goals):
+            value, d = models.values[m][k], float(models.desirability[m, k])
+            drawn = None if models.goal_replicates is None or goal.entry is None else models.goal_replicates[m, k]
+            uncertainty = _uncertainty_fields(models, name, [goal], d, drawn)
             if value is None:
-                uncertainty |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why(goal, d)}
+                uncertainty |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why_missing(goal, d)}
             yield Individual(
-                **field.candidate(name), goal=goal.name, **goal.subject, value=value,
-                **_limits(field, name, goal), desirability=None if np.isnan(d) else d, weight=goal.rule.weight,
+                **models.about(name), goal=goal.name, **goal.subject, value=value,
+                **_value_limits(models, name, goal), desirability=None if np.isnan(d) else d, weight=goal.rule.weight,
                 **uncertainty,
             )
 
 
-def _why(goal: GoalPlan, d: float) -> Sentence:
+def _why_missing(goal: GoalPlan, d: float) -> Sentence:
     """Return why a value is missing and, where its desirability ``d`` is defined, what it counts instead."""
     why = sentence("no-characteristic") if goal.entry is None else sentence(
         "undefined", when=goal.entry.metric.undefined)
     return why if np.isnan(d) else sentence("counts-as-missing", because=why, desirability=d)
 
 
-def _overall(field: Field) -> Iterator[Overall]:
-    """Yield the record of each candidate over all goals: desirability, rank, Pareto front and chances to be best."""
-    drawn = field.replicates
-    shares_first = None if drawn is None or not field.known else scale.best(drawn).mean(axis=1)
-    on_front = scale.pareto(scores(field.goals, field.values, field.d))
-    ranks, shares_of_weightings = scale.ranks(field.overall), _weightings(field)
-    for m, name in enumerate(field.names):
-        value = float(field.overall[m])
-        uncertainty = _uncertain(field, name, field.goals, value, None if drawn is None else drawn[m])
+def _overall_records(models: JudgedModels) -> Iterator[Overall]:
+    """Yield the record of each model over all goals: desirability, rank, Pareto front and probability of being best."""
+    drawn = models.overall_replicates
+    shares_first = None if drawn is None or not models.has_spread else scale.best(drawn).mean(axis=1)
+    on_front = scale.pareto(scores(models.goals, models.values, models.desirability))
+    ranks, shares_of_weightings = scale.ranks(models.overall), _shares_of_weightings(models)
+    for m, name in enumerate(models.names):
+        value = float(models.overall[m])
+        uncertainty = _uncertainty_fields(models, name, models.goals, value, None if drawn is None else drawn[m])
         if np.isnan(value):
-            without = [goal.name for goal, d in zip(field.goals, field.d[m], strict=True) if np.isnan(d)]
-            uncertainty = {"status": "undefined", "reason": sentence("goals-without-desirability", goals=without)}
+            is_undefined = np.isnan(models.desirability[m])
+            undefined = [goal.name for goal, without in zip(models.goals, is_undefined, strict=True) if without]
+            uncertainty = {"status": "undefined", "reason": sentence("goals-without-desirability", goals=undefined)}
         yield Overall(
-            **field.candidate(name), value=None if np.isnan(value) else value, rank=ranks[m], pareto=on_front[m],
+            **models.about(name), value=None if np.isnan(value) else value, rank=ranks[m], pareto=on_front[m],
             probability_best=None if shares_first is None or np.isnan(value) else float(shares_first[m]),
             weights_best=None if np.isnan(value) else float(shares_of_weightings[m]), **uncertainty,
             monte_carlo_error=None if "lower" not in uncertainty else monte_carlo_error(
-                drawn[m], field.plan.level),  # type: ignore[index]
+                drawn[m], models.plan.level),  # type: ignore[index]
         )
 
 
@@ -270,41 +278,41 @@ def scores(goals: Sequence[GoalPlan], values: Sequence[Sequence[Scalar | None]],
     return compared
 
 
-def _weightings(field: Field) -> Floats:
-    """Return the share of random weightings under which each candidate is the most desirable [m].
+def _shares_of_weightings(models: JudgedModels) -> Floats:
+    """Return the share of random weightings under which each model is the most desirable [m].
 
     The weights are uniform over all that sum to 1: a Dirichlet distribution with parameters 1, whatever was declared.
     """
-    generator = stream(field.plan.seed, "weightings", len(field.goals))
-    weights = generator.standard_exponential((constants.WEIGHTINGS, len(field.goals)))
-    return np.asarray(scale.best(scale.overall(field.d[:, None, :], weights)).mean(axis=1))
+    generator = stream(models.plan.seed, "weightings", len(models.goals))
+    weights = generator.standard_exponential((constants.WEIGHTINGS, len(models.goals)))
+    return np.asarray(scale.best(scale.overall(models.desirability[:, None, :], weights)).mean(axis=1))
 
 
-def _sensitivity(field: Field) -> Iterator[WeightChange]:
-    """Yield the overall desirability of each candidate when the weight of one goal is multiplied by a factor."""
-    for k, goal in enumerate(field.goals):
+def _sensitivity(models: JudgedModels) -> Iterator[WeightChange]:
+    """Yield the overall desirability of each model when the weight of one goal is multiplied by a factor."""
+    for k, goal in enumerate(models.goals):
         for factor in FACTORS:
-            weights = field.weights
+            weights = models.weights
             weights[k] *= factor
-            overall = scale.overall(field.d, weights)
+            overall = scale.overall(models.desirability, weights)
             is_first = scale.best(overall) > 0
-            for m, name in enumerate(field.names):
+            for m, name in enumerate(models.names):
                 yield WeightChange(
-                    **field.candidate(name), goal=goal.name, factor=factor,
+                    **models.about(name), goal=goal.name, factor=factor,
                     value=None if np.isnan(overall[m]) else float(overall[m]), first=bool(is_first[m]),
                 )
 
 
-def _spread(field: Field, k: int) -> list[float]:
-    """Return the finite values of all candidates in the k-th goal, and percentile limits of their replicates."""
-    goal = field.goals[k]
+def _values_for_curve(models: JudgedModels, k: int) -> list[float]:
+    """Return what the curve of the k-th goal is to reach: finite values, and percentile limits of their replicates."""
+    goal = models.goals[k]
     if goal.rule.kind == "category":
         return []
-    spread = [float(row[k]) for row in field.values if row[k] is not None]  # type: ignore[arg-type]
-    for name in field.names if field.drawn is not None and goal.entry is not None else ():
-        drawn = field.evaluated.replicates.metrics[name, 0, field.plan.entries.index(goal.entry)]
-        spread += percentile_limits(drawn, field.plan.level) or ()
-    return [x for x in spread if np.isfinite(x)]
+    reached = [float(row[k]) for row in models.values if row[k] is not None]  # type: ignore[arg-type]
+    for name in models.names if models.goal_replicates is not None and goal.entry is not None else ():
+        drawn = models.evaluated.replicates.metrics[name, 0, models.plan.entries.index(goal.entry)]
+        reached += percentile_limits(drawn, models.plan.level) or ()
+    return [x for x in reached if np.isfinite(x)]
 
 
 def described(goal: GoalPlan, spread: list[float]) -> Goal:

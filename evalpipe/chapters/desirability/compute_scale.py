@@ -34,7 +34,7 @@ def maximize(x: ArrayLike, low: float, high: float, scale: float = 1.0) -> Float
 def minimize(x: ArrayLike, low: float, high: float, scale: float = 1.0) -> Floats:
     """Return 1 up to ``low``, 0 from ``high`` on, and ((high - x) / (high - low))^scale between them.
 
-    See `maximize` for the scale. Derringer & Suich (1980), eq. 3 of the value turned round.
+    A ``scale`` above 1 makes the goal harder to satisfy. Derringer & Suich (1980), eq. 3 of the value turned round.
     """
     return np.asarray(power(np.clip((high - np.asarray(x, float)) / (high - low), 0.0, 1.0), scale))
 
@@ -46,9 +46,9 @@ def target(
 
     Derringer & Suich (1980), eq. 4; needs low < target < high and scales > 0.
     """
-    given = np.asarray(x, float)
-    rising, falling = maximize(given, low, target, scale_low), minimize(given, target, high, scale_high)
-    return np.where(given <= target, rising, falling)
+    values = np.asarray(x, float)
+    rising, falling = maximize(values, low, target, scale_low), minimize(values, target, high, scale_high)
+    return np.where(values <= target, rising, falling)
 
 
 def box(x: ArrayLike, low: float, high: float) -> Floats:

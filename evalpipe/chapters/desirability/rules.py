@@ -46,7 +46,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
             yield from _characteristic(draft, loc, goal, name)
             yield from _repeated(draft, loc, ("characteristic", name, goal.kind), first)
         elif entry is not None:
-            yield from _reach(draft, loc, goal, entry)
+            yield from _check_reach(draft, loc, goal, entry)
             measure = entry.metric.name, effective(draft, entry), *prevalences(draft, entry)
             yield from _repeated(draft, loc, (*measure, goal.kind), first)
 
@@ -136,19 +136,19 @@ def _points(draft: Draft, loc: Loc, points: Custom) -> Iterator[Problem]:
         yield draft.tree.problem("uneven-points", "one point makes no line", *loc, "values", hint="give two or more")
 
 
-def _reach(draft: Draft, loc: Loc, goal: GoalRule, entry: Entry) -> Iterator[Problem]:
+def _check_reach(draft: Draft, loc: Loc, goal: GoalRule, entry: Entry) -> Iterator[Problem]:
     """Report limits of a goal that lie beyond what the measure can be: all models would be equally desirable."""
     if goal.kind not in _LIMITS or not goal.shape.low < goal.shape.high:
         return
-    least, most = goal.shape.low, goal.shape.high
+    goal_low, goal_high = goal.shape.low, goal.shape.high
     try:
         low, high = entry.metric.bounds(entry.metric.options.model_validate(entry.choice.options).model_dump())
     except ValidationError:  # an option comes from another key of the spec
         low, high = entry.metric.range
-    if (least < high and most > low) or (goal.kind == "box" and least <= high and most >= low):
+    if (goal_low < high and goal_high > low) or (goal.kind == "box" and goal_low <= high and goal_high >= low):
         return
-    percent = (low, high) == (0, 1) and 1 < least < most <= 100
-    hint = f"did you mean {least / 100:g} and {most / 100:g}?" if percent else "give limits within that range"
+    percent = (low, high) == (0, 1) and 1 < goal_low < goal_high <= 100
+    hint = f"did you mean {goal_low / 100:g} and {goal_high / 100:g}?" if percent else "give limits within that range"
     message = f"{entry.metric.name} is {_span(low, high)}, so these limits cannot tell models apart"
     yield draft.tree.problem("goal-out-of-reach", message, *loc, goal.kind, hint=hint)
 
@@ -179,7 +179,7 @@ def _characteristic(draft: Draft, loc: Loc, goal: GoalRule, name: str) -> Iterat
     for model, keys in draft.models.items():
         characteristic_loc = ("models", model, "characteristics", name)
         if name in keys.characteristics and draft.readable(*characteristic_loc):
-            yield from _judged(draft, characteristic_loc, goal, keys.characteristics[name])
+            yield from _check_judged_value(draft, characteristic_loc, goal, keys.characteristics[name])
 
 
 def _lacks(draft: Draft, loc: Loc, lacking: list[str]) -> Problem:
@@ -196,7 +196,7 @@ def _lacks(draft: Draft, loc: Loc, lacking: list[str]) -> Problem:
     return draft.tree.problem("missing-characteristic", message, *loc, hint=hint)
 
 
-def _judged(draft: Draft, loc: Loc, goal: GoalRule, value: str | float) -> Iterator[Problem]:
+def _check_judged_value(draft: Draft, loc: Loc, goal: GoalRule, value: str | float) -> Iterator[Problem]:
     """Report a characteristic that the goal cannot judge."""
     shown, points = draft.tree.show(*loc), goal.custom
     if goal.category is not None:

@@ -96,7 +96,7 @@ class GoalRule(SpecPart):
     @model_validator(mode="before")
     @classmethod
     def gathered(cls, value: object) -> object:
-        """Gather what is the measure's, which stands beside the goal's own keys."""
+        """Move the options of the measure, which a spec writes beside the goal's keys, to the measure."""
         if not isinstance(value, Mapping) or "metric" not in value or isinstance(value["metric"], MetricChoice | None):
             return value
         measure = {key: item for key, item in value.items() if key not in KEYS}
@@ -104,7 +104,7 @@ class GoalRule(SpecPart):
 
     @model_serializer(mode="wrap")
     def _written(self, handler: Any) -> dict[str, Any]:
-        """Return the goal as it stands in a spec, without the keys that it does not have."""
+        """Return the goal as a spec has it: options of its measure beside its keys, and no key without a value."""
         keys = {key: item for key, item in handler(self).items() if item is not None}
         measure = keys.pop("metric", {})
         return {**({"metric": measure} if isinstance(measure, str) else measure), **keys}
@@ -121,7 +121,7 @@ class GoalRule(SpecPart):
 
     @property
     def shape(self) -> Any:
-        """The limits, points or levels of that form."""
+        """The limits, points or levels of the goal's form."""
         return getattr(self, self.kind)
 
     @property
@@ -148,7 +148,7 @@ class GoalRule(SpecPart):
 
 
 def goal_names(goals: tuple[GoalRule, ...]) -> tuple[str, ...]:
-    """Return the names of goals, each once: a characteristic that is called as a measure says what it is."""
+    """Return the names of goals, each different: a characteristic that is called as a measure says what it is."""
     measured = {goal.name for goal in goals if goal.metric is not None}
     return tuple(
         f"{goal.name} (characteristic)" if goal.metric is None and goal.name in measured else goal.name
@@ -161,8 +161,8 @@ def file_schema(goal: dict[str, Any]) -> dict[str, Any]:
     options: dict[str, list[Any]] = {}
     for form in registry.json_schema()["anyOf"][1:]:
         for key, part in form["properties"].items():
-            known = options.setdefault(key, [])
-            known += [part] if key != "metric" and part not in known else []
+            alternatives = options.setdefault(key, [])
+            alternatives += [part] if key != "metric" and part not in alternatives else []
     names = [name for form in registry.json_schema()["anyOf"][1:] for name in form["properties"]["metric"]["enum"]]
     measure = {"description": goal["properties"]["metric"].get("description", ""),
                "anyOf": [{"enum": names}, EXPRESSION_NAME]}
