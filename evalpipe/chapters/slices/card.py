@@ -157,15 +157,15 @@ REFERENCES = {"overall": "all rows", "rest": "the rows outside the slice"}
 
 
 def differences(results: Results, dataset: str) -> Iterator[Block]:
-    """Yield the blocks of differences with an adjusted p-value below 1 - level, least first; none without tests."""
+    """Yield the blocks on slices that differ significantly from their reference, least p first; none without tests."""
     tested = [d for d in results.slice_differences if d.dataset == dataset and d.variant == "original"]
     if not tested:
         return
-    names, level = names_of(results), 1 - results.intervals.level
-    listed = [d for d in tested if d.p_holm is not None and d.p_holm < level]
+    names, significance = names_of(results), 1 - results.intervals.level
+    listed = [d for d in tested if d.p_holm is not None and d.p_holm < significance]
     listed.sort(key=lambda d: (d.p_holm or 0.0, d.p_value or 0.0))
-    limit, count = numbers.plain(round(level, 10)), sum(d.p_value is not None for d in tested)
-    references = tuple(dict.fromkeys(_reference(d, names) for d in tested))
+    limit, count = numbers.plain(round(significance, 10)), sum(d.p_value is not None for d in tested)
+    references = tuple(dict.fromkeys(_reference_text(d, names) for d in tested))
     which = (f"Those with an adjusted p-value below {limit} are listed." if listed else
              f"None has an adjusted p-value below {limit}.")
     lead = (
@@ -183,14 +183,14 @@ def differences(results: Results, dataset: str) -> Iterator[Block]:
             Column("p-value", "num", "whole"), Column("Adjusted p", "num", "whole"))
         rows = tuple(
             Row((names.slice(d.slice), names.model(d.model), names.measure_of(d),
-                 _reference(d, names), signed(d.difference, d.lower, d.upper),
+                 _reference_text(d, names), signed(d.difference, d.lower, d.upper),
                  ranged(d.ratio, d.ratio_lower, d.ratio_upper), numbers.p_value(d.p_value), numbers.p_value(d.p_holm)))
             for d in listed)
         yield Table(f"Slices of {dataset} that differ from {' or '.join(references)}", columns, rows,
                     label=f"Differences from the reference on {dataset}", most=MOST_ROWS)
 
 
-def _reference(difference: SliceDifference, names: Names) -> str:
+def _reference_text(difference: SliceDifference, names: Names) -> str:
     if isinstance(difference.reference, str):
         return REFERENCES[difference.reference]
     return names.slice(difference.reference)
@@ -287,8 +287,9 @@ def groups_against_others(results: Results) -> Iterator[Claim]:
     for row in results.slice_differences:
         if row.variant != "original" or (row.dataset, row.model, row.metric, str(row.slice)) in searched:
             continue  # what a search came upon is said of that
-        sign = {"maximize": -1, "minimize": 1}.get(better.get(row.metric, "none"), 0)
-        if row.difference is not None and row.p_value is not None and row.difference * sign > 0 and row.status == "ok":
+        worse_side = {"maximize": -1, "minimize": 1}.get(better.get(row.metric, "none"), 0)
+        is_worse = row.difference is not None and row.difference * worse_side > 0
+        if is_worse and row.p_value is not None and row.status == "ok":
             yield Claim(row, group_worse, row.p_value)
 
 
@@ -342,7 +343,7 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
         value = _value_in_group(results, worst)
         value_text = "" if value is None else f"{numbers.number(value)}, "
         text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worse for "
-                f"{names.slice(worst.slice)} than for {_compared_with(names, worst)}: {value_text}difference "
+                f"{names.slice(worst.slice)} than for {_reference_in_sentence(names, worst)}: {value_text}difference "
                 f"{difference_of(worst)}.{others}")
         yield finding("fails", weights.GROUP_WORSE, text, "slices", by_measure[metric])
 
@@ -363,8 +364,8 @@ def _certain_shortfall(results: Results, row: SliceDifference) -> float:
     return min(abs(row.lower), abs(row.upper)) / reference_value if reference_value else 0.0
 
 
-def _compared_with(names: Names, row: SliceDifference) -> str:
-    """Return the name of the reference of a difference."""
+def _reference_in_sentence(names: Names, row: SliceDifference) -> str:
+    """Return what a slice is compared with, for a sentence: "all rows", "the rest" or the name of a slice."""
     if isinstance(row.reference, str):
         return {"overall": "all rows", "rest": "the rest"}.get(row.reference, row.reference)
     return names.slice(row.reference)

@@ -110,14 +110,15 @@ class SliceValues:
         return difference, ratio_limited(first / second, plan.level)
 
     def _reference_values(self, number: int, base: int) -> Drawn:
-        """Return the values of the reference; of all rows, from the replicates that the slice is drawn in."""
+        """Return the values of the reference; of all rows, number 0, in the replicates that the slice is drawn in."""
         slicing = self.scopes[number].subset.slicing
-        if base or slicing is None:
+        if base != 0 or slicing is None:
             return self.drawn[base]
         return self.drawn.get(all_rows_number(slicing), self.drawn[base])
 
 
 def _is_constant(value: Drawn) -> bool:
+    """Tell whether a value is the same in all bootstrap replicates, so that they tell nothing of its spread."""
     return bool(np.nanmax(value.known) == np.nanmin(value.known))
 
 
@@ -141,7 +142,10 @@ def differences(evaluated: Evaluated) -> Iterator[SliceDifference]:
 
 
 def _all_rows_by_slicing(evaluated: Evaluated, all_rows: Scope) -> list[Scope]:
-    """Return the scope of all rows once for each slicing that has replicates of its own, numbered below 0."""
+    """Return the scope of all rows once for each slicing with replicates of its own, numbered below 0.
+
+    The slices of that slicing and all rows are compared in the same replicates.
+    """
     numbers = {subset for model, subset, _ in evaluated.replicates.metrics if model == all_rows.model and subset < 0}
     return [replace(all_rows, number=number) for number in sorted(numbers)]
 
@@ -228,7 +232,7 @@ def _disparity_of_slicing(
         dataset=sample.dataset, **sample.named(model), slicing=sample.slicings[slicing].title, disparity=disparity.name,
         params=entry.shown if entry else {}, average=entry.average if entry else None,
         difference=difference.value, **difference.fields(level), ratio=ratio.value, ratio_lower=ratio.lower,
-        ratio_upper=ratio.upper, expected=_range_by_chance(difference),
+        ratio_upper=ratio.upper, expected=_bias_of_range(difference),
         lowest=dict(subsets[ranked[0]].slice or {}) if ranked else None,
         highest=dict(subsets[ranked[-1]].slice or {}) if ranked else None,
         slices=len(slices), used=len(with_values),
@@ -243,7 +247,7 @@ def _range_and_ratio(measures: Sequence[Sequence[Drawn]], undefined: Sentence) -
     return replace(range_, undefined=reason), replace(ratio, undefined=reason)
 
 
-def _range_by_chance(largest_range: Limited) -> float | None:
+def _bias_of_range(largest_range: Limited) -> float | None:
     """Return the bootstrap's bias of the largest range between slices: the mean of the replicates less the range.
 
     None where the range is undefined or has no replicates.
@@ -321,8 +325,9 @@ def _candidate_slices(plan: Plan, sample: Sample, depth: int) -> list[Candidate]
     numbers = range(len(sample.searched))
     for columns in (chosen for size in range(1, depth + 1) for chosen in combinations(numbers, size)):
         codes = [sample.searched[column].codes for column in columns]
-        cell, count = joint(*codes)
-        rows, first_row = np.bincount(cell, sizes, count), first_rows(cell, count)
+        # Rows with the same levels of all these columns have one number, of ``count``.
+        combination, count = joint(*codes)
+        rows, first_row = np.bincount(combination, sizes, count), first_rows(combination, count)
         candidates += [
             Candidate(tuple((c, int(code[first_row[k]])) for c, code in zip(columns, codes, strict=True)), int(rows[k]))
             for k in range(count)
@@ -368,8 +373,9 @@ def _value_and_error(
     left_out = np.concatenate(list(split(generator, sizes, FOLDS)))
     weights = np.concatenate([weights[None], weights * (1 - left_out / sizes)])
     # The values without each group follow that of all rows, so that the measure is computed in one call.
-    value, without = np.split(values(Summary(summary.rows.at(subset.rows), weights), entry), [1])
-    return float(value[0]), float(np.sqrt((FOLDS - 1) / FOLDS * ((without - without.mean()) ** 2).sum()))
+    value, values_without_group = np.split(values(Summary(summary.rows.at(subset.rows), weights), entry), [1])
+    distances = values_without_group - values_without_group.mean()
+    return float(value[0]), float(np.sqrt((FOLDS - 1) / FOLDS * (distances**2).sum()))
 
 
 def _worst_with_limits(
@@ -405,7 +411,7 @@ def _worst_slice(scope: Scope, entry: MetricPlan, replicates: Replicates, overal
 def _corrected_for_selection(
     value: float, error: float | None, entry: MetricPlan, search: Search, level: float
 ) -> dict[str, float | None]:
-    """Return p-values, limits and the corrected value, by field, of a difference chosen as the worst of many.
+    """Return fields of a record on a difference chosen as the worst of many: p-values, limits and the corrected value.
 
     They are those of a normal distribution with its standard error; without ``error`` p-values are None.
     """
@@ -423,7 +429,8 @@ def _corrected_for_selection(
 def _standard_error(difference: Drawn, overall: Drawn, times: float, level: float) -> float | None:
     """Return the bootstrap standard error of a difference; None where it is unknown, or of few clusters.
 
-    It is no less than that of as many rows drawn from all rows, of which there are ``times`` as many.
+    It is no less than that of a slice of this size drawn from all rows, which are ``times`` as many: a slice that was
+    chosen as the worst may look more certain than it is.
     """
     if difference.replicates is None or overall.replicates is None or difference.few(level) is not None:
         return None

@@ -52,11 +52,11 @@ class Sliced:
 
     def at(self, model: str, labels: Slice | None, measure: Measure) -> Estimate | None:
         """Return the estimate of a model in a slice, or over all rows where ``labels`` is None; None without one."""
-        return self.estimates.get((model, _key(labels), measure))
+        return self.estimates.get((model, _slice_key(labels), measure))
 
     def size(self, labels: Slice | None) -> SliceSummary | DatasetSummary | None:
         """Return the record with the rows and events of a slice; None where it is not in the results."""
-        return self.sizes.get(_key(labels))
+        return self.sizes.get(_slice_key(labels))
 
 
 def sliced(results: Results, dataset: str) -> Sliced:
@@ -69,18 +69,19 @@ def sliced(results: Results, dataset: str) -> Sliced:
             continue
         if e.metric in key_metrics:
             name = names.measure(e.metric, e.params, e.average)
-            estimates[e.model, _key(e.slice), Measure(e.metric, tuple(e.params.items()), e.average, name)] = e
+            estimates[e.model, _slice_key(e.slice), Measure(e.metric, tuple(e.params.items()), e.average, name)] = e
         if e.slice is not None:
             title = CONDITIONS if names.is_condition(e.slice) else " × ".join(e.slice)
-            slicings.setdefault(title, {})[_key(e.slice)] = e.slice
-    sizes: dict[Key, SliceSummary | DatasetSummary] = {_key(s.slice): s for s in results.slices if s.dataset == dataset}
-    sizes |= {_key(None): summary for summary in results.datasets if summary.name == dataset}
+            slicings.setdefault(title, {})[_slice_key(e.slice)] = e.slice
+    sizes: dict[Key, SliceSummary | DatasetSummary] = {
+        _slice_key(summary.slice): summary for summary in results.slices if summary.dataset == dataset}
+    sizes |= {_slice_key(None): summary for summary in results.datasets if summary.name == dataset}
     measures = dict.fromkeys(measure for _, _, measure in estimates)
     return Sliced({title: tuple(slices.values()) for title, slices in slicings.items()}, tuple(measures), estimates,
                   sizes)
 
 
-def _key(labels: Slice | None) -> Key:
+def _slice_key(labels: Slice | None) -> Key:
     return tuple((labels or {}).items())
 
 
@@ -176,8 +177,8 @@ def _forest_caption(forest: Forest) -> str:
     better = {metric.name: metric.direction for metric in results.metrics}[measure.metric]
     limited = any(e.lower is not None for e in forest.shown)
     limits = f", with {wording.level(results.intervals.level)} intervals" if limited else ""
-    drawn_count = sum(line.labels is not None for line in forest.lines)
-    rest = f" The first {drawn_count} slices are drawn; the other {forest.left_out} are in estimates.csv."
+    slices_drawn = sum(line.labels is not None for line in forest.lines)
+    rest = f" The first {slices_drawn} slices are drawn; the other {forest.left_out} are in estimates.csv."
     return (
         f"{measure.name} in each slice{limits}; the vertical line is its value over all rows. "
         f"{wording.BETTER_SENTENCES[better]}{rest if forest.left_out else ''}"

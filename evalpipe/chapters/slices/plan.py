@@ -98,7 +98,7 @@ class SlicesPlan:
 
 
 def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
-    """Return the plan of the slices of a spec, whose disparities are of its ``metrics`` or of those `behind` them."""
+    """Return the plan of the slices of a spec, whose disparities are of its ``metrics`` or of further ones."""
     rules = spec.slice_rules
     reference = rules.reference if isinstance(rules.reference, str) else MappingProxyType(
         {column: level_text(level) for column, level in rules.reference.items()})
@@ -156,4 +156,6 @@ def _disparity_plans(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[Di
 def _column_plan(part: str | Cut | DatePeriod) -> ColumnPlan:
     if isinstance(part, str):
         return ColumnPlan(part)
-    return ColumnPlan(part.column, part.cuts) if isinstance(part, Cut) else ColumnPlan(part.column, by=part.by)
+    if isinstance(part, Cut):
+        return ColumnPlan(part.column, part.cuts)
+    return ColumnPlan(part.column, by=part.by)

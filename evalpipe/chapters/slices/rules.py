@@ -42,13 +42,14 @@ def _check_slicings(draft: Draft) -> Iterator[Problem]:
         yield from _check_columns(draft, parts)
         columns = dict.fromkeys(filter(None, map(part_column, parts.values())))
         keys = frozenset(columns) or frozenset(filter(None, [slicing.title]))
+        # A slicing that names a column twice, which is told already, has more parts than keys.
         if keys and len(parts) <= len(keys) and earlier.setdefault(keys, loc) != loc:
             yield _repeated_slicing(draft, loc, earlier[keys], " × ".join(columns) or slicing.title)
 
 
 def _parts_by_loc(loc: Loc, slicing: SlicingRule) -> Parts:
     """Return the columns, cuts and periods of a slicing by their location in the spec; none of a condition."""
-    if isinstance(slicing.root, tuple):
+    if isinstance(slicing.root, tuple):  # columns that are combined
         return {(*loc, index): part for index, part in enumerate(slicing.root)}
     return {loc: slicing.parts[0]} if slicing.parts else {}
 
@@ -141,10 +142,10 @@ def _check_named_disparity(draft: Draft, loc: Loc, name: str) -> Iterator[Proble
             hint = "name a measure of this evaluation instead"
             yield draft.tree.problem("not-for-task", message, *loc, hint=hint)
         return
-    served = {model: gives(keys, draft.spec.threshold) for model, keys in draft.models.items()}
-    unclassed = [model for model, needs in served.items() if "scores" in needs and "labels" not in needs]
-    if unclassed:
-        message = f"{name} needs predicted classes, but the model '{unclassed[0]}' gives only 'score'"
+    outputs_of = {model: gives(keys, draft.spec.threshold) for model, keys in draft.models.items()}
+    without_classes = [model for model, gave in outputs_of.items() if "scores" in gave and "labels" not in gave]
+    if without_classes:
+        message = f"{name} needs predicted classes, but the model '{without_classes[0]}' gives only 'score'"
         hint = "remove it, or give the model a 'scale', a 'threshold' or a 'prediction'"
         yield draft.tree.problem("metric-needs-classes", message, *loc, hint=hint)
 

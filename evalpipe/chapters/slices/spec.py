@@ -59,7 +59,7 @@ class Expression(SpecPart):
 
 
 def _form(value: object) -> str:
-    """Tell which form was meant, so that what is wrong with a value is said of that form alone."""
+    """Return which form of a slicing was meant, so that an error speaks of that form alone."""
     if isinstance(value, list | tuple):
         return "an intersection"
     if not isinstance(value, Mapping | BaseModel):
@@ -71,10 +71,12 @@ def _form(value: object) -> str:
 
 
 def _column_form(value: object) -> str:
+    """Return which form of a part of a combination was meant, for errors."""
     return form if (form := _form(value)) in ("a cut", "a period") else "a column"
 
 
 def _reference_form(value: object) -> str:
+    """Return which form of a reference was meant, for errors."""
     return "levels" if isinstance(value, Mapping) else "a word"
 
 
