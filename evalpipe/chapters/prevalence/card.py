@@ -60,11 +60,13 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
     """Yield the declared and the observed prevalence for the head of the card; the latter of a binary outcome alone."""
     prior = results.prevalence
     if prior is not None:
-        stated = "stated" if prior.dataset is None else "estimated"
-        shares = _event_prevalence(
-            prior) if prior.levels is None else f"{stated} for each of {len(prior.levels)} levels" if (
-            len(prior.levels) > MOST_LEVELS) else ", ".join(f"{level}: {wording.share(prior.levels[level])}"
-                                                            for level in results.levels)
+        if prior.levels is None:
+            shares = _event_prevalence(prior)
+        elif len(prior.levels) <= MOST_LEVELS:
+            shares = ", ".join(f"{level}: {wording.share(prior.levels[level])}" for level in results.levels)
+        else:
+            verb = "stated" if prior.dataset is None else "estimated"
+            shares = f"{verb} for each of {len(prior.levels)} levels"
         yield "Declared prevalence", f"{shares} ({f'source: {prior.source}' if prior.source else 'source not stated'})"
     elif results.levels:
         yield "Declared prevalence", "not declared"
@@ -121,7 +123,7 @@ def _estimated_from(prior: Prior) -> str:
 
 
 def _limits_sentence(results: Results, prior: Prior) -> str:
-    """Return the sentence on how the limits of an estimated prevalence are made; empty of a stated one."""
+    """Return the sentence on how limits of a prevalence estimated from a dataset are made; empty of any other."""
     if prior.dataset is None or prior.level is None:
         return ""
     kind = f"Beta({', '.join(map(numbers.number, prior.beta))})" if prior.beta is not None else "Dirichlet"
@@ -166,6 +168,7 @@ def _tables(results: Results, dataset: str) -> Iterator[Table]:
     for e in estimates:
         measures.setdefault(_measure_key(e), {})[_prevalence_head(results, e)] = e
     weighed = {measure: by_head for measure, by_head in measures.items() if set(by_head) != {SAMPLE}}
+    # A measure without its last part, the model: the models of one measure stand together.
     order = list(dict.fromkeys(measure[:-1] for measure in weighed))
     lines = [weighed[measure] for measure in sorted(weighed, key=lambda measure: order.index(measure[:-1]))]
     heads = dict.fromkeys(_prevalence_head(results, e) for e in estimates if _measure_key(e) in weighed)
@@ -180,7 +183,7 @@ def _tables(results: Results, dataset: str) -> Iterator[Table]:
 
 
 def _measure_key(e: Estimate) -> Measure:
-    """Return what tells the measures of models apart, whatever the prevalence."""
+    """Return the key of a measure of a model, which is the same at any prevalence."""
     options = tuple((name, value) for name, value in e.params.items() if name != "prevalence")
     return e.metric, e.average, options, e.model
 
@@ -190,9 +193,11 @@ def _prevalence_head(results: Results, e: Estimate) -> str:
     prevalence, prior = e.params.get("prevalence"), results.prevalence
     if prevalence is None:
         return SAMPLE
-    declared = None if prior is None else prior.value if prior.levels is None else ", ".join(
-        f"{level} {prior.levels[level]:g}" for level in results.levels)
-    return f"A{wording.at_prevalence(prevalence)[1:]}{' (declared)' if prevalence == declared else ''}"
+    declared: float | str | None = None if prior is None else prior.value
+    if prior is not None and prior.levels is not None:
+        declared = ", ".join(f"{level} {prior.levels[level]:g}" for level in results.levels)
+    head = wording.capital(wording.at_prevalence(prevalence))
+    return f"{head} (declared)" if prevalence == declared else head
 
 
 def _measure_row(results: Results, by_head: Mapping[str, Estimate], heads: Iterable[str]) -> Row:
@@ -429,8 +434,8 @@ def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     """Yield a finding on each dataset with levels declared to be more or less frequent than in its rows."""
     for dataset in dict.fromkeys(observed.dataset for _, observed in rows):
         shares = [f"'{observed.level_of_outcome}' declared {share(declared.value)}, observed "
-                f"{observed_share(observed.value, observed.lower, observed.upper)}" for declared,
-                observed in rows if observed.dataset == dataset]
+                  f"{observed_share(observed.value, observed.lower, observed.upper)}"
+                  for declared, observed in rows if observed.dataset == dataset]
         text = (f"The declared prevalence differs from that of {dataset}: {joined(shares)}. Measures apply at the "
                 "observed prevalence unless they name another.")
         yield finding("note", weights.PRIOR, text, "prevalence")

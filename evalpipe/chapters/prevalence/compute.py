@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +33,7 @@ HELD_AT = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def with_prevalence(plan: Plan, samples: Sequence[Sample]) -> Plan:
-    """Return the plan with the prevalence of a dataset, once it is read, in place of each `UnreadShares`.
+    """Return the plan with the prevalence that a dataset gives, once that is read, in place of each stand-in for it.
 
     It is Beta or Dirichlet distributed, with the weighted counts of the rows as parameters: its mean is their share.
     Raises DataError where the rows lack a level, or cannot tell how uncertain their share is.
@@ -66,7 +65,8 @@ def _estimated_shares(plan: Plan, sample: Sample) -> tuple[tuple[float, ...], tu
             plan, f"all rows of dataset '{sample.dataset}' are in one cluster, so they cannot tell how uncertain the "
             "prevalence is")
     # Of clusters and importance weights, the level of which the rows tell least.
-    observations = min(map(_effective_observations, repeat(sample), is_level, shares))
+    observations = min(
+        _effective_observations(sample, rows, share) for rows, share in zip(is_level, shares, strict=True))
     return shares, tuple(of_level * (observations / total) for of_level in totals)
 
 
@@ -78,7 +78,7 @@ def _cannot_be_estimated(plan: Plan, message: str) -> DataError:
 
 
 def _check_distinct_labels(plan: Plan, dataset: str) -> None:
-    """Raise DataError for a measure at the prevalence of the dataset and at the very same number."""
+    """Raise DataError for a measure that is listed at the prevalence of the dataset and also at that very number."""
     labels = [entry.label for entry in plan.metrics]
     for entry in plan.metrics:
         if entry.prior.uncertain and labels.count(entry.label) > 1:
@@ -88,7 +88,7 @@ def _check_distinct_labels(plan: Plan, dataset: str) -> None:
 
 
 def _with_known_shares(part: Any, shares: tuple[float, ...]) -> Any:
-    """Return a part of a plan with the numbers in place of every `UnreadShares`; the same object where it has none."""
+    """Return a part of a plan with the ``shares`` in place of stand-ins for them; the same object where it has none."""
     if isinstance(part, UnreadShares):
         return part.known(shares)
     if isinstance(part, Mapping):

@@ -49,7 +49,7 @@ class UnreadShares:
         return f"that of {self.dataset}"
 
     def known(self, shares: tuple[float, ...]) -> float | tuple[float, ...] | list[float] | str:
-        """Return what takes the place of this, in its form, from the ``shares`` of all levels."""
+        """Return what takes the place of this stand-in, in its form, once the ``shares`` of all levels are known."""
         if isinstance(self.form, int):
             return shares[self.form]
         if self.form == "text":
@@ -108,6 +108,7 @@ def prior_plan(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> 
     declared = prevalence_plan(spec)
     uncertain = declared is not None and (declared.parameters is not None or declared.dataset is not None)
     if asked == "sample":
+        # An option that the declared prevalence fills is as uncertain as that is.
         from_spec = {option for option, key in metric.from_spec.items() if key == "prevalence"} - set(choice.options)
         return PriorPlan(uncertain=bool(from_spec) and uncertain)
     shares = declared.shares if asked == "declared" and declared is not None else _shares_of_levels(spec, asked)
@@ -116,7 +117,7 @@ def prior_plan(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> 
         shown = unread or _shares_text(levels(spec), shares)
         return PriorPlan(shares, shares, shown, uncertain and asked == "declared")
     shown = unread or shares[0]
-    if metric.within_classes:
+    if metric.within_classes:  # it is the same at any prevalence, so classes need no weights
         return PriorPlan(shares, shown=shown)
     return PriorPlan(shares, shares, shown, uncertain and asked == "declared")
 

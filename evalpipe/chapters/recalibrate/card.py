@@ -38,7 +38,7 @@ from evalpipe.chapters.compare.card import (
     verdict_of,
 )
 from evalpipe.chapters.equivocal.card import rows_compared
-from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion, raw
+from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion, has_rank_score
 from evalpipe.chapters.recalibrate.figures import curve_drawings, drawings
 from evalpipe.words import numbers
 
@@ -116,7 +116,8 @@ def _fit_blocks(results: Results, dataset: str) -> Iterator[Block]:
     for model in results.models:
         if model.name in {record.model for record in records}:
             yield _fit_table(results, dataset, model)
-    classes_given = any("prediction" in model.columns or raw(results, model.name) for model in results.models)
+    classes_given = any(
+        "prediction" in model.columns or has_rank_score(results, model.name) for model in results.models)
     cut = ("" if results.event is None or classes_given else
            " The threshold is the same before and after, so recalibration moves rows across it.")
     about = (f"Distinct predictions: on {dataset}, before → after. Clipped: rows whose probability was moved away "
@@ -242,9 +243,10 @@ def _fit_table(results: Results, dataset: str, model: ModelSummary) -> Table:
 
 
 def _method_text(record: Recalibration) -> str:
-    """Return a method with its options, unless its parameters say all of them, as those of a shift do."""
+    """Return a method with its options, but of a shift of prevalence without: its parameters say them all."""
     title = registry[record.method].title if record.method in registry else record.method
     plain = {name: value for name, value in record.options.items() if not isinstance(value, list)}
+    # A method fitted on the score says so, whatever its option asked for.
     plain |= {name: record.parameters[name] for name in plain if record.parameters.get(name) == "score"}
     options = "" if record.shifts else wording.options(plain)
     return f"{title} ({options})" if options else title

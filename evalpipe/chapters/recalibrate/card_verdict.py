@@ -65,7 +65,7 @@ def conclusion(results: Results, dataset: str, model: str) -> Conclusion:
 
     A method gains where the verdict on a proper loss is "better", as `PROPER_LOSSES` names them.
     """
-    if raw(results, model):
+    if has_rank_score(results, model):
         return Conclusion("recalibration gives it probabilities.", (
             "The score is a rank alone: it has no probabilities that those of its variants could be compared with.",))
     losses = _differences_of_losses(results, dataset, model)
@@ -74,7 +74,7 @@ def conclusion(results: Results, dataset: str, model: str) -> Conclusion:
     return Conclusion(headline, (*sentences, *_calibration_before(results, dataset, model)))
 
 
-def raw(results: Results, model: str) -> bool:
+def has_rank_score(results: Results, model: str) -> bool:
     """Tell whether a model gives a score without a scale, which only ranks rows."""
     return any(entry.name == model and "score" in entry.columns and entry.scale is None for entry in results.models)
 

@@ -93,17 +93,17 @@ def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
             problems.append(variant.problem(fault))
     if problems:
         raise DataError(*problems)
-    variants.samples = tuple(_with_variants_beside_models(sample, added[sample.dataset]) for sample in samples)
+    variants.samples = tuple(_with_variants_after_models(sample, added[sample.dataset]) for sample in samples)
     return variants
 
 
-def _with_variants_beside_models(sample: Sample, variants: dict[str, ModelAndPredictions]) -> Sample:
+def _with_variants_after_models(sample: Sample, variants: dict[str, ModelAndPredictions]) -> Sample:
     """Return a sample and its parts with the variants of each model after the model, by their names."""
     models: dict[str, Predictions] = {}
     for name, model in sample.models.items():
         models[name] = model
         models |= {key: predictions_on(sample) for key, (source, predictions_on) in variants.items() if source == name}
-    parts = {key: _with_variants_beside_models(part, variants) for key, part in sample.parts.items()}
+    parts = {key: _with_variants_after_models(part, variants) for key, part in sample.parts.items()}
     return replace(sample, models=MappingProxyType(models), parts=MappingProxyType(parts))
 
 
@@ -144,7 +144,7 @@ def _cross_fit(variant: _Variant, variants: Variants) -> dict[str, PredictionsOn
 
 
 def _cross_fitted_predictions(predictions: Predictions, _: Sample) -> Predictions:
-    """Return cross-fitted predictions, which are of the rows of one sample."""
+    """Return cross-fitted predictions as they are: they were made for the rows of the one sample that asks for them."""
     return predictions
 
 
@@ -230,7 +230,7 @@ def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | Non
     Ranks are those of the log odds where the model gives scores that a method maps to such, as probabilities round to
     ties near 0 and 1. What a method that only rises or falls rounds to one number keeps the order of the model.
     """
-    if model.stated is not None:
+    if model.stated is not None:  # rows stand for cells of a grid of scores
         return _recalibrated_cells(model, fits)
     score = _scores_of_fit(model)
     values = _by_own_fold([fit(model.probability, score) for fit in fits], folds)
@@ -247,17 +247,18 @@ def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | Non
 
 
 def _recalibrated_cells(model: Predictions, fits: Sequence[Fitted]) -> Predictions:
-    """Return recalibrated predictions of cells, whose rows are ranked together: by the mean of the cell's rows.
+    """Return recalibrated predictions of the cells of a grid of scores, each of which stands for the rows in it.
 
-    The least and the largest probability of a cell, ``ends`` [n, 2], are recalibrated by a map of one direction.
+    Cells are ranked by the probability at their score, ``stated``; ``probability`` is the mean of the rows of a cell,
+    and ``ends`` [n, 2] are the least and the largest of them, whose order a map that falls turns round.
     """
-    stated = recalibrated(replace(model, probability=model.stated, stated=None), fits)
+    at_score = recalibrated(replace(model, probability=model.stated, stated=None), fits)
     fit, score = fits[0], _scores_of_fit(model)
     ends = None
     if model.ends is not None:
         mapped = [fit(end, None if score is None else logit(end)) for end in model.ends.T]
         ends = np.stack([np.minimum(*mapped), np.maximum(*mapped)], axis=1)
-    return replace(stated, probability=fit(model.probability, score), stated=stated.probability, ends=ends)
+    return replace(at_score, probability=fit(model.probability, score), stated=at_score.probability, ends=ends)
 
 
 def _variant_predictions(

@@ -77,7 +77,7 @@ def drawings(results: Results, dataset: str) -> Iterator[Drawing]:
         quantile = context.variants(model.name, Reliability, "calibration_quantile")
         uniform = context.variants(model.name, Reliability, "calibration_uniform")
         diagrams = quantile if len(quantile) > 1 else uniform
-        if len(diagrams) > ("original" in diagrams):
+        if diagrams.keys() - {"original"}:
             yield from (_reliability_figure(context, model, *group) for group in enumerate(with_original(diagrams), 1))
         else:
             smooth = context.variants(model.name, ObservedPredictedSmooth)

@@ -64,7 +64,7 @@ class MethodChoice:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Read with `read`, write with `_written`."""
+        """Read a method, a mapping or a choice, and write it as a spec has it."""
         written = core_schema.plain_serializer_function_ser_schema(cls._written, info_arg=True)
         return core_schema.no_info_plain_validator_function(cls.read, serialization=written)
 

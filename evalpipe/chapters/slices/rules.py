@@ -142,8 +142,8 @@ def _check_named_disparity(draft: Draft, loc: Loc, name: str) -> Iterator[Proble
             hint = "name a measure of this evaluation instead"
             yield draft.tree.problem("not-for-task", message, *loc, hint=hint)
         return
-    outputs_of = {model: gives(keys, draft.spec.threshold) for model, keys in draft.models.items()}
-    without_classes = [model for model, gave in outputs_of.items() if "scores" in gave and "labels" not in gave]
+    by_model = {model: gives(keys, draft.spec.threshold) for model, keys in draft.models.items()}
+    without_classes = [model for model, outputs in by_model.items() if "scores" in outputs and "labels" not in outputs]
     if without_classes:
         message = f"{name} needs predicted classes, but the model '{without_classes[0]}' gives only 'score'"
         hint = "remove it, or give the model a 'scale', a 'threshold' or a 'prediction'"
