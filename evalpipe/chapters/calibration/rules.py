@@ -29,8 +29,9 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield from _windows_without_overlap(draft, spec.calibration.window)
     if spec.calibration.interval is not None and draft.readable(HERE, "interval"):
         yield from _unfit_interval(draft, spec.calibration.interval)
-    served = [gives(model) for model in draft.models.values()]
-    if served and len(served) == len(spec.models) and not any("probabilities" in needs for needs in served):
+    has_probabilities = any("probabilities" in gives(model) for model in draft.models.values())
+    # A model that cannot be read is not in the draft, and might give probabilities.
+    if draft.models and len(draft.models) == len(spec.models) and not has_probabilities:
         yield draft.tree.idle(
             "nothing-to-draw", "no model gives probabilities, so there are no figures of calibration", HERE, key=True,
             hint="name the column of a model's probabilities, or remove it")

@@ -140,7 +140,7 @@ def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) ->
         lead = f"Each model minus {baseline} on the same rows{limits}{' of the difference' if limits else ''}."
     lead += MARGINS if any(c.margin is not None for c in comparisons) else ""
     lead += rows_compared(results) if comparisons[0].baseline_dataset is None else ""
-    corrected = family(results, [c for c in comparisons if c.slice is None])
+    corrected = sentences_on_corrections(results, [c for c in comparisons if c.slice is None])
     return f"{lead} {corrected}" if corrected else lead
 
 
@@ -259,7 +259,7 @@ def _blocks_in_slices(results: Results, baseline: str, comparisons: Sequence[Com
             for c in rows), most=MOST_ROWS)
 
 
-def family(results: Results, comparisons: Sequence[Comparison]) -> str:
+def sentences_on_corrections(results: Results, comparisons: Sequence[Comparison]) -> str:
     """Return sentences on intervals, adjusted p-values and verdicts of tables; empty where no difference was tested.
 
     ``comparisons`` are the differences of the tables that share the text; those of each dataset are a family.
@@ -399,7 +399,7 @@ def _rows_by_pair(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
 
 
 def _section_anchor(results: Results, pair: Sequence[Comparison]) -> str:
-    """Return the anchor of the section that has a pair of models or of datasets, whose section is the second."""
+    """Return the anchor of the section of a pair: that of datasets is the second where models are compared too."""
     is_second = pair[0].baseline_dataset is not None and any(
         row.baseline_dataset is None and row.variant == "original" for row in results.comparisons)
     return "comparison-2" if is_second else "comparison-1"

@@ -50,7 +50,7 @@ class _Pair:
 
     @property
     def tested(self) -> tuple[Scope, Scope]:
-        """The two scopes, with the same rows where they can have them."""
+        """The two scopes as paired tests take them: where rows are streamed, in the same sample of rows."""
         if not self.same_rows:
             return self.first, self.second
         return self.dataset.beside_others(self.first), self.dataset.beside_others(self.second)
@@ -76,7 +76,7 @@ class _Compared:
 
     @property
     def family(self) -> tuple[object, ...]:
-        """The family of differences that p-values are adjusted in: those of one table of the card."""
+        """The key of the family that p-values are adjusted in: the differences of one table of the card."""
         row = self.row
         model = row.model if row.variant != row.baseline_variant else None
         return row.dataset, row.baseline_dataset, model, row.slice is None
@@ -139,7 +139,7 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
     first = pair.first.drawn(entry, pair.dataset.replicates)
     second = pair.second.drawn(entry, pair.other.replicates)
     if pair.same_rows and ranked_alike(pair.first, pair.second, entry):
-        second = first
+        second = first  # replicates from a grid could differ where the rankings do not
     undefined = sentence("undefined-for-one", because=entry.undefined)
     test_for = paired_test if pair.same_rows else two_proportions_test
     classes = [(None, None)] if entry.average != "none" else list(enumerate(pair.dataset.sample.levels))
@@ -147,7 +147,7 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
         values = (first, second) if k is None else (first.of_class(k), second.of_class(k))
         test = None if first.replicates is None else test_for(plan, *pair.tested, entry, k)
         if test is not None and pair.same_rows and pair.dataset.sample.streamed:
-            test = of_cells(plan, test, pair.first, pair.second, float(values[0].value - values[1].value))
+            test = _test_of_rows(plan, test, pair.first, pair.second, float(values[0].value - values[1].value))
         difference = tested(*values, plan.level, test, undefined)
         margin = plan.margin(entry) or 0.0
         p, p_zero = (math.nan if difference.test is None else p_of_verdict(difference.test.contrast, bound)
@@ -219,10 +219,7 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
 
 
 def ranked_alike(first: Scope, second: Scope, entry: MetricPlan) -> bool:
-    """Tell whether a measure depends on the order of rows alone, and two models order these alike, with the same ties.
-
-    Cells that replicates are drawn from may part the two differently.
-    """
+    """Tell whether a measure depends on the order of rows alone, which two models order alike, with the same ties."""
     if first.sample.task != "binary" or any(leaf.metric.needs != "scores" for leaf in entry.leaves):
         return False
     first_rows, second_rows = (scope.summary.ranked.rows for scope in (first, second))
@@ -230,11 +227,11 @@ def ranked_alike(first: Scope, second: Scope, entry: MetricPlan) -> bool:
     return bool(same_order and np.array_equal(first_rows.starts, second_rows.starts))
 
 
-def of_cells(plan: Plan, test: Test, first: Scope, second: Scope, value: float) -> Test | None:
-    """Return a test that was made on joint cells, for the difference ``value`` of the rows counted in them.
+def _test_of_rows(plan: Plan, test: Test, first: Scope, second: Scope, value: float) -> Test | None:
+    """Return a test made on rows counted in cells of a grid of scores, with the ``value`` of the rows themselves.
 
-    Its error is that of the cells, which are far narrower than scores vary. Counts of classes are those of the rows
-    where the cells end at the thresholds; None where these were not known when rows were counted.
+    The error of a difference stays that of the cells, which are far narrower than scores vary. Counts of predicted
+    classes are right only where cells end at the thresholds; None where these were not known when rows were counted.
     """
     if isinstance(test.contrast, Wald):
         return replace(test, contrast=replace(test.contrast, value=value))
@@ -253,11 +250,13 @@ def reportable_alike(first: Scope, second: Scope) -> bool:
 
 def _proportions(first: Summary, second: Summary, entry: MetricPlan, options: Mapping[str, Any]) -> Test | None:
     """Return the score test of two proportions on the same rows; None where their trials are not the same rows."""
-    (successes, trials), (others, other_trials) = (flags(summary, entry, options) for summary in (first, second))
+    (successes, trials), (other_successes, other_trials) = (
+        flags(summary, entry, options) for summary in (first, second))
     weight = first.floats
     if (trials != other_trials).any() or not (weight * trials).sum():
         return None
-    only_model, only_baseline = float(weight[successes & ~others].sum()), float(weight[others & ~successes].sum())
+    only_model = float(weight[successes & ~other_successes].sum())
+    only_baseline = float(weight[other_successes & ~successes].sum())
     exact_p, mid_p = mcnemar(only_model, only_baseline)
     details = {"only_model": int(only_model), "only_baseline": int(only_baseline), "p_exact": exact_p, "p_mid": mid_p}
     contrast = PairedProportions(only_model, only_baseline, float((weight * trials).sum()))
@@ -267,7 +266,7 @@ def _proportions(first: Summary, second: Summary, entry: MetricPlan, options: Ma
 def flags(summary: Summary, entry: MetricPlan, options: Mapping[str, Any]) -> tuple[Flags, Flags]:
     """Return whether each row is a success, and whether it is a trial, of a proportion: two arrays [n].
 
-    One row of each cell of the confusion matrix is counted alone; all rows of the cell count as it does.
+    All rows of a cell of the confusion matrix count alike, so one of each cell is asked, with a weight of its own.
     """
     rows = summary.rows
     cells = rows.codes * rows.levels + rows.predicted_codes

@@ -86,7 +86,7 @@ def _half_heights(plot: RowPanel) -> list[float]:
     """Return half of the height of each row in pixels, less the line beneath it; rows touch each other."""
     edges = [0.0]
     for middle in plot.middles:
-        edges.append(2 * middle - edges[-1])
+        edges.append(2 * middle - edges[-1])  # a row reaches as far below its middle as above it
     return [(min(below, plot.panel.height) - above - 2) / 2 for above, below in pairwise(edges)]
 
 

@@ -269,7 +269,7 @@ def cheaper(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Yield findings on models of which these data do not decide."""
+    """Yield findings on models of which these data do not decide whether they cost less than predicting one level."""
     for group in by_dataset(rows):
         text = (f"These data do not show that {with_verb(results, group, 'costs', 'cost')} less than "
                 f"{_one_level_for_all(results, group)}. Saved: {values_of(results, group)} a row.")

@@ -34,13 +34,13 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     return {
         "costs": [] if costs is None else [
             NamedCost(truth=truth, predicted=predicted, cost=cost) for (truth, predicted), cost in costs.named.items()],
-        "cost_references": [row for dataset in evaluated for row in _references(plan, dataset.sample)],
+        "cost_references": [row for dataset in evaluated for row in _costs_of_one_level(plan, dataset.sample)],
         "profit": [row for by_depth, _ in profits for row in by_depth],
         "best_profit": [best for _, best in profits],
     }
 
 
-def _references(plan: Plan, sample: Sample) -> Iterator[CostReference]:
+def _costs_of_one_level(plan: Plan, sample: Sample) -> Iterator[CostReference]:
     """Yield the mean cost of a row if one level is predicted for all, for each level; nothing without costs."""
     costs = plan.part(costs_plan)
     if costs is None:
@@ -56,19 +56,19 @@ def _references(plan: Plan, sample: Sample) -> Iterator[CostReference]:
 
 def _profit(plan: Plan, campaign: Campaign, dataset: Evaluated, model: str) -> tuple[list[Profit], BestProfit]:
     """Return the records of the profit of a model after each group of its ranked rows, and of the largest profit."""
-    drawn = _drawn(dataset, model)
-    columns = _columns(campaign, dataset.summaries[model, 0])
+    drawn = _profit_replicates(dataset, model)
+    columns = _columns_by_depth(campaign, dataset.summaries[model, 0])
     best = int(campaign.best(columns["profit"]))
-    by_depth = columns | {"best": columns["group"] == best} | _limits(campaign, drawn, plan.level)
+    by_depth = columns | {"best": columns["group"] == best} | _limits_by_depth(campaign, drawn, plan.level)
     about = {"dataset": dataset.sample.dataset, **dataset.sample.named(model)}
     return [
         Profit(**about, **{name: None if values is None else values[k].item() for name, values in by_depth.items()})
         for k in columns["group"]
-    ], BestProfit(**about, **_best(campaign, columns["profit"], best, drawn, plan.level))
+    ], BestProfit(**about, **_best_profit_fields(campaign, columns["profit"], best, drawn, plan.level))
 
 
-def _drawn(dataset: Evaluated, model: str) -> Floats | None:
-    """Return the profit in each replicate by depth, [B, groups + 1]; None where replicates tell no spread."""
+def _profit_replicates(dataset: Evaluated, model: str) -> Floats | None:
+    """Return the profit by depth in each bootstrap replicate, [B, groups + 1]; None where these tell no spread."""
     drawn = dataset.replicates.curves.get((model, "profit"))
     if drawn is None or dataset.sample.summary.clusters == 1:
         return None
@@ -76,7 +76,7 @@ def _drawn(dataset: Evaluated, model: str) -> Floats | None:
     return complete if len(complete) > 1 else None
 
 
-def _columns(campaign: Campaign, summary: Summary) -> dict[str, Values]:
+def _columns_by_depth(campaign: Campaign, summary: Summary) -> dict[str, Values]:
     """Return the columns [groups + 1] of the profit by depth, by the fields of `Profit`."""
     contacted, events = campaign.ranked(summary)
     profit = campaign.earned(contacted, events)
@@ -94,7 +94,7 @@ def _columns(campaign: Campaign, summary: Summary) -> dict[str, Values]:
     }
 
 
-def _limits(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str, Values | None]:
+def _limits_by_depth(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str, Values | None]:
     """Return limits of the profit at each depth, and the share of replicates in which it is the best, by field."""
     if drawn is None:
         return dict.fromkeys(("lower", "upper", "share_best"))
@@ -103,7 +103,9 @@ def _limits(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str,
     return {"lower": lower, "upper": upper, "share_best": times_best / len(drawn)}
 
 
-def _best(campaign: Campaign, profits: Floats, best: int, drawn: Floats | None, level: float) -> dict[str, object]:
+def _best_profit_fields(
+    campaign: Campaign, profits: Floats, best: int, drawn: Floats | None, level: float
+) -> dict[str, object]:
     """Return the fields of `BestProfit`: the best depth and the profit at it, with limits and less its optimism.
 
     ``profits`` are by depth [groups + 1], ``best`` is the index of the best, ``drawn`` has replicates [B, groups + 1].

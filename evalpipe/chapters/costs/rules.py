@@ -22,7 +22,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield problem("missing-key", "costs name levels, but 'outcome.levels' is missing", "costs", key=True,
                       hint="add 'levels: […, …]' to the outcome")
     if draft.levels and spec.task in CLASSES:
-        yield from _pairs(draft)
+        yield from _duplicate_pairs(draft)
     model_outputs = [gives(model) for model in draft.models.values()]
     without_scores = [outputs for outputs in model_outputs if "labels" in outputs and "scores" not in outputs]
     if spec.profit is not None and spec.task == "binary" and without_scores and len(without_scores) == len(spec.models):
@@ -31,7 +31,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield draft.tree.idle("nothing-to-rank", message, "profit", key=True, hint=hint)
 
 
-def _pairs(draft: Draft) -> Iterator[Problem]:
+def _duplicate_pairs(draft: Draft) -> Iterator[Problem]:
     """Report pairs of levels whose cost is declared twice."""
     pairs_so_far: set[tuple[str, str]] = set()
     for loc, cost in draft.entries(draft.spec.costs, "costs"):

@@ -46,7 +46,8 @@ def sections(results: Results) -> Iterator[Section]:
                 tables.append(_measures_table(results, dataset, swept))
             yield Section(f"marks-{number}", f"Marked thresholds on {dataset}", (Text(lead, "lead"), *tables),
                           part="decisions")
-        if any(True for kind in (MeasuresByPrevalence, RelatedMeasures) for _ in curves_of(results, dataset, kind)):
+        has_relations = any([*curves_of(results, dataset, kind)] for kind in (MeasuresByPrevalence, RelatedMeasures))
+        if has_relations:
             yield Section(f"relations-{number}", f"Relations between measures on {dataset}", (
                 Figures(partial(relations, results, dataset)),), part="decisions")
 

@@ -38,10 +38,10 @@ def rules(draft: Draft) -> Iterator[Problem]:
             yield draft.tree.idle("nothing-asked", "'curves' asks for nothing", "curves", key=True,
                                   hint=EXAMPLES.get(draft.spec.task, "remove it"))
         return
-    served_by_model = [gives(model, draft.spec.threshold) for model in draft.models.values()]
+    outputs_by_model = [gives(model, draft.spec.threshold) for model in draft.models.values()]
     if draft.spec.task == "binary" and curves.marks and draft.readable(*HERE):
-        yield from _marks(draft, curves.marks, served_by_model)
-    has_scores = not served_by_model or any("scores" in served for served in served_by_model)
+        yield from _marks(draft, curves.marks, outputs_by_model)
+    has_scores = not outputs_by_model or any("scores" in outputs for outputs in outputs_by_model)
     if draft.spec.task == "binary" and curves.groups is not None and not has_scores and draft.readable(*GROUPS):
         message = "'groups' has no effect: no model gives a probability or a score that ranks rows"
         yield draft.tree.idle("unused-groups", message, *GROUPS, key=True, hint="remove it")
@@ -49,15 +49,15 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield from _relations(draft, curves.relations)
     if curves.residuals and draft.readable(*RESIDUALS):
         diagnostics = curves.residuals if isinstance(curves.residuals, ResidualDiagnostics) else None
-        yield from _residuals(draft, diagnostics, served_by_model)
+        yield from _residuals(draft, diagnostics, outputs_by_model)
 
 
 def _residuals(
-    draft: Draft, diagnostics: ResidualDiagnostics | None, served_by_model: Sequence[frozenset[str]]
+    draft: Draft, diagnostics: ResidualDiagnostics | None, outputs_by_model: Sequence[frozenset[str]]
 ) -> Iterator[Problem]:
     """Check that there are residuals to show, and that their kinds and figures fit the task."""
     task = draft.spec.task
-    if task in CLASSES and served_by_model and not any("probabilities" in served for served in served_by_model):
+    if task in CLASSES and outputs_by_model and not any("probabilities" in outputs for outputs in outputs_by_model):
         message = "'residuals' has no effect: no model gives probabilities"
         yield draft.tree.idle("unused-residuals", message, *RESIDUALS, key=True, hint="remove it")
         return
@@ -77,20 +77,20 @@ def _residuals(
                 yield draft.tree.problem("not-for-task", message, *loc, hint="remove it")
 
 
-def _marks(draft: Draft, marks: tuple[float, ...], served_by_model: Sequence[frozenset[str]]) -> Iterator[Problem]:
-    """Check each mark, and that a model has curves to mark: ``served_by_model`` is what each model serves."""
-    has_rank_scores = any("scores" in served and "probabilities" not in served for served in served_by_model)
+def _marks(draft: Draft, marks: tuple[float, ...], outputs_by_model: Sequence[frozenset[str]]) -> Iterator[Problem]:
+    """Check each mark, and that a model has curves to mark; ``outputs_by_model`` are such as "scores", in any order."""
+    has_rank_scores = any("scores" in outputs and "probabilities" not in outputs for outputs in outputs_by_model)
     for index, mark in enumerate(marks):
         if math.isnan(mark):
             continue
         if mark in marks[:index]:
             yield draft.tree.problem("duplicate-mark", f"the threshold {mark:g} is marked twice", *HERE, index,
                                      hint="remove one of them")
-        elif not 0 <= mark <= 1 and served_by_model and not has_rank_scores:
+        elif not 0 <= mark <= 1 and outputs_by_model and not has_rank_scores:
             message = f"a marked threshold is a probability, from 0 to 1, got {draft.tree.show(*HERE, index)}"
             hint = f"did you mean {mark / 100:g}?" if 1 < mark <= 100 else None
             yield draft.tree.problem("out-of-range", message, *HERE, index, hint=hint)
-    if served_by_model and not any("scores" in served for served in served_by_model):
+    if outputs_by_model and not any("scores" in outputs for outputs in outputs_by_model):
         message = "'marks' has no effect: no model gives a probability or a score, so there are no curves"
         yield draft.tree.idle("unused-marks", message, *HERE, key=True, hint="remove it")
 

@@ -78,12 +78,15 @@ def _degrees_of_freedom(
         return None, sentence("fitted-elsewhere", dataset=fitted.on)
     if sample.weight_kind == "importance" or sample.cluster is not None:
         return None, sentence("importance-weights" if sample.weight_kind == "importance" else "dependent-rows")
-    return (fitted.parameters, None) if _means_are_shares(sample, probabilities) else (
+    return (fitted.parameters, None) if _sums_match_rows(sample, probabilities) else (
         None, sentence("means-differ"))
 
 
-def _means_are_shares(sample: Sample, probabilities: Floats) -> bool:
-    """Tell whether the probabilities of each level total the rows of that level, as a fit with intercepts has it."""
+def _sums_match_rows(sample: Sample, probabilities: Floats) -> bool:
+    """Tell whether the probabilities of each level sum to the rows of that level.
+
+    Those of a maximum-likelihood fit with intercepts do so on its own rows; without that the test does not hold.
+    """
     level_codes = np.where(sample.truth, 0, 1) if sample.task == "binary" else sample.truth
     rows_of_level = np.bincount(level_codes, sample.weights, probabilities.shape[1])
     weights = sample.weights[:, None]

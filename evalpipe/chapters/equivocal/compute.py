@@ -22,6 +22,7 @@ def reportable_rows(zone: ZonePlan, values: Floats, cuts: float | Floats | None 
         return np.asarray(values.max(axis=1) >= zone.min_probability)
     cut_of_row = np.asarray(cuts, float)
     distinct, cut_index = np.unique(cut_of_row, return_inverse=True)
+    # The ends are computed in decimals, so once for each distinct cut, and then taken for the rows.
     low, high = np.array([zone.ends(cut) for cut in distinct]).T[:, np.reshape(cut_index, cut_of_row.shape)]
     return np.asarray((values < low) | (values > high))
 

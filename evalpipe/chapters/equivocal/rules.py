@@ -85,7 +85,7 @@ def _without_reach(draft: Draft, loc: Loc, example: str) -> Iterator[Problem]:
 def _unused_by_all(draft: Draft) -> Iterator[Problem]:
     """Report the zone of the spec where no model has classes made from probabilities."""
     models = draft.models.values()
-    from_probabilities = [model for model in models if _no_classes(model) is None and "probabilities" in gives(model)]
+    from_probabilities = any(_why_no_classes(model) is None and "probabilities" in gives(model) for model in models)
     if models and not from_probabilities and draft.spec.recalibrate is None:
         message = "the equivocal zone has no effect: no model has classes made from probabilities"
         yield draft.tree.idle("unused-equivocal", message, "equivocal", key=True, hint="remove it")
@@ -93,13 +93,13 @@ def _unused_by_all(draft: Draft) -> Iterator[Problem]:
 
 def _unused(draft: Draft, loc: Loc, model: Model) -> Iterator[Problem]:
     """Report the zone of a model whose classes are in the data, or that has none."""
-    reason = _no_classes(model)
+    reason = _why_no_classes(model)
     if reason is not None:
         message = f"the equivocal zone of the model '{loc[1]}' has no effect: {reason}"
         yield draft.tree.idle("unused-equivocal", message, *loc, key=True, hint="remove it")
 
 
-def _no_classes(model: Model) -> str | None:
+def _why_no_classes(model: Model) -> str | None:
     """Return why a model has no classes that a zone could leave out; None where it has some."""
     if model.prediction is not None:
         return "'prediction' gives its predicted classes"

@@ -39,8 +39,8 @@ def warnings(_: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
     for sample in (dataset.sample for dataset in evaluated):
         if sample.folds is None or sample.cluster is None:
             continue
-        pairs = np.unique(np.stack([sample.cluster, sample.folds.codes]), axis=1)
-        split_clusters = int((np.bincount(pairs[0]) > 1).sum())
+        cluster_fold_pairs = np.unique(np.stack([sample.cluster, sample.folds.codes]), axis=1)
+        split_clusters = int((np.bincount(cluster_fold_pairs[0]) > 1).sum())
         if split_clusters:
             yield Warned.of("clusters-in-folds", dataset=sample.dataset, clusters=split_clusters)
 
@@ -81,7 +81,10 @@ def _spreads_of_measure(
 
 
 def _spread_fields(of_folds: list[float], absent: Sequence[Sentence], small: Sentence) -> dict[str, Any]:
-    """Return the fields on the values of folds; ``absent`` says for each fold why its value is NaN where it is."""
+    """Return the fields of a record on the values of folds, NaN where there is none, and on their spread.
+
+    ``absent`` says for each fold why it would have no value; ``small`` is the reason of folds with too few rows.
+    """
     defined = [value for value in of_folds if not math.isnan(value)]
     missing = [why for value, why in zip(of_folds, absent, strict=True) if math.isnan(value)]
     reason = sentence("folds-without-value", lacking=len(missing), folds=len(of_folds),

@@ -29,11 +29,11 @@ from evalpipe.card.tables import key_measures, shown, with_intervals, with_limit
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.compare.card import (
     COLUMNS,
-    family,
     is_recalibrated,
     margin_of,
     measured,
     notes,
+    sentences_on_corrections,
     test_name,
     verdict_of,
 )
@@ -161,7 +161,7 @@ def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> I
     if any(c.lower is not None for c in results.comparisons if is_recalibrated(c)):
         has_several = len({record.variant for record in records}) > 1
         choice = " They do not allow for choosing the best of several methods." if has_several else ""
-        tested = family(results, [c for c in _differences(results, dataset) if c.slice is None])
+        tested = sentences_on_corrections(results, [c for c in _differences(results, dataset) if c.slice is None])
         limits = (f"{with_intervals(results, limited=True)}. The intervals take the fitted recalibrators "
                   f"as fixed; a fit on other rows would differ.{choice} {tested}")
     yield f"Differences are recalibrated variant minus original on the same rows{limits}{rows_compared(results)}"
