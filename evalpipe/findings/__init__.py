@@ -42,11 +42,14 @@ ALONE = "The interval alone decides; corrected for all tests of the run, it does
 
 
 def with_findings(results: Results) -> Results:
-    """Return a copy of the results with their findings."""
-    stated = findings(results)
-    rows = [finding if finding.plugin else finding.model_copy(update={"text": ""}) for finding in stated]
+    """Return a copy of the results with their findings.
+
+    The rows that are stored lack sentences, which are made from the results again; those of a plugin keep them.
+    """
+    with_sentences = findings(results)
+    rows = [finding if finding.plugin else finding.model_copy(update={"text": ""}) for finding in with_sentences]
     complete = results.model_copy(update={"finding_rows": rows})
-    complete.__dict__["findings"] = stated  # as they would be made when they are asked for
+    complete.__dict__["findings"] = with_sentences  # so that they need not be made again in this run
     return complete
 
 
@@ -63,6 +66,7 @@ def findings(results: Results, *, plugins: bool = True) -> list[Finding]:
     for claim, borne_out in decided(claims_by_rule, results.intervals.level):
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
+            # The test of this claim alone would bear it out, the tests of all claims together do not.
             only_interval = not borne_out and (claim.p_value or 0) < error
             claims_of.setdefault((code_of[id(claim)], say, only_interval), []).append(claim)
     sentences = []
@@ -86,24 +90,24 @@ def with_texts(results: Results) -> list[Finding]:
         current = findings(results, plugins=False)
     sentences: dict[tuple[object, ...], list[str]] = {}
     for finding in current:
-        sentences.setdefault(_same_finding(finding), []).append(finding.text)
-    return [stated if stated.text else stated.model_copy(update={"text": _text_of(stated, sentences)})
-            for stated in results.finding_rows]
+        sentences.setdefault(_finding_key(finding), []).append(finding.text)
+    return [stored if stored.text else stored.model_copy(update={"text": _text_of(stored, sentences)})
+            for stored in results.finding_rows]
 
 
-def _same_finding(finding: Finding) -> tuple[object, ...]:
+def _finding_key(finding: Finding) -> tuple[object, ...]:
     """Return a key that is equal for the same finding, whatever its words and its weight."""
     return finding.code, finding.kind, finding.section, json_sha256(
         [part.model_dump() for part in finding.estimates])
 
 
-def _text_of(stated: Finding, sentences: Mapping[tuple[object, ...], list[str]]) -> str:
-    """Take the next sentence of a finding; without one, return what its rule checks and the outcome."""
-    unused = sentences.get(_same_finding(stated))
+def _text_of(stored: Finding, sentences: Mapping[tuple[object, ...], list[str]]) -> str:
+    """Take the next sentence of a stored finding; without one, return what its rule checks and the outcome."""
+    unused = sentences.get(_finding_key(stored))
     if unused:
         return unused.pop(0)
-    checked = next((rule.checks for rule in rules() if rule.name.replace("_", "-") == stated.code), stated.code)
-    return f"{checked.rstrip('.')}: {stated.kind}."
+    checked = next((rule.checks for rule in rules() if rule.name.replace("_", "-") == stored.code), stored.code)
+    return f"{checked.rstrip('.')}: {stored.kind}."
 
 
 def _by_weight(sentences: Iterable[Finding]) -> list[Finding]:

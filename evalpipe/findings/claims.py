@@ -65,12 +65,12 @@ class Claim:
 
 
 def p_beyond(row: Limited, bound: float) -> float:
-    """Return the p-value of the test that the true value of a row is ``bound``; see `p_against`."""
+    """Return the two-sided p-value, from its limits, of the test that the true value of a row is ``bound``."""
     return p_against(_number_with_limits(row), bound)
 
 
 def p_apart(first: Limited, second: Limited) -> float:
-    """Return the p-value of the test that the true values of two rows, from independent samples, are equal."""
+    """Return the two-sided p-value of the test that the true values of two rows, of independent samples, are equal."""
     return p_between(_number_with_limits(first), _number_with_limits(second))
 
 

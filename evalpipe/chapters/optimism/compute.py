@@ -89,7 +89,7 @@ def _fields(
         return fields
     optimism = float((defined[:, IN_SAMPLE] - defined[:, ORIGINAL]).mean())
     fields |= {"optimism": optimism, "corrected": float(np.clip(apparent - optimism, *bounds)), "status": "ok"}
-    least = int(np.ceil(2 * BEYOND / (1 - plan.level) - 1e-9))
+    least = int(np.ceil(2 * BEYOND / (1 - plan.level) - 1e-9))  # so many that BEYOND of them are beyond either limit
     reason = entry.unlimited(NOISE)
     if reason is None and len(defined) < least:
         reason = sentence("few-bootstrap-fits", fits=len(defined), level=plan.level, least=least)

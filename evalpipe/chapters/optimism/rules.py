@@ -25,12 +25,13 @@ def rules(draft: Draft) -> Iterator[Problem]:
             message = f"dataset '{name}' is 'trained_on', but its role is {role}"
             hint = "remove it, or evaluate the dataset: it is the evaluated rows that may be those of the training"
             yield draft.tree.problem("not-evaluated", message, "datasets", name, "trained_on", key=True, hint=hint)
+    evaluated = [name for name in trained if draft.spec.datasets[name].role == "evaluate"]
     for name, model in draft.models.items():
         if model.optimism is not None and draft.readable("models", name, "optimism"):
-            yield from _model(draft, name, [of for of in trained if draft.spec.datasets[of].role == "evaluate"])
+            yield from _check_model(draft, name, evaluated)
 
 
-def _model(draft: Draft, name: str, trained: list[str]) -> Iterator[Problem]:
+def _check_model(draft: Draft, name: str, trained: list[str]) -> Iterator[Problem]:
     """Report a model whose bootstrap fits are of no dataset or of several, or whose threshold is chosen by rows."""
     loc = ("models", name, "optimism")
     if len(trained) != 1:

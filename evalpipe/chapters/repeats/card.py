@@ -59,9 +59,8 @@ def sections(results: Results) -> Iterator[Section]:
 
 def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
     """Yield how many fits a model has, and which of them the card shows."""
-    shown = {(len(repeated.files), file_name(repeated.files[0])): repeated
-             for repeated in results.repeated if repeated.model == model.name}
-    for count, name in shown:
+    of_model = (repeated.files for repeated in results.repeated if repeated.model == model.name)
+    for count, name in dict.fromkeys((len(files), file_name(files[0])) for files in of_model):
         yield "Fits", f"{count}, of which this card shows {name}, the first by name; all are under Repeated fits"
 
 
@@ -172,7 +171,7 @@ def _more_measures(rows: Sequence[object]) -> str:
 
 
 def _row_with_widest_spread(results: Results, comparison: Comparison) -> Repeat | None:
-    """Return the measure over fits of that compared model whose fits differ more; None where neither has several."""
+    """Return the record of the compared model whose fits differ more in the measure; None where neither has several."""
     measure = (comparison.dataset, comparison.metric, comparison.params, comparison.average)
     rows = [row for row in single_values(results) if row.model in (comparison.model, comparison.baseline)
             and (row.dataset, row.metric, row.params, row.average) == measure]
@@ -252,7 +251,7 @@ def _roc_figure(results: Results, repeated: RepeatedModel, place: int) -> Drawin
 
 
 def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
-    """Yield the figure of the values of fits in each measure that is one number; ``place`` is as in `figures`."""
+    """Yield the figure of the values of fits in each measure that is one number; ``place`` is that of the model."""
     drawn_rows = [row for row in rows if row.mean is not None and row.class_ is None]
     if not drawn_rows:
         return

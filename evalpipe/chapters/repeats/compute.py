@@ -81,6 +81,7 @@ def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
     summaries = summaries_of(narrowed, fits, dict.fromkeys(fits.models, (subset,)))
     replicates = draw(narrowed, fits, summaries, (subset,))
     scopes = [Scope(narrowed, fits, name, 0, subset, summaries[name, 0]) for name in fits.models]
+    # Numbers are computed by the entry of the narrowed plan, and named as the full plan lists it.
     for listed_as, entry in zip(plan.metrics, narrowed.metrics, strict=True):
         if scopes[0].serves(entry):
             scopes_of_fits = [scope.seen_by(entry) for scope in scopes]
@@ -95,7 +96,10 @@ def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
 
 
 def _plan_of_metrics_alone(plan: Plan) -> Plan:
-    """Return the plan reduced to the listed measures; those that can have limits get plain bootstrap replicates."""
+    """Return the plan reduced to the listed measures, without curves and bins, which no table of fits has.
+
+    Measures that can have limits get plain bootstrap replicates, in which all fits are measured on the same rows.
+    """
     metrics = tuple(
         entry if entry.unlimited(NOISE) is not None else replace(entry, method=FALLBACK) for entry in plan.metrics)
     return replace(plan, metrics=metrics, behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
@@ -113,7 +117,7 @@ def _all_fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
 
 
 def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dict[str, Any]:
-    """Return the fields of the record of a measure: its values over fits, their mean, and the limits of the mean.
+    """Return fields of a record: the values of a measure over ``fits``, their mean, its limits, and how they spread.
 
     ``k`` is the index of the class, where the measure is of one.
     """

@@ -60,7 +60,7 @@ def _rows_of_model(plan: Plan, sample: Sample, name: str) -> pl.DataFrame:
 def _typed_column(
     name: str, kind: pl.DataType, value: Values | pl.Series | str | float | None, n: int
 ) -> pl.Series:
-    """Return a column [n] of values, or of one value repeated for all rows."""
+    """Return a column [n] of a type: of the values of rows, or of one value, be it null, repeated for all of them."""
     import polars as pl
 
     if value is None or isinstance(value, str | float):
@@ -99,7 +99,8 @@ def _level_values(
     level_codes = np.arange(len(sample.levels))
     return {
         "truth": _level_names(sample, sample.truth),
-        **{chance_of(sample.levels[k]): None if probabilities is None else probabilities[:, k] for k in level_codes},
+        **{probability_column(sample.levels[k]): None if probabilities is None else probabilities[:, k]
+           for k in level_codes},
         "predicted": None if model.predicted is None else _level_names(sample, model.predicted, model),
         "residual": None if probabilities is None else 1 - probabilities[np.arange(sample.n), sample.truth],
         "confidence": None if probabilities is None else probabilities.max(axis=1),
@@ -137,7 +138,7 @@ NUMBERED = ("The row's number in its file, from 1, as the spec names no id; wher
 TRUTH = {"regression": "The true number.", "count": "The true count."}
 
 
-def chance_of(level: str) -> str:
+def probability_column(level: str) -> str:
     """Return the name of the column of a level's probability."""
     return f"probability of {level}"
 
@@ -179,7 +180,7 @@ def _level_columns(levels: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield name, type and meaning of the columns of an outcome of several levels."""
     yield "truth", "text", "The true level."
     for level in levels:
-        yield chance_of(level), "number", "The probability of this level; empty where the model gives none."
+        yield probability_column(level), "number", "The probability of this level; empty where the model gives none."
     yield "predicted", "text", "The predicted level; empty in the equivocal zone."
     yield "residual", "number", "1 − the probability of the true level."
     yield "confidence", "number", "The largest of the probabilities of the levels."

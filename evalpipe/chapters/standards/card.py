@@ -118,7 +118,8 @@ def _answered_tables(results: Results) -> Iterator[Table]:
         for item in standard.with_status("present"):
             anchors = {name: answer(results, name) for need in item.needs for name in need.split(" | ")}
             links = (Link(title_of(name), anchor) for name, anchor in anchors.items() if anchor is not None)
-            answers.append((item, tuple(piece for link in links for piece in (", ", link))[1:]))
+            with_commas = [piece for link in links for piece in (", ", link)]
+            answers.append((item, tuple(with_commas[1:])))
         if answers:
             yield _items_table(f"Present of {standard.title}", "Answered by", answers)
 

@@ -123,7 +123,7 @@ class _ReferenceSearch:
             self.spec.origin, self.loc, code, message, hint, (start, start + len(written)), written))
 
     def single(self, name: str, defined: Sequence[str]) -> str:
-        """Return the value of ``name`` in the reference or, where it names none, the only one there is."""
+        """Return the value of ``name`` in the reference or, where it names none, the only one ``defined``."""
         value = self.reference.options.get(name)
         if value is None and len(defined) == 1:
             return defined[0]
@@ -164,8 +164,9 @@ class _ReferenceSearch:
         named_options = {name: value for name, value in self.reference.options.items() if name not in WHERE}
         prevalence = named_options.pop("prevalence", None) if "prevalence" not in entry.params else None
         average = self.reference.options.get("average")
-        fits = all(entry.params.get(name) == value for name, value in named_options.items())
-        return fits and average in (None, entry.average) and (prevalence is None or self.taken_at(entry, prevalence))
+        has_options = all(entry.params.get(name) == value for name, value in named_options.items())
+        has_average = average in (None, entry.average)
+        return has_options and has_average and (prevalence is None or self.taken_at(entry, prevalence))
 
     def taken_at(self, entry: MetricPlan, prevalence: object) -> bool:
         """Tell whether a measure is at a ``prevalence``: "sample", "declared" or a number."""

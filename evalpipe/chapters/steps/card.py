@@ -188,10 +188,10 @@ def step_rows(results: Results, dataset: str) -> list[StepHistory]:
 
 
 def title_of(results: Results, row: StepHistory) -> str:
-    """Return the title of the measure of a history, with its options where histories differ in them."""
+    """Return the title of a measure by step, with all its options where histories of that measure differ in them."""
     forms = {tuple(other.params.items()) for other in results.steps if other.metric == row.metric}
-    shown_params = row.params if len(forms) > 1 else {k: v for k, v in row.params.items() if k == "prevalence"}
-    return names_of(results).measure(row.metric, shown_params, row.average)
+    prevalence = {name: value for name, value in row.params.items() if name == "prevalence"}
+    return names_of(results).measure(row.metric, row.params if len(forms) > 1 else prevalence, row.average)
 
 
 def end_of(results: Results, row: StepHistory) -> str | None:

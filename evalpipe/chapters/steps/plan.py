@@ -45,7 +45,8 @@ def steps_plan(spec: Spec) -> tuple[MetricPlan, ...]:
 def _add_distinct(distinct: list[MetricPlan], spec: Spec, choices: Iterable[MetricChoice]) -> None:
     """Append to the list the measures of the choices that have one value and are not in it yet."""
     for entry in (entry for choice in choices for entry in entries(spec, choice)):
-        distinct += [entry] if entry.average != "none" and entry not in distinct else []
+        if entry.average != "none" and entry not in distinct:
+            distinct.append(entry)
 
 
 def _usual_choices(spec: Spec, outputs: Collection[str]) -> Iterator[MetricChoice]:

@@ -44,10 +44,10 @@ def _check_column(draft: Draft, name: str, model: Model) -> Iterator[Problem]:
     column = model.step.column
     columns = {"the outcome's column": draft.spec.outcome.column, "the id column": draft.spec.id}
     columns |= {f"the column of '{key}'": getattr(model, key) for key in COLUMNS}
-    for column_name in (column_name for column_name, other_column in columns.items() if other_column == column):
-        message = f"{draft.tree.show(*column_loc)} is {column_name}"
+    role = next((role for role, other_column in columns.items() if other_column == column), None)
+    if role is not None:
+        message = f"{draft.tree.show(*column_loc)} is {role}"
         yield draft.tree.problem("same-column", message, *column_loc, hint="name the column that numbers the steps")
-        return
 
 
 def _check_metrics(draft: Draft, steps: StepMeasures) -> Iterator[Problem]:

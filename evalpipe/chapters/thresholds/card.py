@@ -153,9 +153,10 @@ def _measure_rows(results: Results, threshold: Threshold) -> Iterator[Row]:
     if threshold.metric is None:
         yield Row((KNOWN, *[Number("–")] * 4))
         return
-    names, aim = names_of(results), f"{threshold.rule.partition(' ')[0]}d"
+    names, aim = names_of(results), f"{threshold.rule.partition(' ')[0]}d"  # "maximized" or "minimized"
     measures: list[tuple[Threshold | Constraint, str]] = [(threshold, aim)]
-    for measure, requirement in measures + [(bound, _bound_text(bound)) for bound in threshold.constraints]:
+    measures += [(bound, _bound_text(bound)) for bound in threshold.constraints]
+    for measure, requirement in measures:
         metric = measure.metric or ""
         optimism = Number("–") if measure.optimism is None or measure.apparent is None else Number(
             numbers.signed(measure.optimism, numbers.decimals(measure.apparent)), None, None,

@@ -129,7 +129,7 @@ def _classification(
 
 
 def _recorded_score(model: Predictions, cut: float | None) -> float | None:
-    """Return the cut as a score of log odds; None of other scores, and of an infinite cut."""
+    """Return the cut that a record holds: a score of log odds, which must be finite; None of any other cut."""
     return cut if model.log_odds and cut is not None and math.isfinite(cut) else None
 
 
@@ -228,7 +228,7 @@ def _reachable_bounds(rule: RulePlan, measures: tuple[Floats, ...]) -> str:
     anywhere: list[str] = []
     for i, (entry, low, high) in enumerate(rule.bounds):
         others = replace(rule, bounds=tuple(bound for k, bound in enumerate(rule.bounds) if k != i)).conditions
-        kept, where = measures[i + 1][within_bounds(rule, measures, but=i)], f" where {others}" if others else ""
+        kept, where = measures[i + 1][within_bounds(rule, measures, left_out=i)], f" where {others}" if others else ""
         for reached, words, sentences in ((kept, where, where_kept), (measures[i + 1], "", anywhere)):
             defined = reached[~np.isnan(reached)]
             sides = [f"at most {defined.max():.4g}"] if len(defined) and math.isfinite(low) else []
@@ -275,14 +275,14 @@ def best(rule: RulePlan, swept: Summary) -> Best:
     return Best(np.where(count[..., 0] > 0, middle, NOWHERE), measures)
 
 
-def within_bounds(rule: RulePlan, measures: tuple[Floats, ...], but: int | None = None) -> Flags:
+def within_bounds(rule: RulePlan, measures: tuple[Floats, ...], left_out: int | None = None) -> Flags:
     """Tell which cuts have a value of the goal and keep to the bounds of a rule, shape [..., cuts].
 
-    ``but`` is the index of a bound to leave out.
+    ``left_out`` is the index of a bound that need not be kept.
     """
     allowed = ~np.isnan(measures[0])
     for index, ((_, low, high), measure) in enumerate(zip(rule.bounds, measures[1:], strict=True)):
-        if index != but:
+        if index != left_out:
             allowed &= (measure >= low - ROUNDING) & (measure <= high + ROUNDING)
     return allowed
 
@@ -297,15 +297,17 @@ def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) ->
     model = replace(model, predicted=None, source=None, folds=None)
     one_model = replace(sample, models=MappingProxyType({"m": model}), slicings=(), searched=())
     drawn = coarsened(plan, one_model) or one_model
-    how = design(plan, drawn)
-    rows = view(rows_of(drawn, drawn.models["m"]), how.unit, how.factor, drawn.weight, exact=plan.mode == "exact")
-    stack, all_rows = Stack((rows,)), how.sizes[None]
-    original, total = best(rule, sweep(Summary(rows.rows, rows.weights(all_rows)))), float(how.weights(all_rows).sum())
+    sampling = design(plan, drawn)
+    rows = view(
+        rows_of(drawn, drawn.models["m"]), sampling.unit, sampling.factor, drawn.weight, exact=plan.mode == "exact")
+    stack, all_rows = Stack((rows,)), sampling.sizes[None]
+    original = best(rule, sweep(Summary(rows.rows, rows.weights(all_rows))))
     # A measure that grows with the total weight is compared at the total of all rows.
+    total = float(sampling.weights(all_rows).sum())
     grows = any(entry.metric.extensive for entry in rule.measures)
     indices, gains = [], []
     for number, size in enumerate(blocks(plan.replicates)):
-        for counts in block_counts(how, number, size, plan.seed, f"{sample.dataset}/threshold"):
+        for counts in block_counts(sampling, number, size, plan.seed, f"{sample.dataset}/threshold"):
             for _, _, weights in stack.weights(Draws(counts), CELLS):
                 scaled = np.asarray(weights * (total / weights.sum(axis=-1, keepdims=True))) if grows else weights
                 replicate = best(rule, sweep(Summary(rows.rows, scaled)))

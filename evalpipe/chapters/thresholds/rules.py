@@ -204,11 +204,12 @@ def _has_rank_score(model: Model) -> bool:
 def _unused_threshold(draft: Draft) -> Iterator[Problem]:
     """Report a threshold of the spec that no model would use: a rule without scores, or a probability for ranks."""
     threshold = draft.spec.threshold
-    free = {name: model for name, model in draft.models.items() if model.threshold is None and model.prediction is None}
-    ranks = [name for name, model in free.items()
+    without_threshold = {
+        name: model for name, model in draft.models.items() if model.threshold is None and model.prediction is None}
+    ranks = [name for name, model in without_threshold.items()
              if _has_rank_score(model) and "probabilities" not in all_give(model, draft.spec.recalibrate)]
     if isinstance(threshold, ThresholdRule):
-        has_no_use = len(ranks) == len(free) if threshold.bayes is not None else not free
+        has_no_use = len(ranks) == len(without_threshold) if threshold.bayes is not None else not without_threshold
         if draft.models and has_no_use:
             reason = ", or its score is a rank alone" if threshold.bayes is not None else ""
             message = ("this rule would choose nothing: every model gives predicted classes or has a threshold of its "

@@ -128,7 +128,7 @@ def control(results: Results) -> Iterator[Claim]:
 def shift(results: Results) -> Iterator[Claim]:
     """Whether so many nights in a row lie on one side of the centre as the spec takes for a shift."""
     for line in results.trend.lines:
-        is_beyond_limits = line.position in ("above", "below")  # beyond its limits, which is told already
+        is_beyond_limits = line.position in ("above", "below")  # which is told already
         if results.trend.shift is not None and line.run >= results.trend.shift and not is_beyond_limits:
             yield Claim(line, shifted)
 

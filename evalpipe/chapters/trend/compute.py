@@ -31,7 +31,7 @@ Key = tuple[object, ...]
 
 
 class Point(NamedTuple):
-    """A number of a night."""
+    """A measure of a model in one nightly run: its value, limits, standard error and number of rows."""
 
     value: float | None
     lower: float | None
@@ -65,6 +65,7 @@ def earlier_of(trend: Trend) -> tuple[EarlierNight, ...]:
     """Return the earlier nights of a trend, as results hold them."""
     columns = [(_key_of_line(line), zip(line.value, line.lower, line.upper, line.standard_error, line.n, strict=True))
                for line in trend.lines]
+    # Each column has a point for each night, the oldest first, so one is taken from all columns for each.
     by_night = [{key: Point(*next(points)) for key, points in columns} for _ in trend.nights]
     return tuple(map(EarlierNight, trend.nights, by_night))
 
@@ -171,7 +172,7 @@ def _run_length(values: Sequence[float | None], centre: float) -> int:
 
 
 def _point(value: float | None, lower: float | None, upper: float | None, level: float | None, n: int) -> Point:
-    """Return the point of an estimate of a night; without an interval it has no standard error, and of NaN no value."""
+    """Return the numbers of an estimate; without an interval it has no standard error, and of NaN no value."""
     if value is None or math.isnan(value) or lower is None or upper is None or level is None:
         return Point(None if value is None or math.isnan(value) else value, None, None, None, n)
     return Point(value, lower, upper, (upper - lower) / (2 * NormalDist().inv_cdf((1 + level) / 2)), n)
@@ -184,7 +185,7 @@ def _key_of_line(line: TrendLine) -> Key:
 def _estimate_key(
     dataset: str, model: str, variant: str, metric: str, params: Mapping[str, object], average: str | None
 ) -> Key:
-    """Return the key of a measure of a model and dataset, by which it is found on other nights."""
+    """Return the key of a measure of a model on a dataset, by which nightly runs are joined."""
     return (dataset, model, variant, metric, json.dumps(params, sort_keys=True), average)
 
 
