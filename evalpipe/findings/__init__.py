@@ -62,15 +62,15 @@ def findings(results: Results, *, plugins: bool = True) -> list[Finding]:
     claims_by_rule |= claims_of_plugins(results) if plugins else {}
     error = 1 - results.intervals.level
     code_of = {id(claim): name.replace("_", "-") for name, claims in claims_by_rule.items() for claim in claims}
-    claims_of: dict[tuple[str, Say, bool], list[Claim]] = {}
+    claims_of_sentence: dict[tuple[str, Say, bool], list[Claim]] = {}
     for claim, borne_out in decided(claims_by_rule, results.intervals.level):
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
             # The test of this claim alone would bear it out, the tests of all claims together do not.
             only_interval = not borne_out and (claim.p_value or 0) < error
-            claims_of.setdefault((code_of[id(claim)], say, only_interval), []).append(claim)
+            claims_of_sentence.setdefault((code_of[id(claim)], say, only_interval), []).append(claim)
     sentences = []
-    for (code, say, only_interval), claims in claims_of.items():
+    for (code, say, only_interval), claims in claims_of_sentence.items():
         for repetition, finding in enumerate(say(results, [claim.row for claim in claims])):
             text = f"{finding.text} {ALONE}" if only_interval else finding.text
             with_code = finding.model_copy(update={"code": code, "text": text})

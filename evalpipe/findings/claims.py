@@ -112,6 +112,7 @@ def _plugin_claims(plugin: Plugin, results: Results) -> list[Claim]:
     wrapped: dict[Say, Say] = {}  # one for each function, so that rows of the same claim share a sentence
 
     def as_plugin(say: Say | None) -> Say | None:
+        """Return a function that says the same in the plugin's name, the same one for the same ``say``."""
         return None if say is None else wrapped.setdefault(say, partial(_said_by_plugin, plugin, say))
 
     return [replace(claim, say=as_plugin(claim.say), otherwise=as_plugin(claim.otherwise)) for claim in claims]

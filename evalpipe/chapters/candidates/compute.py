@@ -10,7 +10,7 @@ import numpy as np
 from evalpipe.chapters.candidates.plan import candidates_plan
 from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
 from evalpipe.chapters.desirability import compute_scale as scale
-from evalpipe.chapters.desirability.compute import described, desirability_of, judged, scores
+from evalpipe.chapters.desirability.compute import described, desirability_of, desirability_of_values, scores
 from evalpipe.results import Warned
 from evalpipe.words.sentences import sentence
 
@@ -102,7 +102,7 @@ def _least_within_error(goal: GoalPlan, value: object, error: float, d: float) -
     ends = (value - error, value + error)
     # Between its points a custom curve is straight, so it is least at a point or at an end.
     inside = [point for point in goal.shape.get("values", ()) if ends[0] < point < ends[1]]
-    return float(np.nanmin(judged(goal, [value, *ends, *inside])))
+    return float(np.nanmin(desirability_of_values(goal, [value, *ends, *inside])))
 
 
 def _goal_record(column: GoalColumn, rows: CandidateRows, k: int) -> CandidateGoal:

@@ -23,7 +23,7 @@ AXES = 2
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of the candidates."""
+    """Yield the problems of a table of candidates: no goals that rank it, and names of what no goal judges."""
     if draft.spec.candidates is None or not draft.readable("candidates"):
         return
     yield from _needs_predictions(draft)

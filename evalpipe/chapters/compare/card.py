@@ -202,7 +202,7 @@ def _only_model(names: Names, comparisons: Iterable[Comparison]) -> str | None:
 
 
 def measured(comparison: Comparison, *, test: bool = True) -> tuple[Cell, ...]:
-    """Return cells of a difference, its interval, its p-value with the name of the test, and the adjusted p-value."""
+    """Return cells of a difference, its interval, its p-value, with the ``test`` named or not, and the adjusted one."""
     number, p = difference_number(comparison), numbers.p_value(comparison.p_value)
     has_test_name = test and comparison.test is not None
     return (replace(number, interval=None), number.interval or "–",

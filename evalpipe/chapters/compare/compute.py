@@ -123,6 +123,7 @@ def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
     compare = plan.compare
     for dataset in evaluated:
         for name, model in dataset.sample.models.items():
+            # A variant is compared with the model that was recalibrated.
             baseline = model.source or (compare.baseline if compare is not None else None)
             if baseline not in (None, name):
                 references = {scope.number: scope for scope in dataset.scopes(baseline or "")}

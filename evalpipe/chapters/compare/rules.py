@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of comparisons."""
+    """Yield the problems of `compare`: nothing to compare with, and margins of measures that are not listed."""
     compare, measures = draft.spec.compare, draft.measures
     if compare is None or not draft.readable("compare"):
         return

@@ -193,6 +193,7 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
         panel.band(_shares(rows), [row.lower or 0.0 for row in rows], [row.upper or 0.0 for row in rows], series.ink)
 
     def ring(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
+        """Mark the largest profit of a model; return the box of the mark, which labels keep clear of."""
         rows = profits[series.name]
         best = next(k for k, row in enumerate(rows) if row.best)
         x, y = _shares(rows)[best], rows[best].profit

@@ -39,7 +39,7 @@ class Campaign:
         terms = plan.part(profit_plan)
         if terms is None:
             return None
-        return cls(terms, sample.weight_kind != "importance", float(sample.weights.sum()))
+        return cls(terms, whole=sample.weight_kind != "importance", total=float(sample.weights.sum()))
 
     def ranked(self, summary: Summary) -> tuple[Floats, Floats]:
         """Return the rows contacted after each group, and the events among them, each [..., groups + 1]."""

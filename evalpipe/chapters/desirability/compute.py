@@ -42,7 +42,7 @@ STEPS = 200
 """Points along the curve of a goal, beside its limits."""
 
 
-def judged(goal: GoalPlan, x: ArrayLike) -> Floats:
+def desirability_of_values(goal: GoalPlan, x: ArrayLike) -> Floats:
     """Return the desirability of values [...] in a goal; NaN of a missing value, unless the goal says what that counts.
 
     NaN too beyond the points of a goal that asks for an error there.
@@ -58,7 +58,7 @@ def desirability_of(goal: GoalPlan, x: Scalar | None) -> float:
     """
     if x is None:
         return np.nan if goal.rule.missing is None else goal.rule.missing
-    return goal.of_level(x) if goal.rule.kind == "category" else float(judged(goal, x))
+    return goal.of_level(x) if goal.rule.kind == "category" else float(desirability_of_values(goal, x))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class JudgedModels:
         sample = self.evaluated.sample
         return {"dataset": sample.dataset, **sample.named(name)}
 
-    def rare(self, name: str, goals: Iterable[GoalPlan]) -> list[Sentence | None]:
+    def reasons_of_few_clusters(self, name: str, goals: Iterable[GoalPlan]) -> list[Sentence | None]:
         """Return for each goal with a measure why limits from few clusters cover too seldom; None where they do not."""
         all_rows = self.evaluated.scope(name, 0, self.evaluated.summaries[name, 0])
         return [reason for goal in goals if goal.entry is not None
@@ -188,7 +188,7 @@ def _desirability_replicates(plan: Plan, evaluated: Evaluated, names: tuple[str,
         if goal.entry is not None:
             entry_index = plan.entries.index(goal.entry)
             for m, name in enumerate(names):
-                drawn[m, k] = judged(goal, evaluated.replicates.metrics[name, 0, entry_index])
+                drawn[m, k] = desirability_of_values(goal, evaluated.replicates.metrics[name, 0, entry_index])
     return drawn
 
 
@@ -200,7 +200,8 @@ def _uncertainty_fields(
         return {}
     clusters, level = models.clusters, models.plan.level
     units = models.evaluated.sample.summary.n if clusters is None else clusters
-    drawn = Drawn(value, replicates, units, clustered=clusters is not None, rare=models.rare(name, goals))
+    rare = models.reasons_of_few_clusters(name, goals)
+    drawn = Drawn(value, replicates, units, clustered=clusters is not None, rare=rare)
     limited = drawn.limited(level, lambda _, known, level: percentile_limits(known, level), excludes=None)
     return limited.fields(level) | {"undefined_replicates": limited.missing}
 
@@ -318,7 +319,7 @@ def _values_for_curve(models: JudgedModels, k: int) -> list[float]:
 def described(goal: GoalPlan, spread: list[float]) -> Goal:
     """Return the record of a goal with its curve, over its limits and the ``spread`` of all values."""
     x = np.empty(0) if goal.rule.kind == "category" else _curve_values(goal, spread)
-    d = judged(goal, x) if len(x) else x
+    d = desirability_of_values(goal, x) if len(x) else x
     return Goal(
         goal=goal.name, kind=goal.rule.kind, **goal.subject, shape=dict(goal.shape), weight=goal.rule.weight,
         missing=goal.rule.missing, x=x.tolist(), desirability=d.tolist(),

@@ -34,7 +34,7 @@ _LIMITS = {
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of the goals."""
+    """Yield the problems of each goal: of its measure, subject, form and limits, and of a repeated one."""
     first: dict[tuple[str, ...], Loc] = {}
     for loc, goal in draft.entries(draft.spec.desirability, "desirability"):
         entry, faults = _measure(draft, loc, goal)

@@ -32,8 +32,8 @@ from evalpipe.chapters.gates.compute_sequence import (
     Nights,
     agreement,
     evidence,
+    evidence_after_last,
     gathered,
-    last,
     recent,
     threshold,
 )
@@ -220,8 +220,8 @@ class Sequences:
         between, rule = limits[0].agreement, self.plan.part(sequence_plan)  # of the values, so the same for each limit
         # A gate fails by the limit that is missed most clearly, and passes once every limit is clearly kept.
         return GateSequence(
-            evidence=max(last(limit.logs.against, self.needed) for limit in limits),
-            kept=min(last(limit.logs.kept, self.needed) for limit in limits),
+            evidence=max(evidence_after_last(limit.logs.against, self.needed) for limit in limits),
+            kept=min(evidence_after_last(limit.logs.kept, self.needed) for limit in limits),
             recent=max(float(recent(limit.logs.against, self.needed)) for limit in limits),
             threshold=self.needed, level=rule.level, alarms=self.alarms, basis=rows[0].basis,
             nights=max(len(limit.days) for limit in limits), waiting=max(limit.waiting for limit in limits),

@@ -88,10 +88,10 @@ def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: M
     Rows must be independent, each counted once or by its frequency, and neither predictions nor thresholds may have
     been fitted on them. ``k`` is the index of a class, None of a measure of all classes.
     """
-    kind = evidence_kind(entry)
     # Differences of log losses are far from their bounds.
     near_bounds = other is None or entry.metric.name != "log_loss"
-    bounded = kind == "rows" or (kind == "losses" and k is None and near_bounds) or (kind == "cells" and other is None)
+    bounded = {"rows": True, "losses": k is None and near_bounds, "cells": other is None, None: False}[
+        evidence_kind(entry)]
     models = [model] if other is None else [model, other]
     by_classes, between_nights = entry.metric.needs == "labels", plan.part(sequence_plan).between_nights
     return (
@@ -191,7 +191,7 @@ def evidence_row(
 
 
 def data_of(results: Results, dataset: str) -> str | None:
-    """Return the hash of the rows of a dataset of results; None for data in memory."""
+    """Return the hash of a dataset's rows, by which a run on the same data is seen; None for data in memory."""
     where = next((summary.where for summary in results.datasets if summary.name == dataset), None)
     return data_sha256([file for file in results.inputs if file.dataset == dataset], where)
 

@@ -255,7 +255,7 @@ After 30 nights far below a limit, 11 as far above it take the evidence down aga
 
 
 def staked(night: int) -> float:
-    """Return the share of the stake, below 1, on falls that begin on a night or before; nights count from 1."""
+    """Return how much of a stake of 1 is bet on falls that begin on a night or before; nights count from 1."""
     return AT_ONCE + (1 - AT_ONCE) * (1 - 1 / math.sqrt(1 + night / NIGHTS)) if night else 0.0
 
 
@@ -307,7 +307,7 @@ def recent(logs: Floats, needed: float) -> Floats:
     return np.asarray(exp(log_wealth).mean(axis=-1))
 
 
-def last(nights: Floats | Sequence[Sequence[float]], needed: float) -> float:
+def evidence_after_last(nights: Floats | Sequence[Sequence[float]], needed: float) -> float:
     """Return the evidence after the last night, from the log e-values of nights [nights, bets]; 1 before the first."""
     return float(process(np.asarray(nights, float), needed)[-1]) if len(nights) else 1.0
 

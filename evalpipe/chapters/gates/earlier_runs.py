@@ -39,7 +39,7 @@ class Tonight:
 
     @classmethod
     def of(cls, results: Results) -> Tonight:
-        """Return the night of a run from its results: its day, its spec and the hashes of its data."""
+        """Return what tells the night of a run from others: its day, its spec and the hashes of its data."""
         datasets = {dataset.name for dataset in results.datasets}
         return cls(results.as_of, results.spec_sha256, frozenset(
             (file.dataset, file.sha256) for file in results.inputs if file.dataset in datasets))

@@ -42,7 +42,7 @@ OPPOSED = (("min_increase", "min_decrease"), ("min_increase", "max_decrease"), (
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of gates: none that cannot be answered gets past."""
+    """Yield the problems of each gate: of what it judges, its limits, reference and scope, and of a repeated one."""
     yield from _nights(draft)
     for loc, gate in draft.entries(draft.spec.gates, "gates"):
         yield from chain(_subject(draft, loc, gate), _limits(draft, loc, gate), _against(draft, loc, gate),

@@ -34,7 +34,7 @@ WORDS = ("sample", "declared")
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of the declared prevalence."""
+    """Yield the problems of the declared prevalence: of its form, its sum and the dataset that gives it."""
     task, declared, problem = draft.spec.task, draft.spec.prevalence, draft.tree.problem
     if task not in CLASSES or declared is None or not draft.readable(*HERE):
         return

@@ -181,6 +181,7 @@ def _fit_recalibrator(
     stage = f"{sample.dataset}/{variant.name}/{'all' if fold is None else fold}"
 
     def resampled(times: int) -> Iterable[Values]:
+        """Yield weights of the rows to fit on in so many bootstrap replicates."""
         for weights in replicate_weights(draw_design, times, variant.plan.seed, stage):
             yield weights[:, kept]
 
@@ -304,6 +305,7 @@ def _recalibrated_numbers(
 ) -> Predictions:
     """Return recalibrated numbers, also of fits without the row; raises _UnfitError of counts not above zero."""
     def mapped(numbers: Values | None) -> Floats | None:
+        """Return predicted numbers recalibrated, each by the fit of its row's fold; None where there are none."""
         return None if numbers is None else _by_own_fold([fit(numbers) for fit in fits], folds)
 
     predicted, left_out = mapped(model.predicted), mapped(model.left_out)

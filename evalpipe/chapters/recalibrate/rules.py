@@ -31,7 +31,7 @@ HERE: Loc = ("recalibrate",)
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of what is fitted on which rows."""
+    """Yield the problems of recalibration: datasets without use, methods, and models that they do not fit."""
     recalibrate = draft.spec.recalibrate
     if recalibrate is None or not draft.readable(*HERE):
         yield from _unused_datasets(draft, None)

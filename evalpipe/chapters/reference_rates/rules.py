@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of reference rates."""
+    """Yield the problems of reference rates: of the measure of each, and two of one name and measure."""
     names: set[tuple[str, ...]] = set()
     for loc, rate in draft.entries(draft.spec.reference_rates, "reference_rates"):
         entry, faults = known_value(draft, loc, rate, "a reference rate is one value of each model")

@@ -150,6 +150,7 @@ def as_wide(results: Results, rows: Sequence[Repeat]) -> Iterator[Finding]:
 
 def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Yield findings on measures in which another fit of the same model may reverse a difference."""
+    # By id, for rows cannot be keys.
     widest = {id(row): fits for row in rows if (fits := _row_with_widest_spread(results, row)) is not None}
     for pair in grouped(rows, lambda row: (row.dataset, row.model, row.baseline, widest[id(row)].model)):
         names, first = names_of(results), pair[0]

@@ -98,6 +98,7 @@ def _slice_table(
     counts = frozenset(metric.name for metric in results.metrics if metric.is_whole)
 
     def row(name: str, labels: Slice | None) -> Row:
+        """Return the row of a slice, or of all rows where ``labels`` is None: its sizes and its measures."""
         size, estimates = by_slice.size(labels), [by_slice.at(model.name, labels, measure) for measure in measures]
         head = (name, "–" if size is None else numbers.count(size.n),
                 "–" if size is None or size.events is None else numbers.count(size.events))

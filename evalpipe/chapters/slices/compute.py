@@ -259,7 +259,7 @@ def _bias_of_range(largest_range: Limited) -> float | None:
 
 def _ratio_limits(value: float, replicates: Floats, level: float) -> tuple[float, float] | None:
     """Return limits of the ratio of the smallest to the largest value, from the range of their logarithms."""
-    if value <= 0:
+    if value <= 0:  # it has no logarithm
         limits = percentile_limits(replicates, level)
         return None if limits is None else (0.0, max(limits[1], 0.0))
     # The range of the logarithms is minus the logarithm of that ratio, so its limits turn round on the way back.

@@ -22,7 +22,7 @@ MOST = 12
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of standards."""
+    """Yield the problems of standards: of one named twice, and of items that do not apply."""
     names: list[str] = []
     is_single = not isinstance(draft.tree.get("standards"), list)  # one that stands alone is in no list
     for index, rule in enumerate(draft.spec.standards or ()):

@@ -30,7 +30,7 @@ def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def check_references(plan: Plan, samples: Sequence[Sample]) -> None:
-    """Raise DataError with every reference to a slice that no row is in."""
+    """Raise DataError with every reference in a text to a slice that no row is in, which the data alone tell."""
     problems = []
     for number in plan.part(statement_plan).numbers:
         sample = next(sample for sample in samples if sample.dataset == number.dataset)

@@ -66,7 +66,7 @@ def statement_plan(spec: Spec, metrics: Sequence[MetricPlan], models: Mapping[st
 
 
 def _stated_values(spec: Spec) -> dict[str, Any]:
-    """Return the stated values by the keys of `results.statement`, with the texts of files."""
+    """Return what people wrote for the card, by the keys of `results.statement`, with the texts of files."""
     texts = {loc[1:]: prose.text for loc, prose in spec.texts.items()}
     card = spec.card
     return {

@@ -86,7 +86,7 @@ class _ReferenceCheck:
         yield from self.check_slice()
 
     def problem(self, code: str, message: str, guess: str | None, hint: str) -> Problem:
-        """Return a problem of the reference, which is named in full where its text has no places of its own."""
+        """Return a problem at the place of the reference in its text; a ``guess`` of a name replaces the hint."""
         start, written = self.reference.start, self.reference.written
         hint = f"did you mean '{guess}'?" if guess else hint
         span = start, start + len(written)

@@ -265,6 +265,7 @@ def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], st
     results = context.results
 
     def draw(plot: Panel, panel_number: int) -> None:
+        """Draw the lines of all models in one measure, and on top the best step of each."""
         pairs = with_series(context.series, measures[panel_number])
         for series, row in pairs:
             steps, values = list(map(float, row.steps)), list(map(or_nan, row.values))

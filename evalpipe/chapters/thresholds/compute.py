@@ -120,6 +120,7 @@ def _classification(
     threshold = model.threshold_at(choice.cut)
 
     def classify(predictions: Predictions) -> Predictions:
+        """Return predictions with classes by the chosen cut or, cross-fitted, by the cut of each row's fold."""
         classified = predictions.classified(choice.cut if cut_of_row is None else cut_of_row)
         return replace(classified, cuts=cut_of_row, threshold=threshold, cut=choice.cut)
 

@@ -57,6 +57,7 @@ class ThresholdRule(Sparse):
 
 
 def _form(value: object) -> str:
+    """Return which form of a threshold was meant, so that an error speaks of that form alone."""
     return "a rule" if isinstance(value, Mapping | BaseModel) else "a number"
 
 

@@ -183,8 +183,8 @@ def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
 def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Yield the finding that there are too few nights for limits."""
     most = max(line.counted for line in lines)
-    how_many = "there is no earlier night" if not most else f"there are {earlier_nights(most)}" if most > 1 else (
-        f"there is {earlier_nights(most)}")
+    verb = "are" if most > 1 else "is"
+    how_many = f"there {verb} {earlier_nights(most)}" if most else "there is no earlier night"
     text = f"Whether this night is unusual is not known: limits need {results.trend.min_nights} nights, and {how_many}."
     yield finding("note", weights.UNCHECKED, text, "trend", lines)
 

@@ -271,6 +271,7 @@ def _variance_between_nights(nights: Sequence[CountedNight], unit_variance: floa
     It is where the weighted squares of the distances from the centre sum to the nights less one: Paule & Mandel (1982).
     """
     def excess(between: float) -> float:
+        """Return by how much the weighted squares are above the nights less one; it falls as ``between`` grows."""
         centre, weights = _weighted_centre(nights, unit_variance, between)
         squares = (weight * (night.value - centre) ** 2 for night, weight in zip(nights, weights, strict=True))
         return math.fsum(min(square, FURTHEST**2) for square in squares) - (len(nights) - 1)

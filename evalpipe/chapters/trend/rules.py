@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of the trend."""
+    """Yield the problems of the trend: of the day and the ledger that it needs, its measures and its baseline."""
     trend = draft.spec.trend
     if trend is False or draft.spec.alone or not draft.readable("trend"):
         return

@@ -46,6 +46,7 @@ class Control(Sparse):
 
 
 def _form(value: object) -> str:
+    """Return which form of a setting was meant, so that an error speaks of that form alone."""
     return "a flag" if value is None or isinstance(value, bool) else "a mapping"
 
 

@@ -16,7 +16,7 @@ from evalpipe.chapters.gates.compute_sequence import (
     REACH,
     RECENT,
     SHARES,
-    last,
+    evidence_after_last,
     of_a_proportion,
     process,
     recent,
@@ -103,8 +103,8 @@ def test_recent_nights_are_heard_again() -> None:
 
 def test_the_last_of_no_nights_is_one() -> None:
     nights = of_a_proportion(np.array([200, 190]), np.array(300), 0.75, -1).against
-    assert last([], 20) == 1
-    assert last(nights.tolist(), 20) == process(nights, 20)[-1]
+    assert evidence_after_last([], 20) == 1
+    assert evidence_after_last(nights.tolist(), 20) == process(nights, 20)[-1]
 
 
 @pytest.mark.nightly

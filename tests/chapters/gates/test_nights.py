@@ -15,7 +15,14 @@ import yaml
 
 import evalpipe
 from chapters.gates.sentences import sentence_of
-from evalpipe.chapters.gates.compute_sequence import SHARES, last, of_a_mean, of_a_proportion, of_a_ratio, of_a_value
+from evalpipe.chapters.gates.compute_sequence import (
+    SHARES,
+    evidence_after_last,
+    of_a_mean,
+    of_a_proportion,
+    of_a_ratio,
+    of_a_value,
+)
 from evalpipe.ledger import tables
 from evalpipe.ledger.nights import evidence_before
 from evalpipe.ledger.place import LedgerPlace
@@ -98,8 +105,9 @@ def test_the_evidence_in_the_results_is_that_of_the_nights(tmp_path: Path) -> No
         assert row.against == pytest.approx(logs[-1].against.tolist(), rel=1e-12)  # of the same two products
     sequence = only(results).sequence
     assert sequence is not None
-    assert sequence.evidence == pytest.approx(last([one.against.tolist() for one in logs], 20), rel=1e-12)
-    assert sequence.kept == pytest.approx(last([one.kept.tolist() for one in logs], 20), rel=1e-12)
+    against, kept = ([getattr(one, side).tolist() for one in logs] for side in ("against", "kept"))
+    assert sequence.evidence == pytest.approx(evidence_after_last(against, 20), rel=1e-12)
+    assert sequence.kept == pytest.approx(evidence_after_last(kept, 20), rel=1e-12)
 
 
 def test_twenty_rows_do_not_decide(tmp_path: Path) -> None:
@@ -129,10 +137,10 @@ def test_average_precision_needs_nights_of_100_events(tmp_path: Path) -> None:
         {"metric": name, "min": 0.3, "on": "sequence"} for name in ("average_precision", "kappa")]}
     for sizes, waiting in (((180, 180), [2, 0]), ((400, 400), [0, 0])):
         root = tmp_path / str(sizes[0])
-        *_, last = (night(root, number, data(number, n=n), **keys) for number, n in enumerate(sizes))
-        assert [gate.sequence and gate.sequence.waiting for gate in last.gates] == waiting
+        *_, evidence_after_last = (night(root, number, data(number, n=n), **keys) for number, n in enumerate(sizes))
+        assert [gate.sequence and gate.sequence.waiting for gate in evidence_after_last.gates] == waiting
         if waiting[0]:
-            assert "that takes 100 of the rarer outcome" in sentence_of(last.gates[0])
+            assert "that takes 100 of the rarer outcome" in sentence_of(evidence_after_last.gates[0])
 
 
 def test_a_pass_asks_that_recent_nights_agree(tmp_path: Path) -> None:
@@ -305,8 +313,8 @@ def test_the_evidence_of_each_kind_is_that_of_its_rows(tmp_path: Path) -> None:
     gate = results.gates[-1].sequence
     assert gate is not None
     evidence = of_a_value(area.value or 0.0, error, 0.8, -1)
-    assert gate.evidence == pytest.approx(last([evidence.against.tolist()], gate.threshold), rel=1e-9)
-    assert gate.kept == pytest.approx(last([evidence.kept.tolist()], gate.threshold), rel=1e-9)
+    assert gate.evidence == pytest.approx(evidence_after_last([evidence.against.tolist()], gate.threshold), rel=1e-9)
+    assert gate.kept == pytest.approx(evidence_after_last([evidence.kept.tolist()], gate.threshold), rel=1e-9)
     for row, night_evidence in zip(results.evidence, expected, strict=False):
         # Sums of 400 terms in another order.
         assert row.against == pytest.approx(night_evidence.against.tolist(), rel=1e-9, abs=1e-12)
