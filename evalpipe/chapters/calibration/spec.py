@@ -42,7 +42,7 @@ class Window(SpecPart):
 
     @property
     def moved_by(self) -> float:
-        """The step, as written or half the width."""
+        """The step by which windows move: as written, or half the width."""
         return self.width / 2 if self.step is None else self.step
 
     @property

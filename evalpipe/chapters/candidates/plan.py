@@ -145,7 +145,7 @@ def _goal_column(declared: CandidateTable, goal: GoalPlan, index: int, table: Da
 
 
 def _key_of_goal(mapping: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
-    """Return the key of a mapping that names a goal's subject, under any of its names, as a tuple; empty without one.
+    """Return the key of a mapping that names a goal's subject, as a tuple to add to a location; empty without one.
 
     A characteristic may be called as a measure is: the name as in the spec comes first.
     """

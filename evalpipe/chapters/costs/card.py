@@ -90,12 +90,13 @@ def _cost_table(results: Results, dataset: str) -> Table:
                             for by_model in by_measure.values())))
         for model in results.models if any(model.name in by_model for by_model in by_measure.values())
     ]
-    # A reference is of the rows as they are, not weighed to a prevalence.
-    weighed = [any("prevalence" in e.params for e in by_model.values()) for by_model in by_measure.values()] or [False]
+    # A reference is of the rows as they are, not reweighted to a prevalence.
+    reweighted = [
+        any("prevalence" in e.params for e in by_model.values()) for by_model in by_measure.values()] or [False]
     for reference in (reference for reference in results.cost_references if reference.dataset == dataset):
         note = "cheapest without a model" if reference.cheapest else None
         cost = ranged(reference.cost, note=note)
-        rows.append(Row((f"Always {reference.level}", *("–" if is_weighed else cost for is_weighed in weighed))))
+        rows.append(Row((f"Always {reference.level}", *("–" if other_mix else cost for other_mix in reweighted))))
     columns = (Column("Predictions"), *(Column(measure, "num") for measure in by_measure or ("Cost",)))
     return Table(f"Cost of a row of {dataset}{with_limits(results, rows)}", columns, tuple(rows))
 

@@ -55,7 +55,10 @@ def rules(draft: Draft) -> Iterator[Problem]:
 def _residuals(
     draft: Draft, diagnostics: ResidualDiagnostics | None, outputs_by_model: Sequence[frozenset[str]]
 ) -> Iterator[Problem]:
-    """Check that there are residuals to show, and that their kinds and figures fit the task."""
+    """Check that there are residuals to show, and that their kinds and figures fit the task.
+
+    ``outputs_by_model`` are what models give, such as "probabilities"; ``diagnostics`` is None for the usual residuals.
+    """
     task = draft.spec.task
     if task in CLASSES and outputs_by_model and not any("probabilities" in outputs for outputs in outputs_by_model):
         message = "'residuals' has no effect: no model gives probabilities"

@@ -151,10 +151,11 @@ def _judged_models(plan: Plan, evaluated: Evaluated) -> JudgedModels:
     """Return the models and variants of a dataset, each judged in every goal."""
     names = tuple(evaluated.sample.models)
     measured = tuple(tuple(_value_in_goal(plan, evaluated, name, goal) for goal in plan.goals) for name in names)
-    d = np.array([
+    desirability = np.array([
         [_desirability_within_points(evaluated, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
         for name, row in zip(names, measured, strict=True)])
-    return JudgedModels(plan, evaluated, names, measured, d, _desirability_replicates(plan, evaluated, names, d))
+    replicates = _desirability_replicates(plan, evaluated, names, desirability)
+    return JudgedModels(plan, evaluated, names, measured, desirability, replicates)
 
 
 def _value_in_goal(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:

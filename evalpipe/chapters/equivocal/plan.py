@@ -58,7 +58,7 @@ def probability_zone_plan(spec: Spec, model: Model) -> ZonePlan | None:
 
 
 def _zone_plan(declared: float | Equivocal) -> ZonePlan:
-    """Return the zone of a number, which reaches to both sides, or of a mapping."""
+    """Return the plan of a declared zone: a number, which reaches to both sides of the threshold, or a mapping."""
     if not isinstance(declared, Equivocal):
         return ZonePlan(declared, declared)
     return ZonePlan(declared.below or 0.0, declared.above or 0.0, declared.min_probability)

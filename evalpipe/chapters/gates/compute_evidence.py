@@ -88,15 +88,14 @@ def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: M
     Rows must be independent, each counted once or by its frequency, and neither predictions nor thresholds may have
     been fitted on them. ``k`` is the index of a class, None of a measure of all classes.
     """
-    # Differences of log losses are far from their bounds.
+    # Differences of log losses are far from their bounds, so that bets on them would tell little.
     near_bounds = other is None or entry.metric.name != "log_loss"
-    bounded = {"rows": True, "losses": k is None and near_bounds, "cells": other is None, None: False}[
-        evidence_kind(entry)]
+    can_bet = {"rows": True, "losses": k is None and near_bounds, "cells": other is None, None: False}
     models = [model] if other is None else [model, other]
     by_classes, between_nights = entry.metric.needs == "labels", plan.part(sequence_plan).between_nights
     return (
-        bounded and not between_nights and one_value_a_row(plan, entry, k) and not sample.streamed
-        and all(_is_untouched_by(plan, sample, name, thresholded=by_classes) for name in models)
+        can_bet[evidence_kind(entry)] and not between_nights and one_value_a_row(plan, entry, k)
+        and not sample.streamed and all(_is_untouched_by(plan, sample, name, thresholded=by_classes) for name in models)
     )
 
 
@@ -132,6 +131,7 @@ def _loss_bounds(entry: MetricPlan) -> tuple[float, float]:
     """Return the least and the largest loss that a row can have, between which bets are bounded."""
     if entry.metric.name != "log_loss":
         return entry.metric.bounds(entry.params)
+    # Probabilities count as epsilon at least and 1 - epsilon at most.
     epsilon, base = float(entry.params["epsilon"]), entry.params["base"]
     unit = 1.0 if base == "e" else math.log(base)
     return -math.log1p(-epsilon) / unit, -math.log(epsilon) / unit

@@ -77,7 +77,7 @@ class Shortfalls:
 
 
 def _bets(values: Floats, counts: Floats, bound: float) -> Floats:
-    """Return the log e-values [..., bets] of bets on values [..., m], none of which is below minus the bound."""
+    """Return the log e-values [..., bets] of bets on values [..., m] of so many rows each, none below -``bound``."""
     sizes = [share / max(bound, LEAST_BOUND) for share in SHARES]
     return np.stack([(counts * log1p(size * values)).sum(axis=-1) for size in sizes], axis=-1)
 
@@ -150,13 +150,13 @@ def gathered(nights: Nights, least: float) -> Gathered:
     not matter, for that would choose nights with many events. The error is that of the nights' own errors or, where it
     is larger, of how far the nights differ.
     """
-    counts_night = ~np.isnan(nights.values) & (_expected_support(nights) >= least)
-    support = np.full(counts_night.shape, ENOUGH) if least else nights.support
-    rows, value = np.where(counts_night, nights.rows, 0.0), np.where(counts_night, nights.values, 0.0)
-    has_error = counts_night & (nights.errors > 0)
+    is_counted = ~np.isnan(nights.values) & (_expected_support(nights) >= least)
+    support = np.full(is_counted.shape, ENOUGH) if least else nights.support
+    rows, value = np.where(is_counted, nights.rows, 0.0), np.where(is_counted, nights.values, 0.0)
+    has_error = is_counted & (nights.errors > 0)
     night_totals = np.stack([
         rows, rows * value, np.where(has_error, rows * nights.errors, 0.0) ** 2, np.where(has_error, rows, 0.0),
-        np.where(counts_night, support, 0.0), counts_night, rows**2, rows**2 * value, (rows * value) ** 2])
+        np.where(is_counted, support, 0.0), is_counted, rows**2, rows**2 * value, (rows * value) ** 2])
     groups = Gathered(np.full(rows.shape, np.nan), np.full(rows.shape, np.nan))
     open_totals = np.zeros(night_totals.shape[:-1])
     for index in range(rows.shape[-1]):

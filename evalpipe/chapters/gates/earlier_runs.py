@@ -281,7 +281,7 @@ class ReferenceChange:
 
 
 def reference_changes(results: Results, before: EarlierRun | None) -> list[ReferenceChange]:
-    """Return the value that each verdict `against: last` compares with: ``before``, and when ``results`` replace it."""
+    """Return what each verdict `against: last` compares with: in the run ``before``, and then in ``results``."""
     new_reference = EarlierRun(results, RESULTS, b"")
     current_names = {former_name: name for name, former_name in results.renamed.items()}
     old_reference = None if before is None else replace(before, names=current_names)

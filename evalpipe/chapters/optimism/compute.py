@@ -54,7 +54,8 @@ def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
             yield Optimism(
                 dataset=sample.dataset, model=model, metric=entry.metric.name, average=entry.average,
                 params=entry.shown if level is None else entry.shown_of(k), class_=level, fits=len(fits),
-                n=scope.seen_by(entry).subset.n, **_fields(plan, entry, float(measured[0]), measured[1], bounds))
+                n=scope.seen_by(entry).subset.n,
+                **_optimism_fields(plan, entry, float(measured[0]), measured[1], bounds))
 
 
 def _values_of_fit(sample: Sample, fit: BootstrapFit, entries: Sequence[MetricPlan]) -> list[list[Floats]]:
@@ -71,7 +72,7 @@ def _values_of_fit(sample: Sample, fit: BootstrapFit, entries: Sequence[MetricPl
     return [*by_rows, out_of_bag]
 
 
-def _fields(
+def _optimism_fields(
     plan: Plan, entry: MetricPlan, apparent: float, of_fits: Floats, bounds: tuple[float, float]
 ) -> dict[str, Any]:
     """Return the fields of the record of a measure, from its values in the bootstrap fits, ``of_fits`` [B, 3].

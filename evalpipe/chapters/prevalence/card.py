@@ -216,7 +216,7 @@ STROKES = ("", "9 3", DASHES, "3 3", DOTS)
 
 
 def prevalence_figures(results: Results, dataset: str, *, first: bool = True) -> tuple[Drawing, ...]:
-    """Return the figures of predictive values of a dataset, with that of all prevalences the ``first`` time."""
+    """Return the figures of predictive values of a dataset; with the ``first`` dataset that of all prevalences too."""
     context = context_of(results, dataset)
     drawings = (prevalences_figure(context) if first else None, by_prevalence_figure(context),
                 by_rate_figure(context, "sensitivity"), by_rate_figure(context, "specificity"))

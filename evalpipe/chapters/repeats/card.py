@@ -185,7 +185,7 @@ def rows_of_fits(results: Results, repeated: RepeatedModel) -> list[Repeat]:
 
 
 def single_values(results: Results) -> Iterator[Repeat]:
-    """Yield the measures over fits that are one number and whose fits all have a value."""
+    """Yield the records of fits in measures that are one number, where every fit has a value."""
     yield from (row for row in results.repeats if row.mean is not None and row.class_ is None)
 
 

@@ -143,7 +143,7 @@ def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int
 def _spread_fields(
     spread: FitSpread, bounds: tuple[float, float], level: float, doubt: Sentence | None
 ) -> dict[str, Any]:
-    """Return the fields on the spread between and within fits, and limits of the mean and of a new fit, with status."""
+    """Return fields of a record on the spread between and within fits, and on limits of the mean and of a new fit."""
     parts = {
         "between": math.sqrt(spread.between), "within": math.sqrt(spread.within),
         "correlation": spread.shared / spread.within if spread.within else None,

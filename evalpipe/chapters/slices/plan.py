@@ -140,7 +140,7 @@ def disparity_measures(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[Met
 
 
 def _disparity_plans(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[DisparityPlan]:
-    """Yield each disparity with the measures it is computed from; one named after a measure once for each entry."""
+    """Yield each disparity with the measures that it is of; one named as a measure once for each entry of that."""
     measures = spec.measures
     unweighted = [entry for entry in (*metrics, *disparity_measures(spec, metrics)) if entry.prior == SAMPLE]
     for name in spec.slice_rules.disparities or ():

@@ -232,6 +232,7 @@ def _reachable_bounds(rule: RulePlan, measures: tuple[Floats, ...]) -> str:
         kept, where = measures[i + 1][within_bounds(rule, measures, left_out=i)], f" where {others}" if others else ""
         for reached, words, sentences in ((kept, where, where_kept), (measures[i + 1], "", anywhere)):
             defined = reached[~np.isnan(reached)]
+            # A measure with a lower bound is told at its highest, one with an upper bound at its lowest.
             sides = [f"at most {defined.max():.4g}"] if len(defined) and math.isfinite(low) else []
             sides += [f"at least {defined.min():.4g}"] if len(defined) and math.isfinite(high) else []
             if sides:

@@ -140,6 +140,7 @@ def _check_choosing_rows(draft: Draft, loc: Loc, rule: ThresholdRule) -> Iterato
             message = "this rule does not say which rows choose the threshold"
             hint = "add 'on: DATASET' or 'on: {folds: 10}'"
             yield draft.tree.problem("missing-key", message, *loc, key=True, hint=hint)
+        # The comparison is false where one of the two cannot be read and is NaN.
         case CutFolds(folds=folds), Folds(folds=other) if abs(other - folds) > 0:
             message = (f"recalibrators are cross-fitted in {other:,} folds and this threshold in {folds:,}, so rows "
                        "would help choose the threshold that classifies them")

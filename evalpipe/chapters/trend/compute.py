@@ -73,7 +73,7 @@ def earlier_of(trend: Trend) -> tuple[EarlierNight, ...]:
 def charted(plan: Plan, results: Results, earlier: Sequence[EarlierNight] | None) -> Results:
     """Return the results with their trend after ``earlier`` nights, the oldest first; as they are without a trend.
 
-    ``earlier`` is None where no ledger was read.
+    ``earlier`` is None where no ledger was read, so that the card can say so.
     """
     planned = plan.part(trend_plan)
     if planned is None:

@@ -86,5 +86,5 @@ class TrendKeys(SpecPart):
 
     @property
     def asked_trend(self) -> TrendRule | None:
-        """The trend that is asked for; None for none."""
+        """The trend that the spec asks for, with its defaults where that is `true`; None for none."""
         return TrendRule() if self.trend is True else self.trend or None

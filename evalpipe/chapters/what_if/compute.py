@@ -28,7 +28,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _counts_of_dataset(plan: Plan, dataset: Evaluated) -> WhatIf:
-    """Return the counts of events and others at or above each threshold, by model and slice of a dataset."""
+    """Return events (hits) and other rows (alarms) at or above each threshold, by model and slice of a dataset."""
     models = {name: model for name, model in dataset.sample.models.items()
               if model.probability is not None and model.zone is None}
     scopes = [scope for name in models for scope in dataset.scopes(name)]
