@@ -195,12 +195,12 @@ def unchecked(results: Results) -> Iterator[Claim]:
     has_reference = any(dataset.role == "reference" for dataset in results.datasets)
     compared = any(dataset.compared for dataset in results.datasets)
     reason = "no column to compare by" if has_reference else "no reference dataset"
-    looked_at = {
+    checks = {
         "groups of rows (no slices)": bool(results.slices or results.worst_slices),
         f"whether rows were in training ({reason})": compared,
         "how sure the numbers are (no intervals)": any(row.lower is not None for row in results.rows),
     }
-    yield from (Claim(what, not_checked) for what, looked in looked_at.items() if results.datasets and not looked)
+    yield from (Claim(what, not_checked) for what, was_done in checks.items() if results.datasets and not was_done)
 
 
 def no_gate(_: Results, __: Sequence[None]) -> Iterator[Finding]:

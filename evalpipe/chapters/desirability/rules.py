@@ -172,7 +172,7 @@ def _repeated(draft: Draft, loc: Loc, subject: tuple[str, ...], first: dict[tupl
 
 
 def _characteristic(draft: Draft, loc: Loc, goal: GoalRule, name: str) -> Iterator[Problem]:
-    """Report models that lack the characteristic, unless `missing` says what that counts, or have it wrong."""
+    """Report models that lack a characteristic, unless `missing` says what that counts, or have a wrong value of it."""
     lacking = [model for model, keys in draft.models.items() if name not in keys.characteristics]
     if lacking and (goal.missing is None or len(lacking) == len(draft.models)):
         yield _lacks(draft, (*loc, "characteristic"), lacking)

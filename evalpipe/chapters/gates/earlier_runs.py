@@ -95,6 +95,7 @@ def look_back(
 
     @cache
     def read(earlier: EarlierPlan | None, optional: bool) -> EarlierRun | NoEarlier | Problem:  # noqa: FBT001
+        """Read the run that a gate compares with, once for all gates: the reference without a plan of another run."""
         return (reference_for(tonight, folder, shown, nights) if earlier is None
                 else _read_earlier(earlier, optional=optional))
 

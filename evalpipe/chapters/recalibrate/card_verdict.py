@@ -80,13 +80,13 @@ def has_rank_score(results: Results, model: str) -> bool:
 
 
 def _differences_of_losses(results: Results, dataset: str, model: str) -> dict[str, list[Comparison]]:
-    """Return the differences over all rows of each proper loss, by its name, in the order of `PROPER_LOSSES`."""
+    """Return the differences over all rows by the name of the proper loss or, without any, of one in other units."""
     names = names_of(results)
     shifted = {record.variant for record in results.recalibration if record.shifts}
     rows = [
         c for c in results.comparisons
-        if is_recalibrated(c) and (c.dataset, c.model, c.slice, c.average, c.class_) == (dataset, model, *[None] * 3)
-        and "prevalence" not in c.params and c.variant not in shifted
+        if is_recalibrated(c) and (c.dataset, c.model) == (dataset, model) and c.variant not in shifted
+        and c.slice is None and c.average is None and c.class_ is None and "prevalence" not in c.params
     ]
     for metrics in PROPER_LOSSES:
         losses: dict[str, list[Comparison]] = {}

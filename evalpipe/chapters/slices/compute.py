@@ -93,28 +93,29 @@ class SliceValues:
     entry: MetricPlan
     k: int | None
 
-    def difference(self, number: int, base: int) -> tuple[Tested, Limited]:
+    def difference(self, number: int, reference_number: int) -> tuple[Tested, Limited]:
         """Return the difference of a slice from its reference, and its ratio to it, each with limits.
 
-        ``number`` and ``base`` are the numbers of the subsets of the slice and of the reference.
+        ``number`` and ``reference_number`` are the numbers of their subsets.
         """
-        if number not in self.scopes or base not in self.scopes:
+        if number not in self.scopes or reference_number not in self.scopes:
             code = "few-rows-in-slice" if number not in self.scopes else "few-rows-in-reference"
             return Tested(None, status="insufficient", reason=sentence(code)), Limited(None)
-        plan, first, second = self.scopes[number].plan, self.drawn[number], self._reference_values(number, base)
+        plan, first = self.scopes[number].plan, self.drawn[number]
+        second = self._reference_values(number, reference_number)
         test = None if first.replicates is None else two_proportions_test(
-            plan, self.scopes[number], self.scopes[base], self.entry, self.k)
+            plan, self.scopes[number], self.scopes[reference_number], self.entry, self.k)
         difference = tested(first, second, plan.level, test, first.undefined)
         if test is None and difference.test is not None and (_is_constant(first) or _is_constant(second)):
             difference = Tested(difference.value, status="degenerate", reason=CONSTANT, drawn=difference.drawn)
         return difference, ratio_limited(first / second, plan.level)
 
-    def _reference_values(self, number: int, base: int) -> Drawn:
+    def _reference_values(self, number: int, reference_number: int) -> Drawn:
         """Return the values of the reference; of all rows, number 0, in the replicates that the slice is drawn in."""
         slicing = self.scopes[number].subset.slicing
-        if base != 0 or slicing is None:
-            return self.drawn[base]
-        return self.drawn.get(all_rows_number(slicing), self.drawn[base])
+        if reference_number != 0 or slicing is None:
+            return self.drawn[reference_number]
+        return self.drawn.get(all_rows_number(slicing), self.drawn[reference_number])
 
 
 def _is_constant(value: Drawn) -> bool:
@@ -156,10 +157,10 @@ def _differences_of_measure(evaluated: Evaluated, values: SliceValues) -> Iterat
     for number, subset in enumerate(evaluated.subsets):
         if subset.slice is None:
             continue
-        base, reference = reference_of(evaluated, number)
-        if base == number:
+        reference_number, reference = reference_of(evaluated, number)
+        if reference_number == number:
             continue
-        difference, ratio = values.difference(number, base)
+        difference, ratio = values.difference(number, reference_number)
         yield SliceDifference(
             dataset=sample.dataset, **sample.named(values.scopes[0].model), slice=dict(subset.slice),
             reference=reference, metric=entry.metric.name, params=entry.shown, average=entry.average,

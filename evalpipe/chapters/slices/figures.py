@@ -82,6 +82,7 @@ def sliced(results: Results, dataset: str) -> Sliced:
 
 
 def _slice_key(labels: Slice | None) -> Key:
+    """Return the labels of a slice as a key; an empty one for all rows, which have none."""
     return tuple((labels or {}).items())
 
 

@@ -129,6 +129,7 @@ class _ReferenceSearch:
             return defined[0]
         if value is None:
             raise self.error("ambiguous-reference", f"which {name} is meant, {listed(defined)}?", f'add {name}="…"')
+        # Names of models and datasets have been checked with the spec; a level has not.
         label = level_text(value) if name == "class" else str(value)
         if label in defined:
             return label

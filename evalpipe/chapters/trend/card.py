@@ -227,14 +227,14 @@ def by_measure(lines: Sequence[TrendLine]) -> list[list[TrendLine]]:
 
 
 def tonight_of(line: TrendLine) -> str:
-    """Return the value of tonight with its interval as text."""
+    """Return the value of tonight, the last of a line, with its interval as text."""
     if line.value[-1] is None:
         return "undefined"
     return numbers.with_limits(line.value[-1], line.lower[-1], line.upper[-1])
 
 
 def limits_of(line: TrendLine) -> str:
-    """Return the control limits of tonight as text, such as "0.78 to 0.88"."""
+    """Return the control limits of tonight, the last of a line, as text, such as "0.78 to 0.88"."""
     if not line.limit_lower or line.limit_lower[-1] is None or line.limit_upper[-1] is None:
         return "none"
     lower, upper = line.limit_lower[-1], line.limit_upper[-1]
