@@ -286,6 +286,7 @@ def _shares_of_weightings(models: JudgedModels) -> Floats:
     The weights are uniform over all that sum to 1: a Dirichlet distribution with parameters 1, whatever was declared.
     """
     generator = stream(models.plan.seed, "weightings", len(models.goals))
+    # Exponential numbers over their sum, by which a weighted mean divides, are uniform over all weights that sum to 1.
     weights = generator.standard_exponential((constants.WEIGHTINGS, len(models.goals)))
     return np.asarray(scale.best(scale.overall(models.desirability[:, None, :], weights)).mean(axis=1))
 

@@ -47,7 +47,7 @@ class Numbers:
     def less_baseline(self, subject: Subject) -> Observed:
         """Return a model's number less the baseline's on the same rows, as the results compare them."""
         row = self._differences.get(subject.key)
-        if row is None:
+        if row is None:  # there is no number to compare, as in a slice of too few rows
             current = self.observed[subject.key]
             return Observed(None, status=current.status, reason=current.reason)
         baseline = self.observed.get(subject.model_copy(update={"model": row.baseline}).key)

@@ -258,7 +258,8 @@ def next_references(
 def has_another_reference(folder: Path, results: Results, fail_on: FailOn, *, without_ledger: bool) -> bool:
     """Tell whether an output folder has another reference than the run of ``results`` there left in it.
 
-    ``without_ledger`` says that references come from the folder alone; then its present one is compared too.
+    Then gates `against: last` would be judged anew. ``without_ledger`` says that references come from the folder alone;
+    then its present one is compared too.
     """
     last = next((gate for gate in results.gates if gate.against == "last"), None)
     if last is None:

@@ -93,7 +93,10 @@ def prevalence_plan(spec: Spec) -> PrevalencePlan | None:
 
 
 def unread_prevalence(spec: Spec, form: int | Literal["all", "list", "text"]) -> Any:
-    """Return a stand-in for the declared prevalence until its dataset is read; None where no dataset gives it."""
+    """Return a stand-in for the declared prevalence until its dataset is read; None where no dataset gives it.
+
+    ``form`` is what will take its place: the share of the level with an index, all shares, a list or a text of them.
+    """
     declared = spec.prevalence
     if declared is None or declared.from_ is None:
         return None

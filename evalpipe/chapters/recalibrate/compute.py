@@ -176,17 +176,18 @@ def _fit_recalibrator(
     variant: _Variant, sample: Sample, folds: Wholes | None = None, fold: int | None = None
 ) -> Fitted:
     """Fit the recalibrator on all rows of a sample, or on those outside one of its ``folds``, [n]."""
-    kept = np.arange(sample.n) if folds is None else np.flatnonzero(folds != fold)
+    rows_to_fit = np.arange(sample.n) if folds is None else np.flatnonzero(folds != fold)
     model, draw_design = sample.models[variant.model], design(variant.plan, sample)
     stage = f"{sample.dataset}/{variant.name}/{'all' if fold is None else fold}"
 
     def resampled(times: int) -> Iterable[Values]:
         """Yield weights of the rows to fit on in so many bootstrap replicates."""
         for weights in replicate_weights(draw_design, times, variant.plan.seed, stage):
-            yield weights[:, kept]
+            yield weights[:, rows_to_fit]
 
-    training = Training(sample.truth[kept], _recalibrator_input(sample, model)[kept], sample.weights[kept],
-                        resampled, values_at(_scores_of_fit(model), kept), raw=_is_rank_alone(model))
+    training = Training(
+        sample.truth[rows_to_fit], _recalibrator_input(sample, model)[rows_to_fit], sample.weights[rows_to_fit],
+        resampled, values_at(_scores_of_fit(model), rows_to_fit), raw=_is_rank_alone(model))
     try:
         return registry[variant.method.method].fit(training, **variant.method.options)
     except Unfit as fault:
