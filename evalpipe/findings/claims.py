@@ -32,7 +32,7 @@ registry: dict[str, Rule] = {}
 
 
 def rule(claims: Claims) -> Claims:
-    """Declare a rule: a function of the results that yields claims; the first line of its docstring says of what."""
+    """Declare a rule: a function of results that yields claims; the first docstring line says what it checks."""
     name = claims.__name__
     if name in registry and registry[name].claims.__module__ != claims.__module__:
         raise ValueError(f"two rules of findings are called {name!r}")

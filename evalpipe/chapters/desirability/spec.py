@@ -139,7 +139,7 @@ class GoalRule(SpecPart):
         usual = {"average": "macro", "prevalence": "sample"} | usual
         options = dict(self.metric.options)
         options |= {"average": average for average in self.metric.averages}  # noqa: B035 - there is one at most
-        options |= {"prevalence": at for at in self.metric.prevalences if at != "sample"}  # noqa: B035 - the same
+        options |= {"prevalence": share for share in self.metric.prevalences if share != "sample"}  # noqa: B035 - the same
         unusual = ", ".join(
             f"{name}={item:g}" if isinstance(item, int | float) and not isinstance(item, bool) else f"{name}={item}"
             for name, item in sorted(options.items()) if item != usual[name]

@@ -225,7 +225,7 @@ def checks(results: Results) -> Iterator[Check]:
 
 
 def called(names: Names, gate: Gate) -> str:
-    """Return the name of the number of a verdict for the terminal, after the name of the gate, if any."""
+    """Return for the terminal which number a verdict is on, after the name of the gate, if it has one."""
     return f"{'' if gate.name is None else f'{gate.name}, '}{names.scope(gate)}"
 
 

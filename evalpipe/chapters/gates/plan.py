@@ -74,7 +74,7 @@ class GatePlan:
 
     @property
     def document(self) -> dict[str, object]:
-        """What it is on, as JSON values, as far as data need not be seen for that: null stands for each there is."""
+        """What it is on, as JSON values, as far as known before data are seen; null where it is on each there is."""
         rule = self.rule
         return {
             "name": rule.name, "measures": [entry.document for entry in self.entries],

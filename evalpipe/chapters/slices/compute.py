@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -322,17 +322,17 @@ def worst_slices(plan: Plan, sample: Sample) -> Iterator[WorstSlice]:
 
 def _candidate_slices(plan: Plan, sample: Sample, depth: int) -> list[Candidate]:
     """Return every slice by up to ``depth`` columns that has enough rows for numbers, but not all rows."""
-    candidates, sizes = [], sample.observations
-    numbers = range(len(sample.searched))
-    for columns in (chosen for size in range(1, depth + 1) for chosen in combinations(numbers, size)):
+    candidates, observations = [], sample.observations
+    by_depth = (combinations(range(len(sample.searched)), size) for size in range(1, depth + 1))
+    for columns in chain.from_iterable(by_depth):
         codes = [sample.searched[column].codes for column in columns]
         # Rows with the same levels of all these columns have one number, of ``count``.
         combination, count = joint(*codes)
-        rows, first_row = np.bincount(combination, sizes, count), first_rows(combination, count)
+        rows, first_row = np.bincount(combination, observations, count), first_rows(combination, count)
         candidates += [
             Candidate(tuple((c, int(code[first_row[k]])) for c, code in zip(columns, codes, strict=True)), int(rows[k]))
             for k in range(count)
-            if plan.slices.enough(int(rows[k])) and rows[k] < sizes.sum()
+            if plan.slices.enough(int(rows[k])) and rows[k] < observations.sum()
         ]
     return candidates
 
