@@ -356,6 +356,7 @@ def _options_from_spec(spec: Spec, entry: Metric, level: str | None) -> dict[str
             options[option] = costs.matrix
         elif key == "prevalence" and spec.prevalence is not None:
             mean, level_index = spec.prevalence.mean, 0 if level is None else levels(spec).index(level)
-            level_mean = mean[level] if level is not None and isinstance(mean, dict) else mean
-            options[option] = unread_prevalence(spec, level_index) or level_mean
+            # Before its dataset is read, a prevalence has no mean.
+            options[option] = unread_prevalence(spec, level_index) or (
+                mean[level] if level is not None and isinstance(mean, dict) else mean)
     return options

@@ -144,7 +144,7 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     elif not must_be_in_memory and not fits_in_memory:
         reason = sentence("too-large", rows=most_rows, bytes=needed_bytes)
     elif not must_be_in_memory and most_rows > ROWS:
-        reason = sentence("too-many", rows=most_rows, most_rows=ROWS)
+        reason = sentence("too-many", rows=most_rows, most=ROWS)
     decided = StreamingPlan(_why_in_memory(plan, most_rows, blockers)) if reason is None else StreamingPlan(
         reason, _batch(plan, stored))
     _check_cluster(plan, decided, stored)
