@@ -203,9 +203,10 @@ def _outcome_columns(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.
 
 
 def _weighing_rows(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = True) -> pl.DataFrame:
-    """Return a table of the rows that have a weight above zero, sorted by all columns in turn, clusters as numbers.
+    """Return a table of the rows that have a weight above zero.
 
-    Without ``sort`` rows keep their order, and clusters their names.
+    Rows are sorted by all columns in turn and clusters become numbers, so that neither the order of rows nor the names
+    of clusters change a result. Without ``sort`` both stay, for rows that are read part by part.
     """
     table = pl.DataFrame(frame)
     if columns.rows.plan.weight is not None:

@@ -53,7 +53,10 @@ def _read(
 
 
 def _as_condition(value: Value) -> pl.Expr:
-    """Return the expression of a condition as a flag; raises WrongCondition for a value that is not true or false."""
+    """Return the expression of a condition as a flag, null for NULL, whose rows are left out as in SQL.
+
+    Raises WrongCondition for a value that is not true or false.
+    """
     if value.kind not in ("truth", "nothing"):
         message = f"is not a condition: its value is {KIND_WORDS[value.kind]}, not true or false"
         raise WrongCondition("bad-where", message, 'compare it with something, as in "age >= 18"')

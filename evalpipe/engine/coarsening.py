@@ -39,6 +39,9 @@ GRIDS = {0: (1,), 1: (512, 256, 128, 64, 32), 2: (256, 128, 64), 3: (64, 32)}
 """The cells to try for each of so many numbers that are put on grids, finest first. Of a number that is spread evenly
 over g cells, 1 / g^2 of the variance lies within cells: at most a thousandth."""
 
+MOST_SCORES = 512
+"""The most distinct scores of a model over the cells of several models."""
+
 FINE, LOST = 128, 1e-4
 """Of models that are drawn together: the parts that each score is cut into, and the share of the variance of each that
 may lie within cells, unless there would be more than `MERGED`."""
@@ -137,9 +140,12 @@ def originals(sample: Sample) -> dict[str, Predictions]:
 def _median_cut(
     sample: Sample, pattern: Wholes, numbers: Sequence[Floats], most: int, ends: Floats
 ) -> Coarse | None:
-    """Return at most ``most`` cells of rows of one pattern: those whose ``numbers`` vary most are halved (median cut).
+    """Return at most ``most`` cells of like rows, so that replicates draw cells instead of rows (median cut).
 
-    None where there are as many patterns.
+    ``pattern`` [n] numbers the combinations of truth and predicted classes; a cell has rows of one. From these it
+    starts, and halves the cell whose ``numbers``, the scores or predicted numbers of each model [n], vary most, until
+    a share of at most `LOST` of their variance lies within cells. No cell lies across one of the probabilities
+    ``ends``. None where there are ``most`` patterns or more.
     """
     if int(pattern.max()) >= most:
         return None
@@ -149,8 +155,8 @@ def _median_cut(
     intervals = _probability_intervals(sample, pattern, most, ends)
     cell_of_row, lost_share = alike(joint(pattern, *intervals)[0], codes, most, LOST)
     scores = [means(values, cell_of_row, sample.weights) for values in numbers]
-    # Cells of one model's neighbouring scores share a score, so that curves have few points; not across an end.
-    grid = [cut(score, GRIDS[1][0])[cell_of_row] for score in scores]
+    # Cells with neighbouring scores of a model share its score, so that curves have few points, but not across an end.
+    grid = [cut(score, MOST_SCORES)[cell_of_row] for score in scores]
     grid = [joint(part, cell)[0] for part, cell in zip(intervals, grid, strict=True)] if intervals else grid
     return Coarse(cell_of_row, _sample_of_cells(sample, cell_of_row, grid), lost_share)
 

@@ -252,8 +252,9 @@ def logit_bootstrap(
     """Return limits of a value inside (0, 1) from the spread of its replicates, symmetric on the logit scale.
 
     The logit of average precision is nearly normal where its own replicates are biased: Boyd, Eng & Page (2013). The
-    error is carried there by the delta method, as replicates may be 1; it is told by the ``rarest`` level, of which
-    few rows make it as uncertain as those of so few rows. None where fewer than two replicates are defined.
+    error is carried there by the delta method, as replicates may be 1. Its degrees of freedom are the rows of the
+    ``rarest`` level, or the ``clusters`` where these are fewer, minus one. None where fewer than two replicates are
+    defined.
     """
     units, correction = rarest, 1.0
     if clusters is not None:

@@ -176,7 +176,7 @@ class DatasetSource:
 
     @property
     def named_files(self) -> tuple[Source, ...]:
-        """The sources that are files: of the dataset itself, unless it is a query, and of predictions for its rows."""
+        """The files that the spec names: of the dataset, unless it is a query, of predictions, of bootstrap fits."""
         files = () if isinstance(self.source, QuerySource) else (self.source,)
         return (*files, *self.predictions.values(), *self.bootstrap.values())
 

@@ -307,7 +307,10 @@ class ScoreGrid:
 
     @cached_property
     def _with_edges(self) -> Wholes:
-        """For each cell of the plain grid, its number here; `~` of the plain number where an edge is inside."""
+        """The number in this grid of each cell of the grid without edges, [2 HALF].
+
+        A cell that an edge divides has several: it has `~` of its number there, to which the edges below a value add.
+        """
         plain, inside = np.arange(2 * HALF), np.bincount(self._edge_cells, minlength=2 * HALF)
         return np.where(inside > 0, ~plain, plain + np.cumsum(inside) - inside).astype(np.int32)
 

@@ -109,8 +109,11 @@ class _CellMeans:
         return scores if self.plan.scale is None else chances_of(scores)
 
 
-def _coarse_kind(group: RowGroup, *, joint: bool) -> tuple[Labels | None, bool, object]:
-    """Return the slice, truth and class of a group, by which clusters are counted; for ``joint`` cells no class."""
+def _cluster_count_key(group: RowGroup, *, joint: bool) -> tuple[Labels | None, bool, object]:
+    """Return the key under which clusters of a group are counted: its slice labels, true event and predicted classes.
+
+    Where models share ``joint`` cells, predicted classes differ within a cell, so they are left out of the key.
+    """
     return group.labels, group.event, None if joint else group.states
 
 
@@ -165,8 +168,8 @@ class Samples:
         coarse, coarse_count = self.tables.layout.coarse
         if joint or name not in self.means:  # one coarse cell for each kind
             coarse, coarse_count = np.zeros(max(len(coarse), int(rows.cells.max()) + 1), np.intp), 1
-        kind_numbers = {_coarse_kind(group, joint=joint): number for group, number in rows.groups.items()}
-        kind_of_group = np.array([kind_numbers[_coarse_kind(group, joint=joint)] for group in rows.groups])
+        kind_numbers = {_cluster_count_key(group, joint=joint): number for group, number in rows.groups.items()}
+        kind_of_group = np.array([kind_numbers[_cluster_count_key(group, joint=joint)] for group in rows.groups])
         coarse_cell_of_row = kind_of_group[rows.group] * coarse_count + coarse[rows.cells]
         # Only coarse cells with rows are kept, numbered anew.
         counted_cells, cell_of_row = np.unique(coarse_cell_of_row, return_inverse=True)
@@ -174,7 +177,7 @@ class Samples:
         for group, cluster_cells in groups.items():
             cell, cluster = np.divmod(cluster_cells.cells, GROUPS)
             key = group if slicing is not None else group._replace(labels=None)
-            first_number = kind_numbers[_coarse_kind(key, joint=joint)] * coarse_count
+            first_number = kind_numbers[_cluster_count_key(key, joint=joint)] * coarse_count
             count_cells.append(np.searchsorted(counted_cells, first_number + (np.zeros_like(cell) if joint else cell)))
             count_clusters.append(np.searchsorted(self._clusters, cluster))
             counts.append(cluster_cells.counts)

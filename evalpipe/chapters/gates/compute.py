@@ -320,9 +320,10 @@ def _nights_sha256(rows: Iterable[GateEvidence], earlier: Mapping[str, Sequence[
 
 
 def changed_sequences(results: Results, nights: Sequence[Night]) -> list[int]:
-    """Return the gates, by their numbers in the spec, that were judged by other earlier nights than these.
+    """Return the gates, by their numbers in the spec, whose earlier nights the ledger has with other evidence now.
 
-    ``nights`` is the evidence of earlier nights as the ledger has it now, in the order of days.
+    ``nights`` is the evidence of earlier nights as the ledger has it now, in the order of days; the results keep a hash
+    of what each gate and subject was judged by.
     """
     earlier = _by_sequence(results.evidence, nights)
     rows_of: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)
@@ -383,7 +384,12 @@ def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
 
 
 def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) -> tuple[Word, GateReason]:
-    """Return the verdict by the evidence of all nights, and why."""
+    """Return the verdict by the evidence of all nights, and why.
+
+    ``state.evidence`` is the evidence that the limit is missed, and fails the gate at the threshold; ``state.kept`` is
+    the evidence that it is kept, and passes it, unless ``state.recent``, the evidence of a miss in the newest nights
+    alone, says otherwise. Nights ``waiting`` have too few rows to add any.
+    """
     because = observed.reason if observed.value is None else None
     if not state.nights:
         return "inconclusive", GateReason(code="no-nights", because=because)

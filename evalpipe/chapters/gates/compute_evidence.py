@@ -83,12 +83,15 @@ def _exact_of_model(
 
 
 def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: MetricPlan, k: int | None) -> bool:
-    """Tell whether the evidence on a measure of a model, or of its difference from the model ``other``, is exact.
+    """Tell whether a measure of a model, or its difference from the model ``other``, has exact evidence, by betting.
 
-    Rows must be independent, each counted once or by its frequency, and neither predictions nor thresholds may have
-    been fitted on them. ``k`` is the index of a class, None of a measure of all classes.
+    Its error rate then holds at any number of rows, where asymptotic evidence needs many. Rows must be independent,
+    each counted once or by its frequency, held in memory, and neither predictions nor thresholds may have been fitted
+    on them; nights must not differ beyond their rows (`between_nights`). ``k`` is the index of a class, None of a
+    measure of all classes.
     """
-    # Differences of log losses are far from their bounds, so that bets on them would tell little.
+    # Bets need one bounded number a row: a flag, the loss of all classes, or a pair of cells of one model. Differences
+    # of log losses are far from their bounds, so that bets on them would tell little.
     near_bounds = other is None or entry.metric.name != "log_loss"
     can_bet = {"rows": True, "losses": k is None and near_bounds, "cells": other is None, None: False}
     models = [model] if other is None else [model, other]

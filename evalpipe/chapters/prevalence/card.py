@@ -231,7 +231,7 @@ def prevalences_figure(context: Context) -> Drawing | None:
         return None
     bars = [*((f"{name}, observed", value) for name, value in observed), ("declared", prior.value)]
     limits = {f"{share.dataset}, observed": (share.lower, share.upper) for share in context.results.observed}
-    limits["declared"] = next(iter(prior.limits.values()), (None, None))
+    limits["declared"] = next(iter(prior.limits.values()), (None, None))  # of the event, the first of two levels
     limited = ", with limits" if any(low is not None for low, _ in limits.values()) else ""
     caption = (
         f"Share of {context.results.event} in each dataset, against the prevalence declared for where the model will "
@@ -247,6 +247,7 @@ def prevalences_figure(context: Context) -> Drawing | None:
             plot.panel.ranges([middle], [low], [high], "ink", upright=False)
         plot.panel.marks([value], [middle], "ink", shape)
         plot.panel.record_values(name, value=[value], lower=[or_nan(low)], upper=[or_nan(high)])
+        # The number stands right of the range, or left of it where that ends near the edge of the figure.
         offset, anchor = (9, "") if (high or value) < 0.8 else (-9, "end")
         end = plot.panel.across((low if anchor else high) or value)
         sheet.write(end + offset, plot.panel.top + middle + 4.5, _share_text(name, value), "ink", anchor)

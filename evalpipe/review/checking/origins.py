@@ -262,6 +262,7 @@ def _compare_with_run(ledger: Ledger, results: Results, folder: Path) -> Checked
     if run["results_sha256"] != results_sha256:
         is_same_folder = run["folder"] == ledger.place.folder(folder)
         subject = "this folder" if is_same_folder else f"{results.name} as of {run['as_of']}"
+        # The ledger knows these results too, so the run that it has as the newest was recorded after theirs.
         later = "later" if ledger.knows(folder, results_sha256) else "other"
         recorded_digits, digits = (digest[:EVIDENCE_DIGITS] for digest in (run["results_sha256"], results_sha256))
         reason = (f"it has {later} results of {subject}: their sha256 begins with {recorded_digits}, that of "

@@ -218,9 +218,10 @@ def _pair(
 
 
 def _run_order_key(results: Results) -> tuple[str, str, str]:
-    """Return a key that orders two runs: day, spec and files, which no processor changes as it may a result.
+    """Return a key that decides which of two runs is "first": their day, spec and files.
 
-    Runs that are compared as pairs differ in it (`refusal`), but for data held in memory.
+    No computed number is in it, as the last digits of one may depend on the processor. Only runs on data held in memory
+    can have equal keys: runs of the same files and spec are not compared row by row.
     """
     files = sorted((file.dataset, file.sha256 or "") for file in results.inputs)
     return results.as_of or "", text_of(results.spec), text_of(files)
@@ -253,7 +254,10 @@ def _evaluate_measures(
 
 
 def _evaluate_both(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Results:
-    """Evaluate the models "first" and "second" on the joined rows; raises EvalpipeError where these do not suffice."""
+    """Evaluate the models "first" and "second" on the joined rows, by the spec of one of the two runs.
+
+    Raises EvalpipeError where the rows do not suffice.
+    """
     from evalpipe.run import run as evaluate
 
     spec, columns = run.spec, set(rows.columns)
@@ -271,6 +275,7 @@ def _evaluate_both(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Resu
         paired_spec["weight"] = _set_keys(spec.get("weight") or {}) | {"column": "weight"}
     if "exposure" in columns:
         paired_spec["exposure"] = "exposure"
+    # A spec is refused that declares a prevalence or costs which no measure uses.
     if spec.get("prevalence") is not None and any(name in metrics_text for name in ("ppv", "npv", "prevalence")):
         paired_spec["prevalence"] = _declared_prevalence(run)
     if spec.get("costs") is not None and "cost" in metrics_text:
