@@ -142,10 +142,10 @@ def _median_cut(
 ) -> Coarse | None:
     """Return at most ``most`` cells of like rows, so that replicates draw cells instead of rows (median cut).
 
-    ``pattern`` [n] numbers the combinations of truth and predicted classes; a cell has rows of one. From these it
+    ``pattern`` [n] numbers the combinations of truth, predicted classes and fold; a cell has rows of one. From these it
     starts, and halves the cell whose ``numbers``, the scores or predicted numbers of each model [n], vary most, until
-    a share of at most `LOST` of their variance lies within cells. No cell lies across one of the probabilities
-    ``ends``. None where there are ``most`` patterns or more.
+    a share of at most `LOST` of their variance lies within cells. Where there is room, cells end at the probabilities
+    ``ends``. None where there are more than ``most`` patterns.
     """
     if int(pattern.max()) >= most:
         return None

@@ -137,9 +137,7 @@ def information_limits(
     occurs = weight > 0
     weight, x = weight[occurs], log_odds_at[occurs] / weight[occurs]
     of_slope = measure != "calibration_in_the_large"
-    line = x + value  # the log odds under an intercept alone
-    if of_slope:
-        line = value * x + _intercept_with_offset(float(events_at.sum()), weight, value * x)
+    line = value * x + _intercept_with_offset(float(events_at.sum()), weight, value * x) if of_slope else x + value
     curvature = weight * expit(line) * expit(-line)
     information = float(curvature.sum())
     if of_slope and information > 0:

@@ -77,8 +77,8 @@ def _metric(exported: ExportedRun, row: Estimate) -> MetricSummary:
 
 def _source(exported: ExportedRun, rows: list[Estimate]) -> Document:
     """Return the source of the record: organisation, hashes, verdict, and estimates left out with their reasons."""
-    reasons = {exported.addresses.of(row): _why_left_out(exported, row) for row in rows}
-    left_out = {address: reason for address, reason in reasons.items() if reason is not None}
+    left_out = {exported.addresses.of(row): reason for row in rows
+                if (reason := _why_left_out(exported, row)) is not None}
     return {
         "source_name": exported.results.title, "source_type": "documentation",
         "source_organization_name": _organisation(exported), "evaluator_relationship": exported.evaluator,
