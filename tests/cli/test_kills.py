@@ -148,7 +148,7 @@ def test_a_full_disk_leaves_the_earlier_report_whole_and_nothing_behind(disk: tu
     out, shrink = disk
     evalpipe.run("small.yaml", out=out)
     ends = []
-    for number, spare in enumerate(range(0, 400_000, 8192)):
+    for number, spare in enumerate(range(0, 800_000, 16_384)):
         shrink(shutil.disk_usage(out).used + spare)
         ends.append(fails_for_lack_of_space(out, number))
         shrink(8 * 2**20)
