@@ -136,7 +136,8 @@ function write(cell, m, whole) {
 }
 
 const tool = $("what-if"), group = $("what-if-group"), at = $("what-if-threshold"), share = $("what-if-prevalence");
-let moved = false;
+const bars = document.querySelector(".thousand"), drawn = bars && bars.innerHTML;
+let moved = false, touched = false;
 
 function update() {
   const scope = data.groups[group.value], table = data.datasets[scope.dataset];
@@ -154,17 +155,43 @@ function update() {
     const result = counts ? measures(counts[0][place], counts[1][place], n, prevalence, threshold) : {};
     for (const cell of row.querySelectorAll("td")) write(cell, result[cell.dataset.measure], "whole" in cell.dataset);
   }
+  if (bars && touched) {
+    bars.caption.lastElementChild.textContent =
+      `at threshold ${threshold}, if ${Math.round(1000 * prevalence)} in 1,000 are ${bars.dataset.events}`;
+    for (const bar of bars.rows) cut(bar, scope.models[data.models[bar.dataset.model]], place, n, prevalence);
+  }
+}
+
+// Cuts the bar of a model at what a thousand rows come to: whole numbers by largest remainder.
+function cut(bar, counts, place, n, prevalence) {
+  bar.hidden = !counts || !(n.events > 0 && n.others > 0);
+  if (bar.hidden) return;
+  const hit = counts[0][place] / n.events, alarm = counts[1][place] / n.others;
+  const shares = [hit * prevalence, (1 - hit) * prevalence, alarm * (1 - prevalence), (1 - alarm) * (1 - prevalence)];
+  const whole = shares.map((share) => Math.floor(1000 * share + 1e-9));
+  const order = shares.map((share, i) => [1000 * share - whole[i], i]).sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const missing = 1000 - whole.reduce((sum, count) => sum + count, 0);
+  for (const [, i] of order.slice(0, missing)) whole[i] += 1;
+  let start = 0;
+  ["found", "missed", "alarms", "left"].forEach((kind, i) => {
+    const part = bar.querySelector(`.bar .${kind}`);
+    part.setAttribute("x", `${start / 10}%`); part.setAttribute("width", `${whole[i] / 10}%`);
+    bar.querySelector(`[data-part=${kind}]`).textContent = String(whole[i]);
+    start += whole[i];
+  });
 }
 
 function reset() {
-  moved = false;
+  moved = touched = false;
+  if (bars) bars.innerHTML = drawn;
   at.value = data.datasets[data.groups[group.value].dataset].start;
   update();
 }
 
-share.addEventListener("input", () => { moved = true; update(); });
-at.addEventListener("input", update);
-group.addEventListener("change", update);
+share.addEventListener("input", () => { moved = touched = true; update(); });
+for (const [control, event] of [[at, "input"], [group, "change"]]) {
+  control.addEventListener(event, () => { touched = true; update(); });
+}
 $("what-if-reset").addEventListener("click", reset);
 tool.hidden = false;
 reset();

@@ -24,6 +24,7 @@ from evalpipe.card.page import (
     Link,
     Preformatted,
     Section,
+    StackedBars,
     Strong,
     Styled,
     Table,
@@ -223,6 +224,15 @@ def _dot_plot(block: DotPlot, _: Edition) -> Iterator[str]:
     yield escaped(block.caption)
 
 
+def _stacked_bars(block: StackedBars, _: Edition) -> Iterator[str]:
+    heads = [part.words for part in block.bars[0].parts]
+    lines = [f"| {' | '.join([escaped(bar.label), *(str(part.count) for part in bar.parts)])} |" for bar in block.bars]
+    yield f"**{escaped(block.title)}** ({escaped(block.caption)})"
+    yield "\n".join((f"| | {' | '.join(map(escaped, heads))} |", "|---" + "|---:" * len(heads) + "|", *lines))
+    if block.more:
+        yield escaped(block.more)
+
+
 def _figures(block: Figures, edition: Edition) -> Iterator[str]:
     """Yield the number, title, finding and caption of each figure of a block, with the blocks above them."""
     drawings = edition.drawn(block)
@@ -254,6 +264,6 @@ def _table(table: Table, _: Edition) -> Iterator[str]:
 
 BLOCKS: dict[type, Callable[[Any, Edition], Iterator[str]]] = {
     Text: _text, Heading: _heading, Facts: _facts, Bullets: _bullets, Preformatted: _fenced, Formula: _formula,
-    BlockGroup: _group, DotPlot: _dot_plot, Figures: _figures, Table: _table,
+    BlockGroup: _group, DotPlot: _dot_plot, StackedBars: _stacked_bars, Figures: _figures, Table: _table,
 }
 """How each kind of block is written."""

@@ -426,14 +426,52 @@ class DotPlot:
     caption: str
 
 
+@dataclass(frozen=True, slots=True)
+class BarPart:
+    """A part of a bar: its ``kind``, for its colour, the ``count`` that it stands for, and what that is called."""
+
+    kind: Literal["found", "missed", "alarms", "left", "none"]
+    count: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class StackedBar:
+    """A bar across the whole width, cut in parts; ``ink`` is that of its model, whose name the sliders know it by."""
+
+    label: str
+    model: str
+    ink: str
+    parts: tuple[BarPart, ...]
+
+    @property
+    def placed(self) -> tuple[tuple[BarPart, float, float], ...]:
+        """The parts, each with where it begins and how wide it is, in per cent of the bar."""
+        counts = [part.count for part in self.parts]
+        per_count = 100 / sum(counts)
+        return tuple((part, round(sum(counts[:index]) * per_count, 2), round(part.count * per_count, 2))
+                     for index, part in enumerate(self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class StackedBars:
+    """Bars one below the other; ``events`` is what events are called in the caption, for the sliders to write it."""
+
+    title: str
+    caption: str
+    bars: tuple[StackedBar, ...]
+    events: str
+    more: str = ""
+
+
 Part = Literal[
     "use", "results", "groups", "calibration", "comparison", "decisions", "data", "model", "risks", "monitoring",
     "findings", "changes", "sign_off", "appendix",
 ]
 """The parts of the card, in their order."""
 
-Block = (Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup | DotPlot | Explorer
-         | ModelBoxes)
+Block = (Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup | DotPlot
+         | StackedBars | Explorer | ModelBoxes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from evalpipe.card.page import (
 from evalpipe.card.sign_off import signed, status
 from evalpipe.card.statements import PLACES, missing, opening
 from evalpipe.card.tables import evaluated, key_measures, shown
-from evalpipe.card.wording import MISSING, capital, joined, names_of
+from evalpipe.card.wording import MISSING, capital, joined, names_of, nouns_of
 from evalpipe.chapters import functions
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.words import numbers
@@ -213,8 +213,9 @@ def sentence(finding: Finding) -> Cell:
 
 def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> BlockGroup:
     """Return the top of the card: key measures as a figure, the facts in short, and what signers decided."""
+    plots = dot_plots(results) if results.datasets else ()
     others = (block for glance in functions("card", "glance") for block in glance(results))
-    figure = BlockGroup(dot_plots(results) if results.datasets else tuple(others), "at-a-glance")
+    figure = BlockGroup((*plots, *others), "at-a-glance")
     in_short = BlockGroup((Heading("In short"), Facts(tuple(_facts(results, signatures)))), "in-short")
     return BlockGroup((figure, in_short, *signed(signatures)), "first")
 
@@ -226,8 +227,9 @@ def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[
     yield from _outcome(results)
     yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
     if results.datasets:
-        dataset_sizes = [f"{numbers.count(dataset.n)} rows of {dataset.name}" + (
-            "" if dataset.events is None else f", {numbers.count(dataset.events)} events")
+        nouns = nouns_of(results)
+        dataset_sizes = [f"{nouns.counted_rows(dataset.n)} of {dataset.name}" + (
+            "" if dataset.events is None else f", {numbers.count(dataset.events)} {nouns.events}")
             for _, dataset in evaluated(results)]
         other_datasets = [dataset.name for dataset in results.datasets if dataset.role != "evaluate"]
         comparison = f"none is in {joined(other_datasets)}" if other_datasets else "not compared with training data"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.intervals.declare import registry
 from evalpipe.words import numbers
-from evalpipe.words.spelling import clipped
+from evalpipe.words.spelling import clipped, plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -296,6 +296,37 @@ class Names:
         if self.is_condition(labels):
             return self.slice(labels)
         return ", ".join(group(value) for value in labels.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Nouns:
+    """What the reader calls a row, rows, the events among them, and non-events that are predicted as events.
+
+    ``event_words`` end the sentence "322 in 1,000 are …".
+    """
+
+    row: str
+    rows: str
+    events: str
+    event_words: str
+    alarms: str
+
+    def counted_rows(self, number: float) -> str:
+        """Return a number of rows with its noun, such as "883 people"."""
+        return f"{numbers.count(number)} {self.row if number == 1 else self.rows}"
+
+
+def nouns_of(results: Results) -> Nouns:
+    """Return the reader's nouns, from the key `words` of the spec, with those that hold of any data where it is silent.
+
+    By `{event: survivor}` events are survivors.
+    """
+    declared = results.spec.get("words") or {}
+    row = declared.get("row") or "row"
+    event, predicted = declared.get("event"), declared.get("predicted")
+    return Nouns(
+        row, plural(row), plural(event) if event else "events", plural(event) if event else f"'{results.event}'",
+        f"others {predicted}" if predicted else "false alarms")
 
 
 def names_of(results: Results) -> Names:

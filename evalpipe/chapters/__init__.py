@@ -15,7 +15,7 @@ A chapter's files are named by their role, and each role has functions and class
 | `card.py` | functions with `@rule`, which claim what the results say | step 5 |
 | `card.py` | `run_verdict(results)` yields the sign and the sentence of the verdict on the whole | step 6 |
 | `card.py` | `outcome(results)` yields pairs of term and text about the outcome, for the head of the card | step 6 |
-| `card.py` | `glance(results)` yields what stands on the first screen where no model is measured | step 6 |
+| `card.py` | `glance(results)` yields what stands on the first screen, below the dot plots | step 6 |
 | `card.py` | `sections(results)` yields sections of the card | step 6 |
 | `card.py` | `facts(results, model)` yields pairs of term and text about a model | step 6 |
 | `card.py` | `reading(results, dataset)` yields what to know before reading a dataset's measures | step 6 |
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 
 CHAPTERS = (
-    "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
-    "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability", "candidates", "slices",
-    "steps", "what_if", "gates", "trend", "appearance", "row_file",
+    "standards", "statement", "words", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance",
+    "calibration", "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability",
+    "candidates", "slices", "steps", "per_thousand", "what_if", "gates", "trend", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

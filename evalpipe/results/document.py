@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.folds.records import FoldsFields
     from evalpipe.chapters.gates.records import GatesFields
     from evalpipe.chapters.optimism.records import OptimismFields
+    from evalpipe.chapters.per_thousand.records import PerThousandFields
     from evalpipe.chapters.prevalence.records import PrevalenceFields
     from evalpipe.chapters.recalibrate.records import RecalibrateFields
     from evalpipe.chapters.reference_rates.records import ReferenceRatesFields
@@ -79,8 +80,8 @@ if TYPE_CHECKING:
     class FieldsOfChapters(
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
         RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
-        DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, WhatIfFields, GatesFields, TrendFields,
-        AppearanceFields, RowFileFields,
+        DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields, GatesFields,
+        TrendFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""
 else:

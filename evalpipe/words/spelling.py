@@ -70,9 +70,23 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural(noun)}"
 
 
+_PREPOSITION = re.compile(r"( (?:at|by|from|in|of|on|that|to|who|with|without) )")
+
+IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children"}
+"""Nouns that stand for rows, and whose plural has no rule."""
+
+
 def plural(noun: str) -> str:
-    """Return the plural of a regular noun: "rows", "probabilities"."""
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    """Return the plural of a noun: "rows", "probabilities", "people", "pregnant women", "loans in default"."""
+    head, preposition, rest = _PREPOSITION.split(noun, maxsplit=1) if _PREPOSITION.search(noun) else (noun, "", "")
+    *before, last = head.split(" ")
+    if last in IRREGULAR:
+        last = IRREGULAR[last]
+    elif last.endswith("y") and last[-2:-1] not in "aeiou":
+        last = f"{last[:-1]}ies"
+    else:
+        last += "es" if last.endswith(("s", "x", "z", "ch", "sh")) else "s"
+    return " ".join((*before, last)) + preposition + rest
 
 
 def joined(texts: Sequence[str], last: str) -> str:

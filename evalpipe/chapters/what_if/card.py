@@ -45,11 +45,13 @@ def beneath(results: Results) -> Iterator[Explorer]:
               "the delta method of the others, at the prevalence that is set.")
     if not all(table.limited for table in results.what_if):
         limits = "Without limits: rows are weighted or clustered, so no closed form holds."
-    yield Explorer(_sliders_json(results, groups), tuple(titles), models, COUNTS, columns,
+    yield Explorer(_sliders_json(results, groups, keys), tuple(titles), models, COUNTS, columns,
                    f"Move the threshold and the prevalence, or choose a group. {limits}")
 
 
-def _sliders_json(results: Results, groups: list[dict[str, object]]) -> str:
+def _sliders_json(
+    results: Results, groups: list[dict[str, object]], keys: dict[tuple[str, str], str]
+) -> str:
     """Return the data of the sliders as JSON that cannot end the element it stands in.
 
     The sliders start at the threshold of the first model that has one, else at one half. Costs are those of each pair
@@ -69,7 +71,7 @@ def _sliders_json(results: Results, groups: list[dict[str, object]]) -> str:
         "declared": None if prior is None else prior.value, "costs": costs if cost_of_pair else None,
         "datasets": {table.dataset: {"thresholds": table.thresholds, "start": starts[table.dataset]}
                      for table in results.what_if},
-        "groups": groups,
+        "models": {f"{model}+{variant}": key for (model, variant), key in keys.items()}, "groups": groups,
     }
     return json.dumps(document, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
 

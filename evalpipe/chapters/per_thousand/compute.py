@@ -1,0 +1,62 @@
+"""What a thousand rows come to: rates of the confusion matrix at the prevalence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.chapters.per_thousand.records import PerThousand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.base.arraytypes import Floats
+    from evalpipe.engine.estimates import Evaluated, Scope
+    from evalpipe.plan.plan import Plan
+
+ROWS = 1000
+"""The rows that the counts add up to."""
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return what a thousand rows come to, as field of the results; none unless the outcome is binary."""
+    if plan.task != "binary":
+        return {}
+    return {"per_thousand": [row for dataset in evaluated for row in _of_dataset(plan, dataset)]}
+
+
+def _of_dataset(plan: Plan, dataset: Evaluated) -> Iterator[PerThousand]:
+    """Yield the record of each model and variant that predicts classes of a dataset with events and non-events."""
+    for name, model in dataset.sample.models.items():
+        scope = next(dataset.scopes(name), None)
+        if scope is not None and model.predicted is not None:
+            yield from _of_model(plan, scope)
+
+
+def _of_model(plan: Plan, scope: Scope) -> Iterator[PerThousand]:
+    """Yield the record of a model; nothing where a rate is undefined, of rows of a single class."""
+    sample, summary, model = scope.sample, scope.summary, scope.sample.models[scope.model]
+    events = float(summary("events"))
+    totals = np.array([events, float(summary("total")) - events])
+    if not totals.all():
+        return
+    declared = plan.prevalence is not None
+    prevalence = plan.prevalence.shares[0] if plan.prevalence is not None else events / float(summary("total"))
+    # Rows are the truth, event first; columns the predicted class, event first, and no class.
+    cells = summary.reportable("confusion")
+    rates = np.column_stack([cells, totals - cells.sum(axis=1)]) / totals[:, None]
+    counts = _rounded(ROWS * (rates.T * [prevalence, 1 - prevalence]).T.ravel())
+    threshold = None if model.cuts is not None else model.threshold
+    yield PerThousand(
+        dataset=sample.dataset, **sample.named(scope.model), threshold=threshold, prevalence=prevalence,
+        declared=declared, true_positives=counts[0], false_negatives=counts[1], false_positives=counts[3],
+        true_negatives=counts[4], unclassified=counts[2] + counts[5])
+
+
+def _rounded(numbers: Floats) -> list[int]:
+    """Return whole numbers with the same sum: each rounded down, and the largest remainders up, the first of a tie."""
+    floors = np.floor(numbers + 1e-9)
+    order = np.argsort(-(numbers - floors).round(9), kind="stable")
+    floors[order[:round(numbers.sum() - floors.sum())]] += 1
+    return [int(number) for number in floors]
