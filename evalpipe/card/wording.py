@@ -302,7 +302,7 @@ class Names:
 class Nouns:
     """What the reader calls a row, rows, the events among them, and non-events that are predicted as events.
 
-    ``event_words`` end the sentence "322 in 1,000 are …".
+    ``event_words`` end the sentence "322 in 1,000 are …", ``named`` are rows that are predicted as events.
     """
 
     row: str
@@ -310,6 +310,7 @@ class Nouns:
     events: str
     event_words: str
     alarms: str
+    named: str
 
     def counted_rows(self, number: float) -> str:
         """Return a number of rows with its noun, such as "883 people"."""
@@ -326,7 +327,8 @@ def nouns_of(results: Results) -> Nouns:
     event, predicted = declared.get("event"), declared.get("predicted")
     return Nouns(
         row, plural(row), plural(event) if event else "events", plural(event) if event else f"'{results.event}'",
-        f"others {predicted}" if predicted else "false alarms")
+        f"others {predicted}" if predicted else "false alarms",
+        f"{plural(row)} {predicted}" if predicted else f"{plural(row)} predicted as '{results.event}'")
 
 
 def names_of(results: Results) -> Names:

@@ -14,6 +14,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
 from evalpipe.card.wording import capital, joined, names_of
+from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
@@ -82,7 +83,7 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
     """Yield the verdict of the run: its sign, and the sentence that heads the card."""
     verdict = results.verdict
     if results.gates and verdict != "none":
-        yield KINDS[verdict].sign, headline(results.gates)
+        yield KINDS[verdict].sign, headline(results)
     elif results.datasets:
         yield "?", "No verdict: no gate says how good is good enough"
 
@@ -168,23 +169,6 @@ def procedures(results: Results) -> Iterator[Procedure]:
         yield Procedure("Nights that differ", (
             "The standard error of a night is that of its rows times how far the nights before differed, beside what "
             "their rows explain: from the differences of successive nights (von Neumann 1941)."))
-
-
-def headline(gates: Sequence[Gate]) -> str:
-    """Return the sentence on all gates, such as "2 of 9 gate checks failed, 1 is inconclusive"."""
-    if len(gates) == 1:
-        return f"The gate {KINDS[gates[0].kind].singular}"
-    counts = Counter(gate.kind for gate in gates)
-    clauses = [(counts[kind], words.singular if counts[kind] == 1 else words.plural)
-               for kind, words in KINDS.items() if counts[kind] and kind != "pass"]
-    if counts["pass"] and counts.keys() <= {"pass", "skipped"}:
-        start = f"Every gate held: {counts['pass']} checks"
-    else:
-        count, verb = clauses.pop(0)
-        only_inconclusive = counts["inconclusive"] and not counts["fail"] and not counts["warn"]
-        start = f"No gate failed, {count} of {len(gates)} checks {verb}" if only_inconclusive else (
-            f"{count} of {len(gates)} gate checks {verb}")
-    return ", ".join([start, *(f"{count} {verb}" for count, verb in clauses)])
 
 
 def _title(names: Names, gate: Gate, *, without_class: bool = False) -> str:
@@ -358,12 +342,6 @@ def _observed_and_required(results: Results, rows: Sequence[Gate]) -> str:
     limits = " and ".join(f"{LIMIT_WORDS[key]} {numbers.plain(value)}" for key, value in first.limit.items())
     judged = ", by the evidence of all nights" if first.on == "sequence" else ""
     return f"{first.name or names.subject(first)}: {'; '.join(observed)}{more}; required {limits}{judged}."
-
-
-LIMIT_WORDS = {
-    "min": "at least", "max": "at most", "max_increase": "a rise of at most", "max_decrease": "a fall of at most",
-    "min_increase": "a rise of at least", "min_decrease": "a fall of at least",
-}
 
 
 def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from card.blocks import column, rows, table
+from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Bullets, plain
 from evalpipe.card.summary import verdict
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.gates import card
-from evalpipe.chapters.gates.card import FOLDED, MOST, headline, run_verdict, sections, word_and_reason
+from evalpipe.chapters.gates.card import FOLDED, MOST, run_verdict, sections, word_and_reason
+from evalpipe.chapters.gates.card_headline import headline
 from evalpipe.results import Gate, Results
 
 VERDICTS = {
@@ -42,25 +45,67 @@ def box(results: Results, *gates: Gate) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", found[0]).split())
 
 
+FAILED = "Not good enough: Brier score 0.10 (0.05–0.15) for Naive Bayes on validation, required at most 0.2"
+
+
 @pytest.mark.parametrize(
-    ("kinds", "said"),
+    ("kinds", "sentence"),
     [
-        (["pass"], "The gate held"),
-        (["fail"], "The gate failed"),
-        (["inconclusive"], "The gate is inconclusive"),
-        (["skipped"], "The gate was skipped"),
-        (["pass"] * 3, "Every gate held: 3 checks"),
-        (["pass", "pass", "skipped"], "Every gate held: 2 checks, 1 was skipped"),
-        (["skipped", "skipped"], "2 of 2 gate checks were skipped"),
-        (["fail", "fail", *["pass"] * 6, "inconclusive"], "2 of 9 gate checks failed, 1 is inconclusive"),
-        (["pass", "inconclusive", "inconclusive", "skipped"],
-         "No gate failed, 2 of 4 checks are inconclusive, 1 was skipped"),
+        (["pass"], "Good enough: the requirement is met"),
+        (["fail"], FAILED),
+        (["inconclusive"], "Not settled: 1 of 1 requirement undecided"),
+        (["skipped"], "Nothing was judged: 1 requirement skipped"),
+        (["pass"] * 3, "Good enough: all 3 requirements met"),
+        (["pass", "pass", "skipped"], "Good enough: 2 of 3 requirements met, 1 skipped"),
+        (["skipped", "skipped"], "Nothing was judged: 2 requirements skipped"),
+        (["fail", "fail", *["pass"] * 6, "inconclusive"], f"{FAILED}. 2 of 9 requirements failed, 1 undecided"),
+        (["pass", "inconclusive", "inconclusive", "skipped"], "Not settled: 2 of 4 requirements undecided, 1 skipped"),
         (["warn", "inconclusive", "inconclusive", "skipped"],
-         "1 of 4 gate checks failed with severity warn, 2 are inconclusive, 1 was skipped"),
+         f"{FAILED}. 1 of 4 requirements failed (a warning), 2 undecided"),
     ],
 )
-def test_the_headline_counts(kinds: list[str], said: str) -> None:
-    assert headline([gate(kind) for kind in kinds]) == said
+def test_the_headline_says_what_failed_and_how_many(results: Results, kinds: list[str], sentence: str) -> None:
+    assert headline(results.model_copy(update={"gates": [gate(kind) for kind in kinds]})) == sentence
+
+
+WORDS = {"event": "survivor", "row": "person", "predicted": "said to survive"}
+
+
+@pytest.mark.parametrize(("metric", "keys", "sentence"), [
+    ("sensitivity", {}, "finds {tp} of {events} events"),
+    ("sensitivity", {"words": WORDS}, "finds {tp} of {events} survivors"),
+    ("specificity", {}, "leaves {tn} of {others} others alone"),
+    ("precision", {}, "is right on {tp} of {predicted} rows predicted as '1'"),
+    ("precision", {"words": WORDS}, "is right on {tp} of {predicted} people said to survive"),
+    ("accuracy", {"words": WORDS}, "is right on {right} of 400 people"),
+    ("accuracy", {"models": BOTH}, "q is right on "),
+])
+def test_rates_are_told_as_counts(metric: str, keys: dict[str, Any], sentence: str) -> None:
+    frame = people(400)
+    judged = run(frame, metrics=[metric], intervals=intervals(100), gates=[{"metric": metric, "min": 0.99}], **keys)
+    event, predicted = frame["y"] == 1, frame["p"] >= 0.5
+    counts = {"tp": (event & predicted).sum(), "tn": (~event & ~predicted).sum(), "events": event.sum(),
+              "others": (~event).sum(), "predicted": predicted.sum(), "right": (event == predicted).sum()}
+    assert headline(judged).startswith(f"Not good enough: {sentence.format(**counts)}")
+    assert ", required at least 0.99" in headline(judged)
+
+
+@pytest.mark.parametrize("keys", [
+    {"weight": {"column": "heavy"}}, {"equivocal": 0.1},
+    {"gates": [{"metric": "sensitivity", "min": 0.99, "name": "S"}]},
+])
+def test_what_is_no_count_of_whole_rows_is_told_as_a_rate(keys: dict[str, Any]) -> None:
+    spec = {"gates": [{"metric": "sensitivity", "min": 0.99}]} | keys
+    assert re.match(r"Not good enough: (Sensitivity|S) 0\.\d+ \(", headline(
+        run(people(400), metrics=["sensitivity"], intervals=intervals(100), **spec)))
+
+
+def test_the_group_is_named_that_is_harmed_most() -> None:
+    judged = run(people(2000), metrics=["sensitivity"], intervals=intervals(100), slices=["s"], gates=[
+        {"metric": "sensitivity", "min": 0.9, "slices": "all"}])
+    harm = {row.slice["s"]: (0.9 - row.value) * next(part.n for part in judged.slices if part.slice == row.slice)
+            for row in judged.rows if row.slice is not None and row.value is not None}
+    assert headline(judged).startswith(f"Not fit for s = {max(harm, key=lambda name: harm[name])}: finds ")
 
 
 def test_the_worst_stand_first_each_with_its_reason(results: Results) -> None:

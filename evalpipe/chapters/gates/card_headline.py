@@ -1,0 +1,104 @@
+"""The sentence that heads the card of a run with gates: whether it is good enough, and if not, for whom."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evalpipe.card.wording import names_of, nouns_of
+from evalpipe.findings.words import of_model
+from evalpipe.words import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.chapters.gates.records import Kind
+    from evalpipe.results import Confusion, Gate, Results
+
+LIMIT_WORDS = {
+    "min": "at least", "max": "at most", "max_increase": "a rise of at most", "max_decrease": "a fall of at most",
+    "min_increase": "a rise of at least", "min_decrease": "a fall of at least",
+}
+"""Each key of `Gate.limit` after the word "required"."""
+
+
+def headline(results: Results) -> str:
+    """Return the verdict on all gates in a sentence: "Not fit for gender = male: finds 25 of 141 survivors, …"."""
+    gates, counts = results.gates, Counter(gate.kind for gate in results.gates)
+    failed = [gate for gate in gates if gate.kind == ("fail" if counts["fail"] else "warn")]
+    if failed:
+        return f"{_failure(results, max(failed, key=lambda gate: _harm(results, gate)))}{_others(gates, counts)}"
+    if counts["inconclusive"]:
+        skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
+        return f"Not settled: {counts['inconclusive']} of {_requirements(gates)} undecided{skipped}"
+    if not counts["pass"]:
+        return f"Nothing was judged: {_requirements(gates)} skipped"
+    if counts["skipped"]:
+        return f"Good enough: {counts['pass']} of {_requirements(gates)} met, {counts['skipped']} skipped"
+    return f"Good enough: {'the requirement is' if len(gates) == 1 else f'all {_requirements(gates)}'} met"
+
+
+def _requirements(gates: Sequence[Gate]) -> str:
+    """Return the number of gates with its noun."""
+    return f"{len(gates):,} requirement{'' if len(gates) == 1 else 's'}"
+
+
+def _others(gates: Sequence[Gate], counts: Counter[Kind]) -> str:
+    """Return a sentence on how many gates failed and are undecided; empty where the only gate failed."""
+    failures = counts["fail"] + counts["warn"]
+    undecided = f", {counts['inconclusive']} undecided" if counts["inconclusive"] else ""
+    warned = " (a warning)" if not counts["fail"] else ""
+    return "" if len(gates) == 1 and not warned else f". {failures} of {_requirements(gates)} failed{warned}{undecided}"
+
+
+def _failure(results: Results, gate: Gate) -> str:
+    """Return what a failed gate says, first for which rows: "Not fit for s = a: finds 3 of 9 events, required …"."""
+    names = names_of(results)
+    where = "Not good enough" if gate.slice is None else f"Not fit for {names.slice(gate.slice)}"
+    limits = " and ".join(f"{LIMIT_WORDS[key]} {numbers.plain(value)}" for key, value in gate.limit.items())
+    evaluated = [dataset for dataset in results.datasets if dataset.role == "evaluate"]
+    several = len(results.models) > 1 or len(evaluated) > 1 or gate.variant != "original"
+    measured = _counted(results, gate)
+    if measured is None:
+        value = "no value" if gate.observed is None else numbers.with_limits(
+            gate.observed, gate.lower, gate.upper, apart=gate.limit.values())
+        measured = f"{gate.name or names.subject(gate)} {value}{f' for {of_model(results, gate)}' if several else ''}"
+    elif several:
+        measured = f"{of_model(results, gate)} {measured}"
+    judged = ", by the evidence of all nights" if gate.on == "sequence" else ""
+    return f"{where}: {measured}, required {limits}{judged}"
+
+
+def _counted(results: Results, gate: Gate) -> str | None:
+    """Return a rate as counts of the confusion matrix: "finds 25 of 141 survivors"; None where it is no such rate."""
+    table = next((table for table in results.confusion if (table.dataset, table.model, table.variant, table.slice) == (
+        gate.dataset, gate.model, gate.variant, gate.slice)), None)
+    if table is None or results.task != "binary" or gate.against is not None or gate.observed is None:
+        return None
+    if results.weight is not None or table.equivocal or gate.on == "sequence" or gate.name is not None:
+        return None
+    return _phrase(results, gate.metric, table)
+
+
+def _phrase(results: Results, metric: str | None, table: Confusion) -> str | None:
+    """Return the words for a measure of a confusion matrix of whole rows; None of another measure."""
+    nouns = nouns_of(results)
+    (tp, fn), (fp, tn) = table.counts
+    count = numbers.count
+    if metric == "sensitivity":
+        return f"finds {count(tp)} of {count(tp + fn)} {nouns.events}"
+    if metric == "specificity":
+        return f"leaves {count(tn)} of {count(fp + tn)} others alone"
+    if metric == "precision":
+        return f"is right on {count(tp)} of {count(tp + fp)} {nouns.named}"
+    if metric == "accuracy":
+        return f"is right on {count(tp + tn)} of {nouns.counted_rows(tp + fn + fp + tn)}"
+    return None
+
+
+def _harm(results: Results, gate: Gate) -> tuple[bool, float]:
+    """Return how much a failed gate harms: on all rows first, then its rows times how far it is beyond its limit."""
+    rows = 1.0 if gate.slice is None else next(
+        (part.n for part in results.slices if (part.dataset, part.slice) == (gate.dataset, gate.slice)), 0.0)
+    beyond = [abs(gate.observed - limit) for limit in gate.limit.values()] if gate.observed is not None else [1.0]
+    return gate.slice is None, rows * min(beyond)
