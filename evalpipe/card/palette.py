@@ -78,8 +78,7 @@ def style_sheet() -> str:
     dots = (".dots .dot { stroke: var(--c); fill: var(--c); }\n.dots .tick { stroke: var(--grid); }\n"
             ".dots .limit { stroke: var(--limit); }\n.dots .numbers { fill: var(--muted); }\n")
     parts = {"found": "m0", "missed": "m0", "alarms": "m1", "left": "zone", "none": "pale"}
-    dots += "".join(f".thousand .{part} {{ fill: var(--{ink}); background: var(--{ink}); }}\n"
-                    for part, ink in parts.items()) + ".thousand i.missed { opacity: .25; }\n"
+    dots += "".join(f".thousand rect.{part} {{ fill: var(--{ink}); }}\n" for part, ink in parts.items())
     hidden = "".join(f".without-{ink} :is(.chart .{ink}, .dots tr:has(.{ink}), .thousand tr.{ink}, "
                      f".what-if tr:has(.{ink})) "
                      "{ display: none; }\n" for ink in inks() if ink not in ROLES)

@@ -323,12 +323,12 @@ def nouns_of(results: Results) -> Nouns:
     By `{event: survivor}` events are survivors.
     """
     declared = results.spec.get("words") or {}
-    row = declared.get("row") or "row"
+    row, level = declared.get("row") or "row", f"'{clipped(results.event or '')}'"
     event, predicted = declared.get("event"), declared.get("predicted")
     return Nouns(
-        row, plural(row), plural(event) if event else "events", plural(event) if event else f"'{results.event}'",
+        row, plural(row), plural(event) if event else "events", plural(event) if event else level,
         f"others {predicted}" if predicted else "false alarms",
-        f"{plural(row)} {predicted}" if predicted else f"{plural(row)} predicted as '{results.event}'")
+        f"{plural(row)} {predicted or f'predicted as {level}'}")
 
 
 def names_of(results: Results) -> Names:

@@ -47,25 +47,19 @@ JUDGED = {
 class Words(NamedTuple):
     """What is said of a verdict.
 
-    The sign before its word, the word in tables, what one gate and several did, the outcome of its test case, and what
-    stands there before the reason.
+    The sign before its word, the word in tables, the outcome of its test case, and what stands there before the reason.
     """
 
     sign: str
     word: str
-    singular: str
-    plural: str
     case: Literal["passed", "failed", "skipped"]
     before: str = ""
 
 
 KINDS: dict[Kind, Words] = {
-    "fail": Words("✗", "failed", "failed", "failed", "failed"),
-    "warn": Words(
-        "▲", "failed (warning)", "failed with severity warn", "failed with severity warn", "skipped", "warning: "),
-    "inconclusive": Words("?", "inconclusive", "is inconclusive", "are inconclusive", "skipped", "inconclusive: "),
-    "skipped": Words("–", "skipped", "was skipped", "were skipped", "skipped", "skipped: "),
-    "pass": Words("✓", "held", "held", "held", "passed"),
+    "fail": Words("✗", "failed", "failed"), "warn": Words("▲", "failed (warning)", "skipped", "warning: "),
+    "inconclusive": Words("?", "inconclusive", "skipped", "inconclusive: "),
+    "skipped": Words("–", "skipped", "skipped", "skipped: "), "pass": Words("✓", "held", "passed"),
 }
 """What is said of each verdict, from the worst to the best."""
 

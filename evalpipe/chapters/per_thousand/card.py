@@ -8,7 +8,7 @@ from evalpipe.card.page import BarPart, StackedBar, StackedBars
 from evalpipe.card.palette import look_of
 from evalpipe.card.wording import names_of, nouns_of
 from evalpipe.words import numbers
-from evalpipe.words.spelling import counted
+from evalpipe.words.spelling import clipped, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def glance(results: Results) -> Iterator[StackedBars]:
         return
     names, nouns, model_order = names_of(results), nouns_of(results), [model.name for model in results.models]
     bars = tuple(
-        StackedBar(names.model(row.model, row.variant), f"{row.model}+{row.variant}",
+        StackedBar(clipped(names.model(row.model, row.variant)), f"{row.model}+{row.variant}",
             look_of(model_order.index(row.model))[0], _parts(nouns, row)) for row in rows[:MOST])
     other_datasets = len({row.dataset for row in results.per_thousand}) - 1
     left_out = [counted(number, noun) for number, noun in
