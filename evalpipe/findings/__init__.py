@@ -37,7 +37,7 @@ MOST_OF_GROUPS, CROWDED = 2, 0.5
 room among the first."""
 
 
-ALONE = "The interval alone decides; corrected for all tests of the run, it does not."
+ALONE = "Significant alone, not after correction for all tests of the run."
 """What is said where an interval leaves out what a finding calls open."""
 
 

@@ -45,8 +45,8 @@ def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not tell expected and observed events apart."""
-    text = (f"These data do not show that the probabilities of {of_models(results, rows)} are too high or too low on "
-            "average.")
+    text = (f"On average the probabilities of {of_models(results, rows)} agree with the outcomes, as far as these data "
+            "show.")
     yield finding("undecided", weights.CALIBRATED, text, anchor(results, rows[0]), rows)
 
 

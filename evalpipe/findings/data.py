@@ -196,7 +196,7 @@ def unchecked(results: Results) -> Iterator[Claim]:
     compared = any(dataset.compared for dataset in results.datasets)
     reason = "no column to compare by" if has_reference else "no reference dataset"
     checks = {
-        "groups of rows (no slices)": bool(results.slices or results.worst_slices),
+        "whether groups differ (no slices)": bool(results.slices or results.worst_slices),
         f"whether rows were in training ({reason})": compared,
         "how sure the numbers are (no intervals)": any(row.lower is not None for row in results.rows),
     }

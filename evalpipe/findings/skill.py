@@ -71,8 +71,13 @@ def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 def better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that the predictions are of use."""
-    text = (f"{with_verb(results, rows, 'is', 'are')} better than predicting {_rule_text(results, rows)}: "
-            f"{_skill_values(results, rows)}.")
+    if rows[0].metric == "brier_skill" and results.task == "binary":
+        saved = joined(list(dict.fromkeys(f"{numbers.fixed(100 * (row.value or 0.0), 0)}%" for row in rows)))
+        text = (f"{with_verb(results, rows, 'is', 'are')} better than no model, which predicts {BINARY}: {saved} less "
+                f"squared error, {_skill_values(results, rows)}.")
+    else:
+        text = (f"{with_verb(results, rows, 'is', 'are')} better than predicting {_rule_text(results, rows)}: "
+                f"{_skill_values(results, rows)}.")
     yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalpipe.base.records import Measured
-from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, joined, names_of, number_word
+from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, joined, names_of, nouns_of, number_word
 from evalpipe.results.document import Finding
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-    from evalpipe.base.records import Scalar
+    from evalpipe.base.records import Scalar, Slice
     from evalpipe.results import Results
     from evalpipe.results.document import FindingKind
 
@@ -81,6 +81,25 @@ def of_model(results: Results, row: Any) -> str:
     several = sum(dataset.role == "evaluate" for dataset in results.datasets) > 1
     label = names_of(results).model_of(row)
     return f"{label} on {row.dataset}" if several else label
+
+
+def counted_rate(results: Results, row: Any, labels: Slice | None) -> str | None:
+    """Return a rate of the model of a row, in a slice or on all rows, as counts: "finds 25 of 141 survivors".
+
+    None of a measure that is no rate of the confusion matrix of a binary outcome, and where its cells are no whole
+    rows: with weights or an equivocal zone.
+    """
+    table = next((table for table in results.confusion if (table.dataset, table.model, table.variant, table.slice) == (
+        row.dataset, row.model, row.variant, labels)), None)
+    if table is None or results.task != "binary" or results.weight is not None or table.equivocal or row.class_:
+        return None
+    nouns, count, ((tp, fn), (fp, tn)) = nouns_of(results), numbers.count, table.counts
+    return {
+        "sensitivity": f"finds {count(tp)} of {count(tp + fn)} {nouns.events}",
+        "specificity": f"leaves {count(tn)} of {count(fp + tn)} others alone",
+        "precision": f"is right on {count(tp)} of {count(tp + fp)} {nouns.named}",
+        "accuracy": f"is right on {count(tp + tn)} of {nouns.counted_rows(tp + fn + fp + tn)}",
+    }.get(row.metric)
 
 
 def values_of(results: Results, rows: Sequence[Any]) -> str:

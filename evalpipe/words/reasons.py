@@ -22,7 +22,7 @@ _OF_ESTIMATES = {
     "no-cut-in-replicates": "no threshold can be chosen in {undefined} of {replicates} replicates",
     "no-reportable-row": "no row is reportable: all lie in the equivocal zone",
     "not-served": "the model gives {need:need}",
-    "few-rows": "{rows:# row|rows}, fewer than the {least:,} of slice_rules.min_rows",
+    "few-rows": "{rows:# row|rows}: too few ({least:,} needed, by slice_rules.min_rows)",
     "few-rows-in-fold": "fewer rows than the {least:,} of slice_rules.min_rows",
     "few-rows-in-slice": "too few rows",
     "few-rows-in-reference": "the reference has too few rows",
@@ -195,9 +195,8 @@ _WARNINGS = {
                            "interval",
     "degenerate/mean": "{dataset}, {model}: {metric}{average: (%)}{class_: of '%'} is {because}; do not trust it as a "
                        "mean over all classes",
-    "degenerate-slices": "{dataset}, {model}: {estimates:# number|numbers} in {slices:# slice|slices} "
-                         "{estimates:is|are} degenerate; do not trust their intervals; the tables of slices give the "
-                         "reasons",
+    "degenerate-slices": "{dataset}, {model}: the {estimates:interval|intervals} of {estimates:# number|numbers} in "
+                         "{slices:# slice|slices} cannot be trusted; the tables of slices say why",
     "few-effective-rows": "the weights of dataset '{dataset}' are very uneven: its {rows:,} rows carry the information "
                           "of {effective:.3g} rows of equal weight (Kish's effective sample size), so intervals may be "
                           "too narrow",
@@ -243,7 +242,7 @@ _WARNINGS = {
                        "{low:.2f} and {high:.2f} with a calibration slope of {slope:.2f} ({lower:.2f} to {upper:.2f}): "
                        "they are too close together and need recalibration",
     "undefined-slices": "{dataset}, {model}: {estimates:# number|numbers} in {slices:# slice|slices} "
-                        "{estimates:is|are} undefined; they have no value; the tables of slices give the reasons",
+                        "{estimates:has|have} no value; the tables of slices say why",
     "unknown-was": "no earlier run in the ledger has the model {was:quoted}, which {model:quoted} was called before",
     "weights-negligible": "{rows:# row has a weight|rows have weights} below {least:g} of the largest in dataset "
                           "'{dataset}', and {rows:counts|count} as weight 0",

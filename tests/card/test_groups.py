@@ -51,7 +51,7 @@ def test_the_page_has_the_sections_with_scoped_tables_and_unique_ids(grouped: Re
         assert f">{heading}</a></li>" in text
     few = (
         '<tr class="few"><th scope="row">season = w</th><td class="num">12</td><td class="num">3</td>'
-        f'<td colspan="4">insufficient: {groups.FEW}</td>'
+        f'<td colspan="4">{groups.FEW}</td>'
     )
     for sentence in (
         few, "Worst of 287 groups searched; p-values are corrected for that.",

@@ -462,7 +462,7 @@ def night_of_noise(seed: int, noise: float) -> dict[str, pl.DataFrame]:
 
 @fault
 def a_night_beyond_its_control_limits() -> Planted:
-    words = ("Brier score is above its control limits", "9 earlier nights give")
+    words = ("Brier score rose above its control limits", "by 9 earlier nights")
     planted = binary(night(60, 3), ("fails", "trend", words), metrics=["brier"],
                      trend={"control": {"min_nights": 9}})
     return planted._replace(nights=[night(seed) for seed in range(61, 70)])

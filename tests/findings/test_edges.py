@@ -41,7 +41,7 @@ def replaced(results: Results, metric: str, **numbers: Any) -> Results:
 
 
 OF_MEASURES = [
-    ("probabilities_on_average", "binary", "calibration_in_the_large", 0.0, "too low", "too high", "do not show"),
+    ("probabilities_on_average", "binary", "calibration_in_the_large", 0.0, "too low", "too high", "agree with"),
     ("probabilities_spread", "binary", "calibration_slope", 1.0, "underconfident", "overconfident", None),
     ("ranking", "binary", "roc_auc", 0.5, "ranks events above", "wrong direction", "do not show"),
     ("better_than_trivial", "binary", "brier_skill", 0.0, "is better than", "does worse than", "do not show"),

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from evalpipe.card.wording import names_of, nouns_of
-from evalpipe.findings.words import of_model
+from evalpipe.card.wording import names_of
+from evalpipe.findings.words import counted_rate, of_model
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.chapters.gates.records import Kind
-    from evalpipe.results import Confusion, Gate, Results
+    from evalpipe.results import Gate, Results
 
 LIMIT_WORDS = {
     "min": "at least", "max": "at most", "max_increase": "a rise of at most", "max_decrease": "a fall of at most",
@@ -70,30 +70,10 @@ def _failure(results: Results, gate: Gate) -> str:
 
 
 def _counted(results: Results, gate: Gate) -> str | None:
-    """Return a rate as counts of the confusion matrix: "finds 25 of 141 survivors"; None where it is no such rate."""
-    table = next((table for table in results.confusion if (table.dataset, table.model, table.variant, table.slice) == (
-        gate.dataset, gate.model, gate.variant, gate.slice)), None)
-    if table is None or results.task != "binary" or gate.against is not None or gate.observed is None:
+    """Return a rate as counts: "finds 25 of 141 survivors"; None where the gate is on another number."""
+    if gate.against is not None or gate.observed is None or gate.on == "sequence" or gate.name is not None:
         return None
-    if results.weight is not None or table.equivocal or gate.on == "sequence" or gate.name is not None:
-        return None
-    return _phrase(results, gate.metric, table)
-
-
-def _phrase(results: Results, metric: str | None, table: Confusion) -> str | None:
-    """Return the words for a measure of a confusion matrix of whole rows; None of another measure."""
-    nouns = nouns_of(results)
-    (tp, fn), (fp, tn) = table.counts
-    count = numbers.count
-    if metric == "sensitivity":
-        return f"finds {count(tp)} of {count(tp + fn)} {nouns.events}"
-    if metric == "specificity":
-        return f"leaves {count(tn)} of {count(fp + tn)} others alone"
-    if metric == "precision":
-        return f"is right on {count(tp)} of {count(tp + fp)} {nouns.named}"
-    if metric == "accuracy":
-        return f"is right on {count(tp + tn)} of {nouns.counted_rows(tp + fn + fp + tn)}"
-    return None
+    return counted_rate(results, gate, gate.slice)
 
 
 def _harm(results: Results, gate: Gate) -> tuple[bool, float]:

@@ -122,9 +122,9 @@ def _sequence_predicate(gate: Gate, *, is_count: bool) -> str:
     needed, against = numbers.evidence(state.threshold), numbers.evidence(state.evidence)
     kept = numbers.evidence(state.kept)
     if reason.code == "nights-missed":
-        return f"{start} {beyond} is {against}; the gate fails at {needed}."
+        return f"{start} {beyond} is {against} to 1; {needed} to 1 suffice."
     if reason.code == "nights-kept":
-        return f"{start} {within} is {kept}; the gate passes at {needed}."
+        return f"{start} {within} is {kept} to 1; {needed} to 1 suffice."
     if reason.code == "recent-nights-missed":
         return (f"{start} {within} is {kept}, but that of recent nights that it is {beyond} is "
                 f"{numbers.evidence(state.recent)}; the gate passes while that is at most "

@@ -160,9 +160,9 @@ def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
             digits = min(numbers.significant(deviation, 2), numbers.MOST_DECIMALS)
             parts.append(f"{names.measure(row.metric, row.params, row.average)} "
                          f"{numbers.signed(row.difference or 0.0, digits)} against an SD of {spread_text(deviation)}")
-        text = (f"{of_model(results, first)} and {names.model(first.baseline)} differ less than the fits of "
-                f"{names.model(widest[id(first)].model)} do: {joined(parts)}{_more_measures(pair)}. Another fit could "
-                f"reverse the {'difference' if len(pair) == 1 else 'differences'}.")
+        text = (f"Another fit could reverse the order of {of_model(results, first)} and {names.model(first.baseline)}, "
+                f"which differ less than the fits of {names.model(widest[id(first)].model)} do: {joined(parts)}"
+                f"{_more_measures(pair)}.")
         yield finding("undecided", weights.FITS_DECIDE, text, SECTION, pair)
 
 

@@ -15,7 +15,7 @@ from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.figures import sliced
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond, rule
-from evalpipe.findings.words import difference_of, finding, of_model, of_models, verb_form
+from evalpipe.findings.words import counted_rate, difference_of, finding, of_model, of_models, verb_form
 from evalpipe.findings.words import with_limits as value_with_limits
 from evalpipe.words import numbers
 
@@ -104,7 +104,7 @@ def _slice_table(
                 "–" if size is None or size.events is None else numbers.count(size.events))
         few = next((e.reason or e.status for e in estimates if e is not None and e.status == "insufficient"), None)
         if few:
-            return Row((*head, f"insufficient: {few}"), "few")
+            return Row((*head, few), "few")
         return Row((*head, *(_lettered_number(e, counts, letters) for e in estimates)))
 
     rows: list[Row | Group] = [row("All rows", None)]
@@ -341,11 +341,15 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
     for metric, worst in sorted(worst_rows.items(), key=lambda pair: -_certain_shortfall(results, pair[1])):
         groups = len({str(row.slice) for row in by_measure[metric]})
         others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in total."
-        value = _value_in_group(results, worst)
-        value_text = "" if value is None else f"{numbers.number(value)}, "
-        text = (f"{names.measure(metric, worst.params, worst.average)} of {of_model(results, worst)} is worse for "
-                f"{names.slice(worst.slice)} than for {_reference_in_sentence(names, worst)}: {value_text}difference "
-                f"{difference_of(worst)}.{others}")
+        value, rate = _value_in_group(results, worst), counted_rate(results, worst, worst.slice)
+        measure, reference = names.measure(metric, worst.params, worst.average), _reference_in_sentence(names, worst)
+        if rate is not None:
+            text = (f"{of_model(results, worst)} {rate} for {names.slice(worst.slice)}: {measure} is worse than for "
+                    f"{reference}, difference {difference_of(worst)}.{others}")
+        else:
+            value_text = "" if value is None else f"{numbers.number(value)}, "
+            text = (f"{measure} of {of_model(results, worst)} is worse for {names.slice(worst.slice)} than for "
+                    f"{reference}: {value_text}difference {difference_of(worst)}.{others}")
         yield finding("fails", weights.GROUP_WORSE, text, "slices", by_measure[metric])
 
 

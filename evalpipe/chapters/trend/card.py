@@ -156,8 +156,9 @@ def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     for group in grouped(lines, lambda line: (measure_of(results, line), line.position)):
         models_text = _of_first_models(group, lambda line: f"{model_of(results, line)} {tonight_of(line)}, limits "
                                  f"{limits_of(line)}")
-        text = (f"{measure_of(results, group[0])} is {group[0].position} its control limits, which "
-                f"{earlier_nights(group[0].counted)} give: {models_text}.")
+        moved = "fell below" if group[0].position == "below" else "rose above"
+        text = (f"{measure_of(results, group[0])} {moved} its control limits: {models_text}, by "
+                f"{earlier_nights(group[0].counted)}.")
         # Beyond the limits on the side that is worse; on either side where none is better.
         better = {"maximize": "above", "minimize": "below"}.get(metric_of(results, group[0].metric).direction)
         is_worse = group[0].position != better

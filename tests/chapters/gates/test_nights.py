@@ -89,7 +89,7 @@ def test_nights_add_up_to_a_verdict_and_a_drop_turns_it(tmp_path: Path) -> None:
     assert {sequence.since for sequence in known} == {str(FIRST)}
     assert {(sequence.threshold, sequence.alarms, sequence.level, sequence.basis) for sequence in known} == {
         (20.0, 1, 0.05, "exact")}
-    assert sentence_of(gates[-1]).endswith("; the gate fails at 20.")
+    assert sentence_of(gates[-1]).endswith(" to 1; 20 to 1 suffice.")
     assert "of 10 nights since 2026-11-01 that it is below 0.75 is" in sentence_of(gates[-1])
 
 

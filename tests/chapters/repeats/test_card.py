@@ -133,7 +133,8 @@ def test_a_difference_that_another_fit_may_reverse_is_found(found: Results) -> N
     assert "note" not in findings(found)
     size = f"{difference.difference:+.4f}".replace("-", "−")
     assert findings(found)["undecided"].startswith(
-        f"Forest and Tree differ less than the fits of Forest do: Brier score {size} against an SD of {row.sd:.4f}")
+        "Another fit could reverse the order of Forest and Tree, which differ less than the fits of Forest do: Brier "
+        f"score {size} against an SD of {row.sd:.4f}")
 
 
 def test_equal_fits_are_no_finding(tmp_path: Path) -> None:

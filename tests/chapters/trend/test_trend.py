@@ -95,8 +95,8 @@ def test_the_trend_has_the_nights_of_its_name_in_whatever_folders(folder: Path, 
     assert line.position == "below"
     (said,) = [finding for finding in results.findings if finding.section == "trend"]
     assert (said.kind, said.text) == ("fails", (
-        "Accuracy is below its control limits, which 25 earlier nights give: Forest 0.74 (0.68–0.80), limits 0.869 "
-        "to 0.931."))
+        "Accuracy fell below its control limits: Forest 0.74 (0.68–0.80), limits 0.869 to 0.931, by 25 earlier "
+        "nights."))
 
 
 def test_too_few_nights_give_no_limits_and_the_card_says_so(folder: Path, base: Results) -> None:
