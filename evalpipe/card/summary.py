@@ -51,6 +51,9 @@ MOST_PLOTS = 3
 MOST_GATED = 2
 """The plots on the first screen: of key measures on all rows, and of measures with gates or in groups."""
 
+WORST_FIRST = ("fail", "warn", "inconclusive", "pass", "skipped")
+"""What may become of a gate, in the order in which measures of gates are drawn."""
+
 LEAST_WIDTH = 0.1
 """The narrowest axis of a measure from 0 to 1, and of another measure as a share of its largest value, so that small
 differences are not drawn as large ones."""
@@ -63,12 +66,20 @@ EDGE, LETTER = 8, 7
 
 
 def dot_plots(results: Results) -> tuple[DotPlot, ...]:
-    """Return dot plots of the measures that gates judge, or else of key measures, on all rows and in slices."""
-    _, dataset = next(evaluated(results))
-    gated = [gate.metric for gate in results.gates if gate.metric is not None and gate.against is None]
-    metrics = list(dict.fromkeys(gated)) or list(key_measures(results))
-    by_measure = [groups for groups in (_by_group(results, dataset.name, metric) for metric in metrics) if groups]
-    if gated or any(len(groups) > 1 for groups in by_measure):
+    """Return dot plots of the measures that gates judge, or else of key measures, on all rows and in slices.
+
+    Those of gates that failed come first, on the dataset where one did. Where a group failed, its measure is drawn
+    alone, with as many groups as there is room for.
+    """
+    judged = [gate for gate in results.gates if gate.metric is not None and gate.against is None]
+    judged.sort(key=lambda gate: WORST_FIRST.index(gate.kind))
+    failed = [gate for gate in judged if gate.kind == "fail"]
+    dataset = failed[0].dataset if failed else next(evaluated(results))[1].name
+    metrics = list(dict.fromkeys(gate.metric for gate in judged if gate.metric)) or list(key_measures(results))
+    by_measure = [groups for groups in (_by_group(results, dataset, metric) for metric in metrics) if groups]
+    if failed and any(gate.slice is not None and gate.metric == metrics[0] for gate in failed):
+        plotted = by_measure[:1]
+    elif judged or any(len(groups) > 1 for groups in by_measure):
         plotted = by_measure[:MOST_GATED]
     else:
         plotted = by_measure[: max(1, MOST_LINES // max(len(results.models), MOST_LINES // MOST_PLOTS))]
@@ -93,12 +104,11 @@ def _first_and_worst(results: Results, groups: Sequence[list[Estimate]], most: i
     sign = {"maximize": 1, "minimize": -1}.get(direction, 0)
     room = max(most - len(all_rows), len(all_rows)) // max(len(all_rows), 1)
     worst = sorted(others, key=lambda group: min(sign * (row.value or 0.0) for row in group))[:room]
-    drawn_groups = [group for group in others if group in worst]
-    rows = [row for group in (all_rows, *drawn_groups) for row in group]
-    if len(drawn_groups) == len(others):
+    rows = [row for group in (all_rows, *worst) for row in group]
+    if len(worst) == len(others):
         return rows, ""
     which = f"{'worst' if sign else 'first'} of {len(others)} groups"
-    return rows, f"The {which} is drawn." if len(drawn_groups) == 1 else f"The {len(drawn_groups)} {which} are drawn."
+    return rows, f"The {which} is drawn." if len(worst) == 1 else f"The {len(worst)} {which} are drawn."
 
 
 def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
@@ -124,8 +134,10 @@ def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
                         None if row.upper is None else across(row.upper), shown(row), models.index(row.model)))
     ticks = [(across(value), numbers.plain(round(value, 12))) for value, _ in ticks_between(low, high, TICKS)]
     required = f"Dashed line: required limit, {' and '.join(map(numbers.plain, limits))}." if limits else ""
+    measure = capital(names.measure(first.metric, first.params, first.average))
+    several = len(list(evaluated(results))) > 1
     return DotPlot(
-        capital(names.measure(first.metric, first.params, first.average)), tuple(dots), tuple(map(across, limits)),
+        f"{measure}, {first.dataset}" if several else measure, tuple(dots), tuple(map(across, limits)),
         _ticks_apart(ticks), " ".join(filter(None, (required, left_out))))
 
 

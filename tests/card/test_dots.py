@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from engine.runs import intervals, people, run
 from evalpipe.card.page import plain
 from evalpipe.card.summary import MOST_LINES, _ticks_apart, dot_plots
 from evalpipe.chapters.gates.records import Gate, GateReason
@@ -27,7 +28,8 @@ def with_groups(results: Results, metric: str, values: dict[str, float]) -> Resu
 
 def test_the_key_measures_of_all_rows_are_drawn_where_nothing_is_required(results: Results) -> None:
     plots = dot_plots(results)
-    assert [plot.title for plot in plots] == ["ROC AUC", "Brier score", "Log loss"]
+    titles = ["ROC AUC, validation", "Brier score, validation", "Log loss, validation"]
+    assert [plot.title for plot in plots] == titles
     names = [clipped(model.label) for model in results.models]
     assert [[dot.label for dot in plot.dots] for plot in plots] == [names] * 3
     assert all(plot.caption == "" and plot.limits == () for plot in plots)
@@ -35,8 +37,28 @@ def test_the_key_measures_of_all_rows_are_drawn_where_nothing_is_required(result
 
 def test_a_measure_that_is_required_is_drawn_with_its_limit(results: Results) -> None:
     (plot,) = dot_plots(results.model_copy(update={"gates": [gate("brier", max=0.2)]}))
-    assert (plot.title, plot.caption) == ("Brier score", "Dashed line: required limit, 0.2.")
+    assert (plot.title, plot.caption) == ("Brier score, validation", "Dashed line: required limit, 0.2.")
     assert 0 <= plot.limits[0] <= 100
+
+
+def test_of_a_group_that_failed_the_measure_is_drawn_alone_worst_first() -> None:
+    frame = people(1500)
+    bad = frame.with_columns(p=frame["p"].zip_with(frame["s"] != "b", 1 - frame["p"]))
+    keys = {"metrics": ["roc_auc", "sensitivity"], "intervals": intervals(100), "slices": ["s"], "gates": [
+        {"metric": "roc_auc", "min": 0.1}, {"metric": "sensitivity", "min": 0.55, "slices": "all"}]}
+    (plot,) = dot_plots(run(bad, **keys))
+    values = [dot.at for dot in plot.dots[1:]]
+    assert (plot.title, plot.dots[0].label, plot.dots[1].label) == ("Sensitivity", "All", "B")
+    assert values == sorted(values)
+    # Where several datasets are evaluated, the one is drawn where the gate failed, and named.
+    (later,) = dot_plots(run({"good": frame.filter(frame["s"] != "b"), "bad": bad}, **keys))
+    assert later.title == "Sensitivity, bad"
+
+
+def test_measures_of_failed_gates_come_first() -> None:
+    gates = [{"metric": "roc_auc", "min": 0.1}, {"metric": "accuracy", "min": 0.99}]
+    plots = dot_plots(run(people(300), metrics=["roc_auc", "accuracy"], intervals=intervals(100), gates=gates))
+    assert [plot.title for plot in plots] == ["Accuracy", "ROC AUC"]
 
 
 def test_all_of_many_models_are_drawn(build: Any) -> None:
