@@ -38,13 +38,13 @@ def test_exit_codes_tell_the_same_from_differences(command: Command) -> None:
     assert (other.returncode, other.stderr) == (1, "")
     assert other.stdout.splitlines()[0] == (
         "1 of 3 estimates differs; 1 threshold differs; 1 key of the spec differs; "
-        "3 further parts of the results differ.")
+        "4 further parts of the results differ.")
     assert "No paired difference: run A has no row-level file" in other.stdout
 
     near = command("diff", "a", "b", "--atol", "1", "--ignore", "spec", "--ignore", "other")
     assert (near.returncode, near.stdout.splitlines()[0]) == (
         0, ("The results are the same within the tolerance; not counted: 1 key of the spec differs, "
-            "1 further part of the results differs."))
+            "2 further parts of the results differ."))
 
 
 @pytest.mark.usefixtures("runs")

@@ -40,7 +40,7 @@ SPECS = [
         "curves": {"relations": {"measures": ["ppv", "npv"]}, "residuals": {}}, "calibration": {},
         "compare": {},
         "recalibrate": {"fit_on": {"folds": 2}, "methods": ["isotonic"]}, "standards": [{"profile": "nist_ai_rmf"}],
-        "steps": {"metrics": ["brier"]}, "card": {"design": {"file": "design.md"}, "changes": [{
+        "steps": {"metrics": ["brier"]}, "words": {}, "card": {"design": {"file": "design.md"}, "changes": [{
             "date": "2026-11-21", "text": "new"}]}, "report": {"theme": {}},
         "metrics": ["brier", {"name": "ratio", "expression": "sensitivity / specificity"}],
         "reference_rates": [{"name": "last", "metric": "brier", "value": 0.2}],
