@@ -9,7 +9,6 @@ from evalpipe.card import wording
 from evalpipe.card.figures.svg import Series, series_of
 from evalpipe.card.tables import curves_of, overall, shown
 from evalpipe.words import numbers
-from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -165,7 +164,7 @@ MOST_SAID = 3
 def listed(values: Sequence[str]) -> str:
     """Join texts on models to one sentence, with the first `MOST_SAID` of them and the number of the others."""
     remaining = len(values) - MOST_SAID
-    more = f"; and {counted(remaining, 'more model')}" if remaining > 0 else ""
+    more = f"; and {remaining} more" if remaining > 0 else ""
     return f"{'; '.join(values[:MOST_SAID])}{more}." if values else ""
 
 
