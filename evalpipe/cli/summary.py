@@ -18,7 +18,7 @@ from evalpipe.card.summary import MOST_FINDINGS, SIGNS
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
 from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters.candidates.card import in_a_line
-from evalpipe.chapters.gates.card import called, word_and_reason
+from evalpipe.chapters.gates.card import called, run_verdict, word_and_reason
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.chapters.standards.card import in_words
 from evalpipe.chapters.thresholds.card import chosen
@@ -219,10 +219,15 @@ SEVERITIES = {"fail": "error", "warn": "warning"}
 
 
 def print_gates(results: Results, spec: Spec, folder: Path) -> None:
-    """Print how many gates held, and a line for each other one; for a skipped gate, its missing reference."""
+    """Print the verdict in a sentence, how many gates held, and a line for each other one.
+
+    For a skipped gate it says which reference is missing.
+    """
     if not results.gates:
         return
     held_count, names = len(results.gates) - len(gates_not_held(results)), names_of(results)
+    for sign, sentence in run_verdict(results):
+        click.echo(f"\n{sign} {sentence}")
     click.echo(f"\ngates: {held_count:,} of {len(results.gates):,} held")
     for gate in gates_not_held(results):
         word, reason = word_and_reason(names, gate)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import junitparser
@@ -62,6 +63,7 @@ def test_a_failed_gate_is_said_and_everything_is_written(command: Command, folde
     declare(folder, PASSING, OPEN, FAILING, WARNING)
     done = command("run", "small.yaml", "--out", "out", "--no-progress")
     assert (done.returncode, done.stderr) == (1, "")
+    assert re.search(r"\n✗ Not good enough: .*, required .*\. 2 of 4 requirements failed, 1 undecided\n\n", done.stdout)
     assert (
         "\ngates: 1 of 4 held\n"
         f"gate 2 inconclusive: right & <often>, a on test: {REASONS['open']}\n"

@@ -62,7 +62,9 @@ def _failure(results: Results, gate: Gate) -> str:
     if measured is None:
         value = "no value" if gate.observed is None else numbers.with_limits(
             gate.observed, gate.lower, gate.upper, apart=gate.limit.values())
-        measured = f"{gate.name or names.subject(gate)} {value}{f' for {of_model(results, gate)}' if several else ''}"
+        parts = (f"{gate.name}," if gate.name else "", names.subject(gate), "changed by" if gate.against else "", value,
+                 f"for {of_model(results, gate)}" if several else "")
+        measured = " ".join(filter(None, parts))
     elif several:
         measured = f"{of_model(results, gate)} {measured}"
     judged = ", by the evidence of all nights" if gate.on == "sequence" else ""
@@ -80,5 +82,6 @@ def _harm(results: Results, gate: Gate) -> tuple[bool, float]:
     """Return how much a failed gate harms: on all rows first, then its rows times how far it is beyond its limit."""
     rows = 1.0 if gate.slice is None else next(
         (part.n for part in results.slices if (part.dataset, part.slice) == (gate.dataset, gate.slice)), 0.0)
-    beyond = [abs(gate.observed - limit) for limit in gate.limit.values()] if gate.observed is not None else [1.0]
+    limits = [-limit if key.endswith("decrease") else limit for key, limit in gate.limit.items()]
+    beyond = [abs(gate.observed - limit) for limit in limits] if gate.observed is not None else [1.0]
     return gate.slice is None, rows * min(beyond)

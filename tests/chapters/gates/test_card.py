@@ -96,8 +96,19 @@ def test_rates_are_told_as_counts(metric: str, keys: dict[str, Any], sentence: s
 ])
 def test_what_is_no_count_of_whole_rows_is_told_as_a_rate(keys: dict[str, Any]) -> None:
     spec = {"gates": [{"metric": "sensitivity", "min": 0.99}]} | keys
-    assert re.match(r"Not good enough: (Sensitivity|S) 0\.\d+ \(", headline(
+    assert re.match(r"Not good enough: (S, )?Sensitivity 0\.\d+ \(", headline(
         run(people(400), metrics=["sensitivity"], intervals=intervals(100), **spec)))
+
+
+def test_a_change_is_told_as_one_and_weighed_by_what_it_is_beyond(results: Results) -> None:
+    fell = gate("fail", metric="brier", against="../nightly", limit={"max_decrease": 0.08}, observed=-0.32, lower=-0.38,
+                upper=-0.25)
+    low = gate("fail", 2, name="Finds fraud", limit={"min": 0.39}, observed=0.1)
+    alone, both = [headline(results.model_copy(update={"gates": gates})) for gates in ([fell], [fell, low])]
+    assert alone == ("Not good enough: Brier score changed by −0.32 (−0.38 to −0.25) for Naive Bayes on validation, "
+                     "required a fall of at most 0.08")
+    # 0.29 beyond its limit, against 0.24.
+    assert both.startswith("Not good enough: Finds fraud, Brier score 0.10 (0.05–0.15) for Naive Bayes")
 
 
 def test_the_group_is_named_that_is_harmed_most() -> None:
