@@ -156,8 +156,9 @@ function update() {
     for (const cell of row.querySelectorAll("td")) write(cell, result[cell.dataset.measure], "whole" in cell.dataset);
   }
   if (bars && touched) {
+    const rows = data.groups.length > 1 ? `${group.selectedOptions[0].text}, ` : "";
     bars.caption.lastElementChild.textContent =
-      `at threshold ${threshold}, if ${Math.round(1000 * prevalence)} in 1,000 are ${bars.dataset.events}`;
+      `${rows}at threshold ${threshold}, if ${Math.round(1000 * prevalence)} in 1,000 are ${bars.dataset.events}`;
     for (const bar of bars.rows) cut(bar, scope.models[data.models[bar.dataset.model]], place, n, prevalence);
   }
 }

@@ -30,6 +30,7 @@ from evalpipe.card.statements import PLACES, missing, opening
 from evalpipe.card.tables import evaluated, key_measures, shown
 from evalpipe.card.wording import MISSING, capital, joined, names_of, nouns_of
 from evalpipe.chapters import functions
+from evalpipe.results.document import ORDER
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.words import numbers
 from evalpipe.words.card_fields import FIELDS
@@ -51,9 +52,6 @@ MOST_PLOTS = 3
 MOST_GATED = 2
 """The plots on the first screen: of key measures on all rows, and of measures with gates or in groups."""
 
-WORST_FIRST = ("fail", "warn", "inconclusive", "pass", "skipped")
-"""What may become of a gate, in the order in which measures of gates are drawn."""
-
 LEAST_WIDTH = 0.1
 """The narrowest axis of a measure from 0 to 1, and of another measure as a share of its largest value, so that small
 differences are not drawn as large ones."""
@@ -72,8 +70,8 @@ def dot_plots(results: Results) -> tuple[DotPlot, ...]:
     alone, with as many groups as there is room for.
     """
     judged = [gate for gate in results.gates if gate.metric is not None and gate.against is None]
-    judged.sort(key=lambda gate: WORST_FIRST.index(gate.kind))
-    failed = [gate for gate in judged if gate.kind == "fail"]
+    judged.sort(key=lambda gate: ORDER.index(gate.outcome), reverse=True)
+    failed = [gate for gate in judged if gate.outcome == "fail"]
     dataset = failed[0].dataset if failed else next(evaluated(results))[1].name
     metrics = list(dict.fromkeys(gate.metric for gate in judged if gate.metric)) or list(key_measures(results))
     by_measure = [groups for groups in (_by_group(results, dataset, metric) for metric in metrics) if groups]

@@ -39,7 +39,7 @@ GRIDS = {0: (1,), 1: (512, 256, 128, 64, 32), 2: (256, 128, 64), 3: (64, 32)}
 """The cells to try for each of so many numbers that are put on grids, finest first. Of a number that is spread evenly
 over g cells, 1 / g^2 of the variance lies within cells: at most a thousandth."""
 
-MOST_SCORES = 512
+MOST_SCORES = GRIDS[1][0]
 """The most distinct scores of a model over the cells of several models."""
 
 FINE, LOST = 128, 1e-4

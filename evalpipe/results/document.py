@@ -17,6 +17,7 @@ from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost
 from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
 from evalpipe.chapters.equivocal.records import Zone
 from evalpipe.chapters.gates.records import (
+    ORDER,
     FailOn,
     Gate,
     GateEvidence,
@@ -40,7 +41,7 @@ from evalpipe.results.curves import AnyCurve
 from evalpipe.words.sentences import Sentence, sentence
 
 __all__ = [
-    "GONE", "OF_LEDGER", "AnyCurve", "Applied", "BestProfit", "CandidateGoal", "Candidates", "ChosenMethod",
+    "GONE", "OF_LEDGER", "ORDER", "AnyCurve", "Applied", "BestProfit", "CandidateGoal", "Candidates", "ChosenMethod",
     "Comparison", "Confusion", "Constraint", "CostReference", "DatasetDifference", "DatasetSummary", "Desirability",
     "Disparity", "Document", "Draw", "Estimate", "FailOn", "Finding", "FindingKind", "Gate", "GateEvidence",
     "GateSequence", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary",

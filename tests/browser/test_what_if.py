@@ -163,6 +163,43 @@ def test_the_sliders_say_what_the_engine_says(
         _same(cells, Engine(part, "pq"[model], threshold, share / 1000))
 
 
+BARS = """
+() => ({caption: document.querySelector(".thousand caption span").textContent,
+        counts: [...document.querySelectorAll(".thousand tr")].map(
+          row => [...row.querySelectorAll("[data-part]")].map(part => Number(part.textContent))),
+        ends: [...document.querySelectorAll(".thousand tr")].map(row => [...row.querySelectorAll("rect")].map(
+          rect => parseFloat(rect.getAttribute("x")) + parseFloat(rect.getAttribute("width"))).at(-1))})
+"""
+
+
+def test_the_sliders_move_the_bars_of_a_thousand_rows(
+    rows: pl.DataFrame, folder: Path, opened: Callable[[Path], Page]
+) -> None:
+    results = evalpipe.Results.read(folder / "results.json")
+    (table,) = results.what_if
+    groups = list({str(row.slice): row.slice for row in table.groups}.values())
+    page = opened(folder)
+    before = page.evaluate(BARS)
+    assert before["counts"] == [[row.true_positives, row.false_negatives, row.false_positives, row.true_negatives]
+                                for row in results.per_thousand]
+    for group, place, share in ((0, 44, 300), (0, 10, 20), (3, 70, 999), (5, 0, 1), (0, 101, 500)):
+        labels, threshold, prevalence = groups[group], table.thresholds[place], share / 1000
+        part = rows if labels is None else rows.filter([pl.col(name) == label for name, label in labels.items()])
+        page.evaluate(SHOWN, [(group, place, share, 0)])
+        moved = page.evaluate(BARS)
+        assert moved["caption"].endswith(f", at threshold {threshold:g}, if {share} in 1,000 are '1'")
+        for model, counts, end in zip("pq", moved["counts"], moved["ends"], strict=True):
+            engine = Engine(part, model, threshold, prevalence)
+            exact = [1000 * prevalence * engine.counts["tp"] / engine.events,
+                     1000 * prevalence * engine.counts["fn"] / engine.events,
+                     1000 * (1 - prevalence) * engine.counts["fp"] / engine.others,
+                     1000 * (1 - prevalence) * engine.counts["tn"] / engine.others]
+            assert (sum(counts), round(end, 6)) == (1000, 100)
+            assert np.abs(np.subtract(counts, exact)).max() < 1  # whole numbers that add up
+    page.click("#what-if-reset")
+    assert page.evaluate(BARS) == before
+
+
 def _same(cells: dict[str, Any], engine: Engine) -> None:
     assert {name: cells[name]["value"] for name in engine.counts} == engine.counts
     for name in ("sensitivity", "specificity", "ppv", "npv", "net_benefit", "cost"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card.wording import names_of
 from evalpipe.findings.words import counted_rate, of_model
 from evalpipe.words import numbers
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,30 +26,27 @@ LIMIT_WORDS = {
 def headline(results: Results) -> str:
     """Return the verdict on all gates in a sentence: "Not fit for gender = male: finds 25 of 141 survivors, …"."""
     gates, counts = results.gates, Counter(gate.kind for gate in results.gates)
+    requirements = counted(len(gates), "requirement")
     failed = [gate for gate in gates if gate.kind == ("fail" if counts["fail"] else "warn")]
     if failed:
         return f"{_failure(results, max(failed, key=lambda gate: _harm(results, gate)))}{_others(gates, counts)}"
     if counts["inconclusive"]:
         skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
-        return f"Not settled: {counts['inconclusive']} of {_requirements(gates)} undecided{skipped}"
+        return f"Not settled: {counts['inconclusive']} of {requirements} undecided{skipped}"
     if not counts["pass"]:
-        return f"Nothing was judged: {_requirements(gates)} skipped"
+        return f"Nothing was judged: {requirements} skipped"
     if counts["skipped"]:
-        return f"Good enough: {counts['pass']} of {_requirements(gates)} met, {counts['skipped']} skipped"
-    return f"Good enough: {'the requirement is' if len(gates) == 1 else f'all {_requirements(gates)}'} met"
-
-
-def _requirements(gates: Sequence[Gate]) -> str:
-    """Return the number of gates with its noun."""
-    return f"{len(gates):,} requirement{'' if len(gates) == 1 else 's'}"
+        return f"Good enough: {counts['pass']} of {requirements} met, {counts['skipped']} skipped"
+    return f"Good enough: {'the requirement is' if len(gates) == 1 else f'all {requirements}'} met"
 
 
 def _others(gates: Sequence[Gate], counts: Counter[Kind]) -> str:
     """Return a sentence on how many gates failed and are undecided; empty where the only gate failed."""
     failures = counts["fail"] + counts["warn"]
+    requirements = counted(len(gates), "requirement")
     undecided = f", {counts['inconclusive']} undecided" if counts["inconclusive"] else ""
     warned = " (a warning)" if not counts["fail"] else ""
-    return "" if len(gates) == 1 and not warned else f". {failures} of {_requirements(gates)} failed{warned}{undecided}"
+    return "" if len(gates) == 1 and not warned else f". {failures} of {requirements} failed{warned}{undecided}"
 
 
 def _failure(results: Results, gate: Gate) -> str:

@@ -50,6 +50,14 @@ def test_counts_are_rates_at_the_prevalence(keys: dict[str, Any], settings: dict
     assert row.prevalence == pytest.approx(settings["prevalence"], rel=1e-12)  # another order of the sum
 
 
+def test_a_prevalence_may_come_from_a_dataset() -> None:
+    other = people(300, seed=5, digits=9)
+    datasets = {"d": {"path": "memory"}, "o": {"path": "memory", "role": "reference"}}
+    (row,) = run({"d": FRAME, "o": other}, **QUICK, datasets=datasets, prevalence={"from": "o"}).per_thousand
+    assert (row.declared, row.prevalence) == (True, pytest.approx(other["y"].mean(), rel=1e-12))
+    assert sum(counts(row)) == 1000
+
+
 def test_rows_of_an_equivocal_zone_have_no_class() -> None:
     (row,) = run(FRAME, **QUICK, equivocal=0.1).per_thousand
     inside = ((FRAME["p"] >= 0.4) & (FRAME["p"] < 0.6)).mean()
