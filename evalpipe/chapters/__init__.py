@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 
 CHAPTERS = (
-    "standards", "statement", "words", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance",
-    "calibration", "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability",
+    "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
+    "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability",
     "candidates", "slices", "steps", "per_thousand", "what_if", "gates", "trend", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""

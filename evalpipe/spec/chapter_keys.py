@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from evalpipe.chapters.thresholds.spec import ThresholdsKeys, ThresholdsModelKeys
     from evalpipe.chapters.trend.spec import TrendKeys
     from evalpipe.chapters.what_if.spec import WhatIfReportKeys
-    from evalpipe.chapters.words.spec import WordsKeys
 
     class ChapterKeys(
-        StandardsKeys, StatementKeys, WordsKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
+        StandardsKeys, StatementKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
         CalibrationKeys, RecalibrateKeys, CompareKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, CandidatesKeys,
         SlicesKeys, StepsKeys, GatesKeys, TrendKeys,
     ):

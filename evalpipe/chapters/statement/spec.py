@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Discriminator, Field, StrictStr, Tag, create_model
 
 from evalpipe.base.origin import Loc
-from evalpipe.base.records import After
-from evalpipe.spec.field_types import AnyOf, Day, FilePath, Sparse, SpecPart
+from evalpipe.base.records import UNWRITTEN, After
+from evalpipe.spec.field_types import AnyOf, Day, FilePath, Only, Sparse, SpecPart
 from evalpipe.words.card_fields import FIELDS
+from evalpipe.words.spelling import LONGEST
 
 
 class TextFile(SpecPart):
@@ -68,8 +69,26 @@ class Statement(create_model("StatedFields", __base__=DocumentState, **_fields))
         yield from ((("card", "changes", place, "text"), change.text) for place, change in enumerate(self.changes))
 
 
+Noun = Annotated[StrictStr, Field(min_length=1, max_length=LONGEST)]
+"""A noun with its adjectives, in the singular."""
+
+
+class ReaderWords(SpecPart):
+    """What the card calls the rows and the event, in the words of its reader."""
+
+    event: Annotated[Noun | None, Only("binary"), UNWRITTEN] = None
+    """A row with the event, such as `survivor`; a row with its level where absent."""
+    row: Annotated[Noun | None, UNWRITTEN] = None
+    """What a row stands for, such as `person`; `row` where absent."""
+    predicted: Annotated[Noun | None, Only("binary"), UNWRITTEN] = None
+    """What is said of a row that is predicted as the event, such as `said to survive`."""
+
+
 class StatementKeys(SpecPart):
     """Keys of a spec."""
 
     card: Annotated[Statement, After("as_of")] = Statement()
     """What people state on the card: use and limits, owner, monitoring, changes."""
+    words: Annotated[ReaderWords | None, UNWRITTEN] = None
+    """The reader's nouns, each in the singular: `{event: survivor, row: person, predicted: said to survive}`. Figures
+    and sentences that count rows use them."""
