@@ -414,10 +414,10 @@ def _note(text: str, arguments: Mapping[str, str]) -> str:
 
 
 def _argument(path: str, arguments: Mapping[str, str]) -> str:
-    """Return the argument of `evaluate` that an error at a path in the spec, such as 'models.a.score', shall name.
+    """Return the argument of `evaluate` that corresponds to a path in the spec, such as 'models.a.score', for an error.
 
-    Empty where no single argument stands for it: 'outcome', 'models', or one model. ``arguments`` has the names of
-    arguments by model and kind of column, such as "a.score"; a kind that is not there names its argument.
+    Empty where no single argument does: 'outcome', 'models', or one model. ``arguments`` has the names of arguments by
+    model and kind of column, such as "a.score"; for other columns of models the kind, "score", is the argument.
     """
     # Keys of the spec that an argument has another name for.
     renamed_key = next((key for key in _KEYS if path.startswith(key)), None)

@@ -215,15 +215,16 @@ def _thin_bins(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) 
 
 
 def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, Sentence | None]:
-    """Return how many classes an average is over, and the reason where some classes have no value.
+    """Return how many classes a measure is averaged over, and the reason where some classes have no value.
 
-    For an expression, the reason is that of the first of its measures with such classes.
+    Both are None for a measure that is over no classes. An expression of several measures has no such number; its
+    reason is that of the first of its measures with such classes.
     """
     for name, part in entry.parts:
         _, reason = _classes_used(sample, at_prevalence(summary, part), part)
         if reason is not None:
             return None, sentence("part-without-value", part=name, because=reason)
-    if entry.metric.every_class and len(sample.levels) > 2:
+    if entry.metric.every_class and len(sample.levels) > 2:  # a measure of all classes at once: of those that occur
         is_defined = summary("occurring") > 0
     elif entry.average in ("macro", "macro_weighted"):
         is_defined = ~np.isnan(by_class(summary, entry))

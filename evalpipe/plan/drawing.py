@@ -93,24 +93,29 @@ def most_rows(plan: Plan) -> int:
 
 
 def drawing(plan: Plan) -> DrawingPlan:
-    """Return what replicates of every dataset draw, as far as the plan decides it before the data are read."""
+    """Return what bootstrap replicates of every dataset resample, as far as it is decided before the data are read.
+
+    Clusters, where there are any, are resampled whole, whatever engine.mode asks for. Otherwise mode "exact" resamples
+    rows, and "grid" cells of like rows, which costs less, unless some rows cannot share a cell. Without a mode the
+    number of rows decides, hence "auto". Data that are read part by part cannot be resampled row by row.
+    """
     if not (plan.banded or plan.profit_drawn or any(plan.draws(entry) for entry in plan.entries)):
         return DrawingPlan("none", sentence("no-interval"))
     models = plan.models.values()
-    reason = obstacle_of(
+    no_cells = obstacle_of(
         clusters=plan.cluster is not None, importance=plan.importance, exposure=plan.exposure is not None,
         levels=plan.task in MANY and any(model.level_columns for model in models),
         left_out=any("loo_values" in model.gives for model in models))
-    if plan.streaming.streamed:
-        grouped = sentence("groups-above", most=GROUPS, error=100 * group_error(GROUPS))
-        return (DrawingPlan("cells", plan.streaming.reason) if plan.cluster is None
-                else DrawingPlan("clusters", grouped))
     asks_for_grid = plan.mode == "grid"
     if plan.cluster is not None:
-        return DrawingPlan("clusters", sentence("whole-clusters"), asks_for_grid)
+        grouped = sentence("groups-above", most=GROUPS, error=100 * group_error(GROUPS))
+        return (DrawingPlan("clusters", grouped) if plan.streaming.streamed
+                else DrawingPlan("clusters", sentence("whole-clusters"), refused=asks_for_grid))
+    if plan.streaming.streamed:
+        return DrawingPlan("cells", plan.streaming.reason)
     if plan.mode == "exact":
         return DrawingPlan("rows", sentence("mode-asked", mode="exact"))
-    if reason is not None:
-        return DrawingPlan("rows", reason, asks_for_grid)
+    if no_cells is not None:
+        return DrawingPlan("rows", no_cells, refused=asks_for_grid)
     auto = DrawingPlan("auto", sentence("up-to-rows", most=most_rows(plan)))
     return DrawingPlan("cells", sentence("mode-asked", mode="grid")) if asks_for_grid else auto

@@ -246,15 +246,15 @@ class Only:
 
 @dataclass(frozen=True, slots=True, init=False)
 class IdleWithout:
-    """Marks a key that says nothing without one of these keys beside it, or without a value of its own.
+    """Marks a key of the spec that is left out of the resolved spec while all of ``keys``, of the same part, are empty.
 
-    It is then left out of a resolved spec.
+    ``keys`` is empty for a key that is left out while it is empty itself.
     """
 
     keys: tuple[str, ...]
 
     def __init__(self, *keys: str) -> None:
-        """Name the keys; none where it is its own value that counts."""
+        """Mark a key that has an effect only with one of ``keys``, or, without any, only with a value."""
         object.__setattr__(self, "keys", keys)
 
 

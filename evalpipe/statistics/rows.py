@@ -138,7 +138,7 @@ class Rows(RowsOfLevels):
                    trained_on=parts[0].trained_on)
         if parts[0].ranks is None:
             return rows
-        # Ranks are among the rows of one part; the probabilities at them rank the rows of all parts.
+        # Ranks count within a part. ``stated`` of `by_rank` is the probability at each, which ranks rows of all parts.
         return replace(rows, ranks=np.concatenate([part.by_rank.stated for part in parts]))
 
     @property

@@ -320,10 +320,10 @@ def _nights_sha256(rows: Iterable[GateEvidence], earlier: Mapping[str, Sequence[
 
 
 def changed_sequences(results: Results, nights: Sequence[Night]) -> list[int]:
-    """Return the gates, by their numbers in the spec, whose earlier nights the ledger has with other evidence now.
+    """Return the numbers of gates, from 1, whose evidence of earlier nights has changed in the ledger since the run.
 
-    ``nights`` is the evidence of earlier nights as the ledger has it now, in the order of days; the results keep a hash
-    of what each gate and subject was judged by.
+    ``nights`` is that evidence as the ledger has it now, in the order of days; the results keep a hash of the evidence
+    that each gate was judged by.
     """
     earlier = _by_sequence(results.evidence, nights)
     rows_of: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)

@@ -60,13 +60,16 @@ def numbers_table(title: str, names: Names, changes: Sequence[NumberChange], mos
 
 
 def prominence(change: NumberChange) -> tuple[bool, float]:
-    """Return a sort key: whether a side is missing or the intervals are apart, then the difference in half widths."""
+    """Return a sort key: whether a side is missing or the intervals are apart, then the size of the difference.
+
+    The size is in half widths of the intervals, which are added where both sides have one; plain without intervals.
+    """
     if change.difference is None or change.a is None or change.b is None:
         return True, 0.0
     widths = [side.upper - side.lower for side in (change.a, change.b)
               if side.lower is not None and side.upper is not None]
-    width = sum(widths) / 2
-    size = abs(change.difference) / width if width > 0 else abs(change.difference)
+    half_widths = sum(widths) / 2
+    size = abs(change.difference) / half_widths if half_widths > 0 else abs(change.difference)
     return change.intervals_overlap is False, size
 
 
