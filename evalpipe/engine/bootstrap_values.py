@@ -128,7 +128,11 @@ class Drawn:
         return together([self, other], lambda values: quotient(values[..., 0], values[..., 1]))
 
     def unlimited(self, *, needs_replicates: bool = True) -> Limited | None:
-        """Return the number without limits, with the reason where one is known; None where limits are possible."""
+        """Return the value with why it can have no confidence limits; None where limits can be computed.
+
+        They cannot be where the value is undefined, nothing was resampled, or all rows are of one cluster.
+        ``needs_replicates`` is whether the limits would come from the replicates.
+        """
         if math.isnan(self.value):
             return Limited(None, status="undefined", reason=self.undefined)
         if needs_replicates and self.replicates is None:

@@ -39,7 +39,7 @@ class Answers:
 
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:
-        """The keys of rows that flags give, "cluster", "weight" or "exposure", each with its column."""
+        """The keys "cluster", "weight" and "exposure" of the spec that flags of `init` give, each with its column."""
         keys = (("cluster", self.cluster), ("weight", self.weight), ("exposure", self.exposure))
         return tuple((key, column) for key, column in keys if column is not None)
 

@@ -202,10 +202,14 @@ class Sequences:
 
     @classmethod
     def of(cls, plan: Plan, results: Results, observed: Numbers, nights: Sequence[Night]) -> Sequences:
-        """Collect the evidence of this night and of earlier ``nights``, which are in the order of days."""
+        """Collect the evidence of this night and of earlier ``nights``, which are in the order of days.
+
+        ``observed`` are the numbers of this night that gates judge.
+        """
         evidence = tuple(_evidence_of_tonight(plan, results, observed))
         earlier = _by_sequence(evidence, nights)
-        return cls(plan, evidence, earlier, len({*earlier, *(row.sequence for row in evidence)}))
+        alarms = len({*earlier, *(row.sequence for row in evidence)})
+        return cls(plan, evidence, earlier, alarms)
 
     @property
     def needed(self) -> float:

@@ -35,23 +35,23 @@ def _of_dataset(plan: Plan, dataset: Evaluated) -> Iterator[PerThousand]:
 
 
 def _of_model(plan: Plan, scope: Scope) -> Iterator[PerThousand]:
-    """Yield the record of a model; nothing where a rate is undefined, of rows of a single class."""
+    """Yield how many of `ROWS` rows a model finds, misses and falsely names; nothing of rows of a single class."""
     sample, summary, model = scope.sample, scope.summary, scope.sample.models[scope.model]
     events = float(summary("events"))
     totals = np.array([events, float(summary("total")) - events])
     if not totals.all():
         return
-    declared = plan.prevalence is not None
-    prevalence = plan.prevalence.shares[0] if plan.prevalence is not None else events / float(summary("total"))
+    prevalence = events / totals.sum() if plan.prevalence is None else plan.prevalence.shares[0]
     # Rows are the truth, event first; columns the predicted class, event first, and no class.
     cells = summary.reportable("confusion")
     rates = np.column_stack([cells, totals - cells.sum(axis=1)]) / totals[:, None]
-    counts = _rounded(ROWS * (rates.T * [prevalence, 1 - prevalence]).T.ravel())
+    hits, misses, events_without_class, alarms, left_alone, others_without_class = _rounded(
+        (ROWS * rates * [[prevalence], [1 - prevalence]]).ravel())
     threshold = None if model.cuts is not None else model.threshold
     yield PerThousand(
         dataset=sample.dataset, **sample.named(scope.model), threshold=threshold, prevalence=prevalence,
-        declared=declared, true_positives=counts[0], false_negatives=counts[1], false_positives=counts[3],
-        true_negatives=counts[4], unclassified=counts[2] + counts[5])
+        declared=plan.prevalence is not None, true_positives=hits, false_negatives=misses, false_positives=alarms,
+        true_negatives=left_alone, unclassified=events_without_class + others_without_class)
 
 
 def _rounded(numbers: Floats) -> list[int]:
