@@ -29,6 +29,14 @@ def test_results_are_short_to_look_at(results: Results) -> None:
     assert "f_beta(beta=2.0) 0." in repr(results)
 
 
+def test_rows_of_slices_are_among_those_that_are_not_shown(results: Results) -> None:
+    overall = [row for row in results.rows if row.model == "p" and row.slice is None and row.class_ is None]
+    in_slices = [row for row in results.rows if row.slice is not None]
+    few = results.model_copy(update={"rows": [*overall, *in_slices]})
+    assert len(overall) < 6
+    assert f"\n  {len(in_slices)} more in .estimates" in repr(few)
+
+
 def test_long_names_and_many_models_stay_short(results: Results) -> None:
     many = [results.models[0].model_copy(update={"name": f"model_{k}_" + "x" * 200}) for k in range(50)]
     rows = [row.model_copy(update={"model": "é" * 500, "dataset": "d" * 500}) for row in results.rows]

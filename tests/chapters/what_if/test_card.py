@@ -41,6 +41,11 @@ def test_the_block_has_every_model_and_every_group() -> None:
     assert (data["declared"], data["costs"]) == (None, None)
 
 
+def test_the_sliders_start_at_the_threshold_of_the_first_model_that_has_one() -> None:
+    data = json.loads(explorer(sliced(threshold=0.3)).data)
+    assert data["datasets"]["d"]["thresholds"][data["datasets"]["d"]["start"]] == 0.3
+
+
 def test_costs_and_a_declared_prevalence_are_taken_along() -> None:
     costs = [{"truth": 1, "predicted": 0, "cost": 5}]
     outcome = {"column": "y", "event": 1, "levels": [0, 1]}
