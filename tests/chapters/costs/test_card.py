@@ -10,7 +10,7 @@ import pytest
 import evalpipe
 from card.blocks import column, facts, heads, lines, paragraphs, rows, table, tables
 from evalpipe.card.html import html_page
-from evalpipe.chapters.costs.card import profit_figures, sections
+from evalpipe.chapters.costs.card import _short_number, profit_figures, sections
 from evalpipe.results import Results
 
 N = 400
@@ -120,3 +120,10 @@ def test_the_figure_of_profit_marks_the_best_depth_and_says_it(results: Results)
     assert "95% interval at each point" in drawing.caption
     assert "Perfect ranking" in drawing.svg
     assert "interval" not in profit_figures(made({"method": "none"}), "data")[0].caption
+
+
+@pytest.mark.parametrize(("profit", "text"), [
+    (999_999, "999,999"), (1e6, "1 m"), (-2.5e6, "−2.5 m"), (1e9, "1 bn"), (0.25, "0.25"),
+])
+def test_an_axis_of_profit_is_in_millions_from_one_million_on(profit: float, text: str) -> None:
+    assert _short_number(profit) == text

@@ -280,6 +280,10 @@ def test_evidence_is_exact_of_independent_rows_that_nothing_was_fitted_on(
     assert len(row.against) == len(row.kept) == (len(SHARES) if basis == "exact" else 0)
     (estimate,) = (one for one in results.rows if one.variant == variant)
     assert (row.value, row.rows) == (estimate.value, estimate.n)
+    (dataset,) = (dataset for dataset in results.datasets if dataset.role == "evaluate")
+    independent = dataset.clusters or dataset.n_effective or dataset.n
+    assert row.support == pytest.approx(row.rows * independent / dataset.n)
+    assert ("cluster" in keys) == (independent == dataset.clusters)
     assert row.error == pytest.approx((estimate.upper - estimate.lower) / 2 / 1.959963984540054)  # type: ignore[operator]
 
 
