@@ -194,7 +194,7 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
 
     kinds: dict[str, str] = {}
     for test in judged(exported, exported.chosen):
-        name = "/".join(map(_fit_for_name, test.name.split(": ", 1)))  # of the dataset and the model, and of the gate
+        name = "/".join(map(_fit_for_name, test.title.split(": ", 1)))  # of the dataset and the model, and of the gate
         key = f"evalpipe.gate.{name}"[:LONGEST_KEY].rstrip()
         kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)  # the worst, where names are cut
     worst = max(kinds.values(), key=VERDICTS.index, default=None)

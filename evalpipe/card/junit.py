@@ -3,31 +3,58 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:
     from evalpipe.card.edition import Edition
+    from evalpipe.results import Gate, Results
 
 UNSPEAKABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """The characters that XML 1.0 cannot hold."""
 
 
+OUTCOMES = {
+    "pass": ("passed", ""), "fail": ("failed", ""), "warn": ("skipped", "warning: "),
+    "inconclusive": ("skipped", "inconclusive: "), "skipped": ("skipped", "skipped: "),
+}
+"""What becomes of a test case by its verdict, and what stands before its reason: a reader agrees with the exit code of
+`evalpipe run`, so a gate that failed with severity warn, is inconclusive or was skipped counts as skipped."""
+
+
 class Check(NamedTuple):
-    """A test case: its name within a group, which readers tell cases apart by, what became of it, and why."""
+    """A verdict as a test case: its name within a group, which readers tell cases apart by, what it is, and why."""
 
     group: str
     name: str
-    outcome: Literal["passed", "failed", "skipped"]
-    message: str
+    kind: str
+    """pass, skipped, inconclusive, warn or fail."""
+    reason: str
+    gate: Gate | None = None
+    """The gate that it is of; None of a standard."""
+
+    @property
+    def title(self) -> str:
+        """Its name where there are no groups: that of a gate tells dataset and model."""
+        return self.name if self.gate is None else f"{self.group}: {self.name}"
+
+    @property
+    def severity(self) -> str:
+        """How bad it is to fail: fail or warn."""
+        return "fail" if self.gate is None else self.gate.severity
+
+
+def checks_of(results: Results) -> list[Check]:
+    """Return the checks of all chapters, in their order."""
+    return [check for write in functions("card", "checks") for check in write(results)]
 
 
 def document(edition: Edition) -> bytes:
-    """Return junit.xml, with the checks of all chapters: the same bytes for the same results, so without times."""
-    checks: list[Check] = [check for write in functions("card", "checks") for check in write(edition.results)]
-    outcomes = [check.outcome for check in checks]
+    """Return junit.xml, with a case for each check: the same bytes for the same results, so without times."""
+    checks = checks_of(edition.results)
+    outcomes = [OUTCOMES[check.kind][0] for check in checks]
     counts = {
         "tests": str(len(checks)), "failures": str(outcomes.count("failed")), "errors": "0",
         "skipped": str(outcomes.count("skipped")),
@@ -35,11 +62,12 @@ def document(edition: Edition) -> bytes:
     root = ET.Element("testsuites", {"name": "evalpipe", **counts})
     suite = ET.SubElement(root, "testsuite", {"name": speakable(edition.results.name), **counts})
     for check in checks:
+        outcome, before = OUTCOMES[check.kind]
         case = ET.SubElement(suite, "testcase", {"classname": speakable(check.group), "name": speakable(check.name)})
-        message = speakable(check.message)
-        if check.outcome == "failed":
+        message = speakable(f"{before}{check.reason}")
+        if outcome == "failed":
             ET.SubElement(case, "failure", {"type": "fail", "message": message}).text = message
-        elif check.outcome == "skipped":
+        elif outcome == "skipped":
             ET.SubElement(case, "skipped", {"message": message})
         else:
             ET.SubElement(case, "system-out").text = message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalpipe.intervals.declare import registry
 from evalpipe.words import numbers
@@ -13,8 +13,9 @@ from evalpipe.words.spelling import clipped, plural
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.gates.records import Subject
-    from evalpipe.results import ChosenMethod, Confusion, MetricSummary, Results, Scalar, Slice
+    from evalpipe.results import ChosenMethod, Confusion, Gate, MetricSummary, Results, Scalar, Slice
 
 
 MISSING = "MISSING"
@@ -283,6 +284,10 @@ class Names:
         inside = "" if subject.slice is None else f", {self.slice(subject.slice)}"
         return f"{self.model(subject.model, subject.variant)} on {subject.dataset}{inside}"
 
+    def gate(self, gate: Gate) -> str:
+        """Return which number a verdict is on, after the name of its gate, if it has one."""
+        return f"{'' if gate.name is None else f'{gate.name}, '}{self.scope(gate)}"
+
     def slice(self, labels: Slice) -> str:
         """Return the name of a slice, such as ``season = a, habitat = d``; the name alone of a condition."""
         return slice_name(labels, self.conditions)
@@ -346,3 +351,32 @@ def names_of(results: Results) -> Names:
         single=frozenset(metric for metric, params in options_by_metric.items() if len(params) == 1),
         counts=frozenset(metric.name for metric in results.metrics if metric.is_whole),
     )
+
+
+class VerdictLine(NamedTuple):
+    """What the terminal says of one verdict, and an annotation of the spec: "gate 3 failed: …"."""
+
+    what: Literal["gate", "standard"]
+    name: str
+    word: str
+    reason: str
+    place: Loc
+    """Where the spec asks for it."""
+    severity: Literal["error", "warning", "notice"] | None
+    """That of the annotation; None without one."""
+    title: str = ""
+    """What the annotation begins with, which tells no name."""
+    gate: Gate | None = None
+    """The gate that it is of."""
+
+    @property
+    def text(self) -> str:
+        """The line."""
+        return f"{self.what} {self.name} {self.word}: {self.reason}"
+
+
+class VerdictLines(NamedTuple):
+    """What the terminal says of the verdicts of a chapter: a head, and the lines below it."""
+
+    head: str
+    lines: tuple[VerdictLine, ...]

@@ -23,7 +23,9 @@ A chapter's files are named by their role, and each role has functions and class
 | `card.py` | `markers(results, dataset)` yields what the captions of curves say of points on them | step 6 |
 | `card.py` | `beneath(results)` yields blocks that stand beneath the first screen | step 6 |
 | `card.py` | `procedures(results)` yields how its numbers were made, for the section on methods | step 6 |
-| `card.py` | `checks(results)` yields the test cases of `junit.xml` | step 6 |
+| `card.py` | `checks(results)` yields the test cases of `junit.xml`, which exports have too | step 6 |
+| `card.py` | `lines(results, dataset)` yields what to print of a dataset or, of None, below all | `evalpipe run` |
+| `card.py` | `verdict_lines(results)` yields what to print of verdicts, which annotate the spec | `evalpipe run` |
 
 A chapter has those that it has something to say in. A class has its chapter's name before it, as in `CompareFields`.
 What changes rows, weights or entries before statistics are taken (recalibration, thresholds, zones, slices, priors) is
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
         "rules", "PARTS", "lines", "document", "tables", "warnings", "run_verdict", "outcome", "glance", "sections",
-        "facts", "reading", "matrix", "markers", "beneath", "procedures", "checks",
+        "facts", "reading", "matrix", "markers", "beneath", "procedures", "checks", "verdict_lines",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 

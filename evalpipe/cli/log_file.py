@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import click
 
+from evalpipe.chapters import functions
 from evalpipe.cli.exit import code_of, problems_of
 from evalpipe.errors import UsageError
 from evalpipe.run import STEPS, Progress
@@ -162,9 +163,6 @@ class Log(Progress):
 
     def results(self, results: Results, exit_code: int) -> None:
         """Write the warnings and the gates that did not hold; keep verdict and exit code for the last line."""
-        from evalpipe.card.wording import names_of
-        from evalpipe.chapters.gates.card import word_and_reason
-
         self.exit_code = exit_code
         if self._file is None:
             return
@@ -172,12 +170,11 @@ class Log(Progress):
         self._verdict = {"verdict": results.verdict, "evidence_sha256": results.evidence_sha256}
         for warning in results.warnings:
             self._write("warning", warning.message, "warning", code=warning.code)
-        names = names_of(results)
-        for gate in results.gates:
-            if gate.verdict != "pass":
-                word, reason = word_and_reason(names, gate)
-                level = "error" if gate.kind == "fail" else "warning"
-                self._write("gate", reason, level, gate=gate.gate, verdict=word)
+        lines = (line for write in functions("card", "verdict_lines") for part in write(results) for line in part.lines)
+        for line in lines:
+            if line.gate is not None:
+                level = "error" if line.severity == "error" else "warning"
+                self._write("gate", line.reason, level, gate=line.gate.gate, verdict=line.word)
 
     def _write(self, event: str, message: str, level: str = "info", **facts: Any) -> None:
         """Append a line of JSON without secrets; if that fails, warn once on stderr and write no more."""

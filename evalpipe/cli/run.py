@@ -144,14 +144,7 @@ def run_spec(path: str, options: RunOptions) -> bool:
 def _print(outcome: RunOutcome, form: str) -> None:
     """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
     from evalpipe.base.formats import RESULTS, format_files
-    from evalpipe.cli.summary import (
-        annotate_standards,
-        print_annotations,
-        print_findings,
-        print_gates,
-        print_standards,
-        print_summary,
-    )
+    from evalpipe.cli.summary import print_annotations, print_findings, print_summary, print_verdicts
 
     results, spec, folder, moved, unchanged = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
@@ -169,12 +162,10 @@ def _print(outcome: RunOutcome, form: str) -> None:
         click.echo(f"nothing to do: {alike}; its verdict is {results.verdict}")
     else:
         print_summary(results)
-        print_gates(results, spec, folder)
-        print_standards(results)
+        print_verdicts(results, spec, folder)
         print_findings(results)
     if form == "github":
         print_annotations(results, spec)
-        annotate_standards(results, spec)
     if moved is not None:
         click.echo(f"\nthis card is not signed: the signatures here were of other results, and are in {folder / moved}")
     if not unchanged:

@@ -1,7 +1,7 @@
 """What `evalpipe run` prints for people: a table of each dataset, the findings, the gates and the standards.
 
-Numbers and words are those of the card. Gates and standards that fail are also annotations of the spec, as GitHub
-shows them.
+Numbers and words are those of the card, what is said of a chapter is asked of it. Gates and standards that fail are
+also annotations of the spec, as GitHub shows them.
 """
 
 from __future__ import annotations
@@ -13,29 +13,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalpipe.base.formats import REFERENCE
+from evalpipe.card.junit import checks_of
 from evalpipe.card.page import Number
 from evalpipe.card.summary import MOST_FINDINGS, SIGNS
-from evalpipe.card.tables import MODELS_ABREAST, abreast, overall, ranged
+from evalpipe.card.tables import MODELS_ABREAST, abreast, overall
 from evalpipe.card.wording import level, measure, names_of
-from evalpipe.chapters.candidates.card import in_a_line
-from evalpipe.chapters.gates.card import called, run_verdict, word_and_reason
-from evalpipe.chapters.gates.card_sentences import gate_sentence
-from evalpipe.chapters.standards.card import in_words
-from evalpipe.chapters.thresholds.card import chosen
+from evalpipe.chapters import functions
 from evalpipe.cli.exit import annotation
 from evalpipe.errors import Problem
 from evalpipe.review.acceptance import begins_anew
 from evalpipe.runs.folder import RunFolder
-from evalpipe.words.numbers import count, most_decimals, number, percent, signed_interval
+from evalpipe.words.numbers import count, most_decimals, number, signed_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from rich.console import Console
     from rich.table import Table
 
-    from evalpipe.chapters.gates.earlier_runs import ReferenceChange
-    from evalpipe.results import Comparison, Estimate, Gate, ModelSummary, Results, Scalar
+    from evalpipe.card.wording import VerdictLines
+    from evalpipe.results import Comparison, Estimate, ModelSummary, Results, Scalar
+    from evalpipe.review.acceptance import ReferenceChange
     from evalpipe.spec.spec import Spec
 
 
@@ -72,12 +71,17 @@ def print_summary(results: Results) -> None:
             console.print(f"Recalibrated minus original: {dataset}", markup=False, style="italic")
             console.print(table)
         console.print(_correction_note(results, dataset), markup=False, style="italic", end="")
-        for line in _choice_lines(results, dataset):
-            console.print(line, markup=False)
-    if results.candidates.ranking:
-        console.print(in_a_line(results), markup=False)
+        _print_lines(console, results, dataset)
+    _print_lines(console, results, None)
     for warning in results.warnings:
         console.print(f"warning: {warning.message}", style="yellow", markup=False)
+
+
+def _print_lines(console: Console, results: Results, dataset: str | None) -> None:
+    """Print what the chapters say of a dataset or, of None, beneath all of them."""
+    for lines in functions("card", "lines"):
+        for line in lines(results, dataset):
+            console.print(line, markup=False)
 
 
 def _correction_note(results: Results, dataset: str) -> str:
@@ -187,22 +191,6 @@ def _difference(row: Comparison | None, least: int) -> str:
     return f"{Number(*signed_interval(row.difference, row.lower, row.upper, least)).text} {row.verdict}"
 
 
-def _choice_lines(results: Results, dataset: str) -> Iterator[str]:
-    """Yield a line for each threshold that a rule chose, and one for the most desirable model."""
-    names = names_of(results)
-    for row in results.thresholds:
-        if row.dataset == dataset and row.variant == "original" and row.chosen_on is not None:
-            rows = f"on {row.chosen_on}" if row.folds is None else f"cross-fitted in {row.folds} folds"
-            value = "none" if row.value is None else chosen(row).text
-            yield f"threshold of {names.model(row.model)}: {value}, {row.rule}, {rows}"
-    for winner in results.desirability.overall:
-        if winner.dataset == dataset and winner.rank == 1 and winner.value is not None:
-            share_best = "" if winner.probability_best is None else (
-                f", best in {percent(winner.probability_best, 1)} of replicates")
-            value = ranged(winner.value, winner.lower, winner.upper).text
-            yield f"most desirable: {names.model(winner.model, winner.variant)}, D {value}{share_best}"
-
-
 def print_findings(results: Results) -> None:
     """Print the first findings, each with the sign of its kind, and how many there are."""
     shown = results.findings[:MOST_FINDINGS]
@@ -214,85 +202,51 @@ def print_findings(results: Results) -> None:
         click.echo(f"{SIGNS[finding.kind][0]} {finding.text}")
 
 
-SEVERITIES = {"fail": "error", "warn": "warning"}
-"""What an annotation is called, by what became of the gate; "notice" where it did not fail."""
+def verdicts(results: Results) -> list[VerdictLines]:
+    """Return what to print of the verdicts of all chapters: of gates first, for they are what fails most runs."""
+    return [part for write in reversed(functions("card", "verdict_lines")) for part in write(results)]
 
 
-def print_gates(results: Results, spec: Spec, folder: Path) -> None:
-    """Print the verdict in a sentence, how many gates held, and a line for each other one.
-
-    For a skipped gate it says which reference is missing.
-    """
-    if not results.gates:
-        return
-    held_count, names = len(results.gates) - len(gates_not_held(results)), names_of(results)
-    for sign, sentence in run_verdict(results):
-        click.echo(f"\n{sign} {sentence}")
-    click.echo(f"\ngates: {held_count:,} of {len(results.gates):,} held")
-    for gate in gates_not_held(results):
-        word, reason = word_and_reason(names, gate)
-        if gate.verdict == "skipped" and gate.against_sha256 is None:
-            missing_path = RunFolder(folder).file(REFERENCE) if gate.against == "last" else (
-                spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against))
-            reason += f" Looked for {missing_path}."
-        click.echo(f"gate {gate.gate} {word}: {reason}")
+def print_verdicts(results: Results, spec: Spec, folder: Path) -> None:
+    """Print what became of gates and standards; of a skipped gate also which reference is missing."""
+    for head, lines in verdicts(results):
+        click.echo(head)
+        for line in lines:
+            gate, looked_for = line.gate, ""
+            if gate is not None and gate.verdict == "skipped" and gate.against_sha256 is None:
+                path = RunFolder(folder).file(REFERENCE) if gate.against == "last" else (
+                    spec.origin.folder_of(*line.place, "against", "results") / str(gate.against))
+                looked_for = f" Looked for {path}."
+            click.echo(f"{line.text}{looked_for}")
 
 
 def gate_documents(results: Results) -> list[dict[str, Any]]:
     """Return the gates as JSON values, each with the sentence of its verdict."""
-    names = names_of(results)
-    return [gate.model_dump(by_alias=True) | {"text": gate_sentence(names, gate)} for gate in results.gates]
-
-
-def gates_not_held(results: Results) -> list[Gate]:
-    """Return the gates that failed, were inconclusive or were skipped."""
-    return [gate for gate in results.gates if gate.verdict != "pass"]
+    return [check.gate.model_dump(by_alias=True) | {"text": check.reason} for check in checks_of(results)
+            if check.gate is not None]
 
 
 def print_annotations(results: Results, spec: Spec) -> None:
-    """Print each gate that did not hold or was skipped as a GitHub workflow command at its place in the spec."""
-    names = names_of(results)
-    for gate in gates_not_held(results):
-        word, reason = word_and_reason(names, gate)
-        position, severity = spec.origin.place("gates", gate.gate - 1), SEVERITIES.get(gate.kind, "notice")
-        click.echo(annotation(Problem(f"gate {word}", reason, position, severity=severity)))
+    """Print each gate and standard that did not hold as a GitHub workflow command at its place in the spec."""
+    for line in (line for part in verdicts(results) for line in part.lines):
+        if line.severity is not None:
+            place = spec.origin.place(*line.place)
+            click.echo(annotation(Problem(
+                f"{line.what} {line.word}", f"{line.title}{line.reason}", place, severity=line.severity)))
 
 
 def print_accepted(folder: str, results: Results, changes: Sequence[ReferenceChange]) -> None:
     """Print that an accepted run is the reference, which gates had failed, and the former and new reference values."""
     names = names_of(results)
     click.echo(f"{folder}: this run is now the reference of gates 'against: last'")
-    for gate in results.gates:
-        if gate.verdict == "fail":
-            click.echo(f"gate {gate.gate} had failed: {word_and_reason(names, gate)[1]}")
+    for line in (line for part in verdicts(results) for line in part.lines):
+        if line.gate is not None and line.gate.verdict == "fail":
+            click.echo(f"gate {line.name} had failed: {line.reason}")
     for change in changes:
         gate = change.gate
         before, after = ("none" if value is None else number(value) for value in (change.before, change.after))
-        click.echo(f"{called(names, gate)}: {names.subject(gate)}, reference before {before}, from now on {after}")
+        click.echo(f"{names.gate(gate)}: {names.subject(gate)}, reference before {before}, from now on {after}")
     if begins_anew(results):
         click.echo(f"gates 'on: sequence' of {results.name} begin anew after {results.as_of}")
     elif not changes:
         click.echo("no gate of this run is 'against: last', so nothing is compared with it")
-
-
-MOST_GAPS = 6
-"""The gaps of a standard that the terminal names."""
-
-WORDS = {"fail": "failed", "pass": "held", None: "documented"}
-"""What became of a standard, by its verdict."""
-
-
-def print_standards(results: Results) -> None:
-    """Print a line for each standard: its verdict, how many items are answered, and which are missing."""
-    if results.standards:
-        click.echo("\nevidence for standards, which is no statement of conformity:")
-    for standard in results.standards:
-        click.echo(f"standard {standard.profile} {WORDS[standard.verdict]}: {in_words(standard, MOST_GAPS)}")
-
-
-def annotate_standards(results: Results, spec: Spec) -> None:
-    """Print each standard that is answered less than is required as a GitHub workflow command at its place."""
-    for index, standard in enumerate(results.standards):
-        if standard.verdict == "fail":
-            words = f"{standard.title}: {in_words(standard, MOST_GAPS)}"
-            click.echo(annotation(Problem("standard failed", words, spec.origin.place("standards", index))))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import signer
 from evalpipe.base.folders import signals_postponed
 from evalpipe.base.formats import REFERENCE, RESULTS
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-from evalpipe.chapters.gates.earlier_runs import kept_in, next_references, reference_changes
+from evalpipe.chapters.gates.earlier_runs import kept_in, next_references
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.results import UNREADABLE_RESULTS
 from evalpipe.run import templates_from
@@ -20,8 +21,16 @@ from evalpipe.words.sentences import sentence
 if TYPE_CHECKING:
     import os
 
-    from evalpipe.chapters.gates.earlier_runs import ReferenceChange
-    from evalpipe.results import Results
+    from evalpipe.results import Gate, Results
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceChange:
+    """What `accept` does to a verdict against the reference: the value before, if there was one, and from now on."""
+
+    gate: Gate
+    before: float | None
+    after: float | None
 
 
 def accept(
@@ -56,9 +65,24 @@ def accept(
         with signals_postponed("the new output is complete"), restart:
             put_files(target, files, signing_key)
     former_reference = kept_references[0] if isinstance(kept_references, list) and kept_references else None
-    return results, reference_changes(results, former_reference)
+    return results, _reference_changes(results, former_reference)
 
 
 def begins_anew(results: Results) -> bool:
     """Tell whether accepting a run restarts the sequences of its spec: it has a day and gates `on: sequence`."""
     return results.as_of is not None and any(gate.on == "sequence" for gate in results.gates)
+
+
+def _reference_changes(results: Results, before: EarlierRun | None) -> list[ReferenceChange]:
+    """Return what each verdict `against: last` compares with: in the run ``before``, and then in ``results``."""
+    new_reference = EarlierRun(results, RESULTS, b"")
+    current_names = {former_name: name for name, former_name in results.renamed.items()}
+    old_reference = None if before is None else replace(before, names=current_names)
+    return [ReferenceChange(gate, _observed_value(old_reference, gate), _observed_value(new_reference, gate))
+            for gate in results.gates if gate.against == "last"]
+
+
+def _observed_value(run: EarlierRun | None, gate: Gate) -> float | None:
+    """Return the value in a run of the number that a verdict is on; None where the run has none."""
+    observed = None if run is None else run.observed(gate)
+    return None if observed is None else observed.value

@@ -97,15 +97,18 @@ def first_sentence(results: Results) -> str:
     return f"Of {count}, the one with {names[0]} is the most desirable: {value}"
 
 
-def in_a_line(results: Results) -> str:
-    """Return what the terminal says, D being the desirability: "300 candidates, most desirable: mtry = 7, D 0.812"."""
+def lines(results: Results, dataset: str | None) -> Iterator[str]:
+    """Yield for the terminal how many there are and which is best: "300 candidates, most desirable: mtry = 7, …"."""
     candidates = results.candidates
+    if dataset is not None or not candidates.ranking:
+        return
     count, best = counted(candidates), best_of(candidates)
     if not best or best[0].value is None:
-        return f"{count}, none with an overall desirability"
+        yield f"{count}, none with an overall desirability"
+        return
     name = candidate_name(id_texts(candidates), best[0])
     others = f" and {numbers.count(len(best) - 1)} more" if len(best) > 1 else ""
-    return f"{count}, most desirable: {name}{others}, D {numbers.number(best[0].value)}"
+    yield f"{count}, most desirable: {name}{others}, D {numbers.number(best[0].value)}"
 
 
 def front_sentence(results: Results) -> str:

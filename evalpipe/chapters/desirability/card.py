@@ -57,6 +57,17 @@ SOURCES = (
 )
 
 
+def lines(results: Results, dataset: str | None) -> Iterator[str]:
+    """Yield for the terminal a line on the most desirable model of a dataset; on each of several."""
+    names = names_of(results)
+    for winner in results.desirability.overall:
+        if winner.dataset == dataset and winner.rank == 1 and winner.value is not None:
+            share_best = "" if winner.probability_best is None else (
+                f", best in {numbers.percent(winner.probability_best, 1)} of replicates")
+            value = ranged(winner.value, winner.lower, winner.upper).text
+            yield f"most desirable: {names.model_of(winner)}, D {value}{share_best}"
+
+
 class RankingFacts(NamedTuple):
     """Which columns and notes a ranking by desirability can have."""
 

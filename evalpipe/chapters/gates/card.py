@@ -1,6 +1,6 @@
 """What the card says of gates: the verdict at its head, their tables, the evidence of nights, and their findings.
 
-It also has the cases of `junit.xml` and the words of a verdict for the terminal.
+It also has the cases of `junit.xml`, and the lines of the terminal.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from evalpipe.card.junit import Check
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
-from evalpipe.card.wording import capital, joined, names_of
+from evalpipe.card.wording import VerdictLine, VerdictLines, capital, joined, names_of
 from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
@@ -45,23 +45,20 @@ JUDGED = {
 
 
 class Words(NamedTuple):
-    """What is said of a verdict.
-
-    The sign before its word, the word in tables, the outcome of its test case, and what stands there before the reason.
-    """
+    """What is said of a verdict: the sign before its word, and the word in tables."""
 
     sign: str
     word: str
-    case: Literal["passed", "failed", "skipped"]
-    before: str = ""
 
 
 KINDS: dict[Kind, Words] = {
-    "fail": Words("✗", "failed", "failed"), "warn": Words("▲", "failed (warning)", "skipped", "warning: "),
-    "inconclusive": Words("?", "inconclusive", "skipped", "inconclusive: "),
-    "skipped": Words("–", "skipped", "skipped", "skipped: "), "pass": Words("✓", "held", "passed"),
+    "fail": Words("✗", "failed"), "warn": Words("▲", "failed (warning)"), "inconclusive": Words("?", "inconclusive"),
+    "skipped": Words("–", "skipped"), "pass": Words("✓", "held"),
 }
 """What is said of each verdict, from the worst to the best."""
+
+SEVERITIES: dict[Kind, Literal["error", "warning"]] = {"fail": "error", "warn": "warning"}
+"""What an annotation of the spec is called, by what became of the gate; "notice" where it did not fail."""
 
 BETTING = ("Waudby-Smith, I. & Ramdas, A. (2024). Estimating means of bounded random variables by betting. Journal of "
            "the Royal Statistical Society Series B 86(1), 1–27.")
@@ -185,11 +182,7 @@ def _class_suffix(gate: Gate) -> str:
 
 
 def checks(results: Results) -> Iterator[Check]:
-    """Yield each verdict as a test case of its dataset and model; cases of one name have the number of the gate too.
-
-    A gate that failed is a failure. One that failed with severity warn, is inconclusive or was skipped counts as
-    skipped, with the reason as its message, so that a reader agrees with the exit code of `evalpipe run`.
-    """
+    """Yield each verdict as a test case of its dataset and model; cases of one name have the number of the gate too."""
     names = names_of(results)
     names_so_far: set[tuple[str, str]] = set()
     for gate in results.gates:
@@ -199,18 +192,21 @@ def checks(results: Results) -> Iterator[Check]:
         name = f"{_title(names, gate)}{slice_text}{_class_suffix(gate)}"
         name += f" (gate {gate.gate})" if (group, name) in names_so_far else ""
         names_so_far.add((group, name))
-        yield Check(group, name, KINDS[gate.kind].case, f"{KINDS[gate.kind].before}{gate_sentence(names, gate)}")
+        yield Check(group, name, gate.kind, gate_sentence(names, gate), gate)
 
 
-def called(names: Names, gate: Gate) -> str:
-    """Return for the terminal which number a verdict is on, after the name of the gate, if it has one."""
-    return f"{'' if gate.name is None else f'{gate.name}, '}{names.scope(gate)}"
-
-
-def word_and_reason(names: Names, gate: Gate) -> tuple[str, str]:
-    """Return the word for a verdict, and which number it is of and why, for the terminal."""
-    word = "failed (severity warn)" if gate.kind == "warn" else KINDS[gate.kind].word
-    return word, f"{called(names, gate)}: {gate_sentence(names, gate)}"
+def verdict_lines(results: Results) -> Iterator[VerdictLines]:
+    """Yield what the terminal says: the verdict in a sentence, how many gates held, and a line for each other one."""
+    if not results.gates:
+        return
+    names, others = names_of(results), [gate for gate in results.gates if gate.verdict != "pass"]
+    verdict = "".join(f"\n{sign} {sentence}\n" for sign, sentence in run_verdict(results))
+    count = len(results.gates)
+    yield VerdictLines(f"{verdict}\ngates: {count - len(others):,} of {count:,} held", tuple(
+        VerdictLine("gate", f"{gate.gate}", "failed (severity warn)" if gate.kind == "warn" else KINDS[gate.kind].word,
+                    f"{names.gate(gate)}: {gate_sentence(names, gate)}", ("gates", gate.gate - 1),
+                    SEVERITIES.get(gate.kind, "notice"), gate=gate)
+        for gate in others))
 
 
 def nights(sequence: GateSequence) -> str:

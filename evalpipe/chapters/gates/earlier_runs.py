@@ -271,27 +271,3 @@ def has_another_reference(folder: Path, results: Results, fail_on: FailOn, *, wi
     stored = files.content_if_there(REFERENCE)
     current = reference_for(Tonight.of(results), folder, "") if without_ledger else None
     return expected != stored or (isinstance(current, EarlierRun) and current.sha256 != last.against_sha256)
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceChange:
-    """What `accept` does to a verdict against the reference: the value before, if there was one, and from now on."""
-
-    gate: Gate
-    before: float | None
-    after: float | None
-
-
-def reference_changes(results: Results, before: EarlierRun | None) -> list[ReferenceChange]:
-    """Return what each verdict `against: last` compares with: in the run ``before``, and then in ``results``."""
-    new_reference = EarlierRun(results, RESULTS, b"")
-    current_names = {former_name: name for name, former_name in results.renamed.items()}
-    old_reference = None if before is None else replace(before, names=current_names)
-    return [ReferenceChange(gate, _observed_value(old_reference, gate), _observed_value(new_reference, gate))
-            for gate in results.gates if gate.against == "last"]
-
-
-def _observed_value(run: EarlierRun | None, gate: Gate) -> float | None:
-    """Return the value in a run of the number that a verdict is on; None where the run has none."""
-    observed = None if run is None else run.observed(gate)
-    return None if observed is None else observed.value

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.junit import Check
 from evalpipe.card.page import Aside, Column, Heading, Link, Row, Section, Strong, Table, Text, Verdict
-from evalpipe.card.wording import joined
+from evalpipe.card.wording import VerdictLine, VerdictLines, joined
 from evalpipe.chapters.standards.evidence import EVIDENCE, answer
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
@@ -148,8 +148,24 @@ def checks(results: Results) -> Iterator[Check]:
     """Yield a test case for each standard of which a share is required."""
     for standard in results.standards:
         if standard.verdict is not None:
-            yield Check("standards", f"Evidence for {standard.title}",
-                        "failed" if standard.verdict == "fail" else "passed", in_words(standard))
+            yield Check("standards", f"Evidence for {standard.title}", standard.verdict, in_words(standard))
+
+
+MOST_GAPS = 6
+"""The gaps of a standard that the terminal names."""
+
+WORDS = {"fail": "failed", "pass": "held", None: "documented"}
+"""What became of a standard, by its verdict."""
+
+
+def verdict_lines(results: Results) -> Iterator[VerdictLines]:
+    """Yield what the terminal says of each standard: its verdict, how many items are answered, which are missing."""
+    if results.standards:
+        yield VerdictLines("\nevidence for standards, which is no statement of conformity:", tuple(
+            VerdictLine("standard", standard.profile, WORDS[standard.verdict], in_words(standard, MOST_GAPS),
+                        ("standards", index), "error" if standard.verdict == "fail" else None,
+                        title=f"{standard.title}: ")
+            for index, standard in enumerate(results.standards)))
 
 
 def in_words(standard: StandardCompleteness, most: int | None = None) -> str:

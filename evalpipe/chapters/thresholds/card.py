@@ -123,6 +123,16 @@ def chosen(threshold: Threshold) -> Number:
     return Number(numbers.given(value), limits, threshold.reason, numbers.exact(value))
 
 
+def lines(results: Results, dataset: str | None) -> Iterator[str]:
+    """Yield for the terminal a line on each threshold that a rule chose for a dataset."""
+    names = names_of(results)
+    for row in results.thresholds:
+        if row.dataset == dataset and row.variant == "original" and row.chosen_on is not None:
+            rows = f"on {row.chosen_on}" if row.folds is None else f"cross-fitted in {row.folds} folds"
+            value = "none" if row.value is None else chosen(row).text
+            yield f"threshold of {names.model(row.model)}: {value}, {row.rule}, {rows}"
+
+
 def _measure_name(names: Names, metric: str, params: Mapping[str, Scalar]) -> str:
     return names.measure(metric, params) if metric in names.titles else metric.replace("_", " ").capitalize()
 

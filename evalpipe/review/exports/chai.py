@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.errors import Problem, SpecError
-from evalpipe.review.exports.declare import Export, Files, options, rows_name
+from evalpipe.review.exports.declare import Export, Files, judged, options, rows_name
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -124,11 +124,11 @@ def _unstated(exported: ExportedRun) -> Iterator[Problem]:
 def _group_results(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tuple[str, str]]]:
     """Return what each group of key metrics shows of a model, as pairs of label and value in JSON."""
     rows = exported.rows(predictor)
-    gates = [gate for gate in exported.results.gates if (gate.model, gate.variant) == predictor]
     return {
         "UsefulnessUsabilityEfficacy": [_result(exported, row) for row in rows if row.slice is None],
         "FairnessEquity": [_result(exported, row) for row in rows if row.slice is not None],
-        "SafetyReliability": [_gate_result(exported, gate) for gate in gates],
+        "SafetyReliability": [_gate_result(exported, test.gate, test.reason) for test in judged(exported, predictor)
+                              if test.gate is not None],
     }
 
 
@@ -139,14 +139,14 @@ def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:
         row.value, row.lower, row.upper, row.level, row.reason or row.status)
 
 
-def _gate_result(exported: ExportedRun, gate: Gate) -> tuple[str, str]:
+def _gate_result(exported: ExportedRun, gate: Gate, reason: str) -> tuple[str, str]:
     """Return the observed value of a gate as a pair of label and value in JSON."""
     names = exported.names
     label = f"Gate {gate.gate}, {gate.kind}: {names.subject(gate)}, {options(dict(gate.limit))}"
     slice_text = "" if gate.slice is None else f", {names.slice(gate.slice)}"
     dataset_text = f", {gate.dataset}" if exported.several_datasets else ""
     return f"{label}{dataset_text}{slice_text}", _value_json(
-        gate.observed, gate.lower, gate.upper, gate.level, exported.gate_sentence(gate))
+        gate.observed, gate.lower, gate.upper, gate.level, reason)
 
 
 def _value_json(value: float | None, lower: float | None, upper: float | None, level: float | None, reason: str) -> str:

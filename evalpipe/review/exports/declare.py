@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     import os
 
     from evalpipe.card.addresses import Addresses
+    from evalpipe.card.junit import Check
     from evalpipe.card.wording import Names
-    from evalpipe.results import Estimate, Gate, Results, Scalar, Slice
+    from evalpipe.results import Estimate, Results, Scalar, Slice
     from evalpipe.runs.manifest import Manifest
 
 
@@ -119,12 +120,6 @@ class ExportedRun:
         from evalpipe.card.wording import names_of
 
         return names_of(self.results)
-
-    def gate_sentence(self, gate: Gate) -> str:
-        """Return the sentence that explains the verdict of a gate."""
-        from evalpipe.chapters.gates.card_sentences import gate_sentence
-
-        return gate_sentence(self.names, gate)
 
     @cached_property
     def addresses(self) -> Addresses:
@@ -253,30 +248,13 @@ def json_text(document: object) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-class Judged(NamedTuple):
-    """The verdict of a gate or a standard as a test: name, outcome, severity, reason, and the gate if it is one."""
-
-    name: str
-    kind: str
-    """pass, skipped, inconclusive, warn or fail."""
-    severity: str
-    """fail or warn."""
-    reason: str
-    gate: Gate | None = None
-
-
-def judged(exported: ExportedRun, predictor: Predictor | None = None) -> list[Judged]:
+def judged(exported: ExportedRun, predictor: Predictor | None = None) -> list[Check]:
     """Return every verdict of a gate, and of a standard of which a share is required; names are those of junit.xml.
 
     With a ``predictor``, only gates on that model and variant are among them.
     """
-    from evalpipe.chapters.gates.card import checks
-    from evalpipe.chapters.standards.card import checks as checks_of_standards
+    from evalpipe.card.junit import checks_of
 
-    results = exported.results
-    of_gates = [Judged(f"{check.group}: {check.name}", gate.kind, gate.severity, exported.gate_sentence(gate), gate)
-                for check, gate in zip(checks(results), results.gates, strict=True)
-                if predictor is None or (gate.model, gate.variant) == predictor]
-    return of_gates + [
-        Judged(check.name, "pass" if check.outcome == "passed" else "fail", "fail", check.message)
-        for check in checks_of_standards(results)]
+    gates_first = sorted(checks_of(exported.results), key=lambda check: check.gate is None)
+    return [check for check in gates_first
+            if check.gate is None or predictor is None or (check.gate.model, check.gate.variant) == predictor]

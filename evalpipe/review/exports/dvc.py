@@ -41,7 +41,7 @@ def _metrics(exported: ExportedRun) -> dict[str, Any]:
         measures[measure_name(row)] = {"value": UNDEFINED} | numbers
     document["verdict"] = exported.results.verdict
     if exported.results.judged:
-        document |= {"gates": {test.name: test.kind for test in judged(exported)}}
+        document |= {"gates": {test.title: test.kind for test in judged(exported)}}
     return document
 
 

@@ -29,7 +29,7 @@ def write(exported: ExportedRun) -> Files:
     lists: dict[str, list[str]] = {name: [] for name in dict.fromkeys(LISTS.values())}
     for test in judged(exported):
         if test.kind in LISTS:
-            lists[LISTS[test.kind]].append(test.name)
+            lists[LISTS[test.kind]].append(test.title)
     predicate = {"result": RESULTS[results.verdict], "configuration": _configuration(exported), **lists}
     return {EXPORT.file: json_text({
         "_type": STATEMENT, "subject": _subjects(exported), "predicateType": PREDICATE, "predicate": predicate})}

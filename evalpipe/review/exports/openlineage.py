@@ -9,8 +9,9 @@ from evalpipe.review.exports.declare import Export, Files, json_text, judged
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
+    from evalpipe.card.junit import Check
     from evalpipe.results import InputFile
-    from evalpipe.review.exports.declare import ExportedRun, Judged
+    from evalpipe.review.exports.declare import ExportedRun
 
 PRODUCER = f"pkg:generic/evalpipe@{VERSION}"
 """What wrote the event, as a package URL."""
@@ -48,9 +49,9 @@ def _facet(path: str, **fields: Any) -> dict[str, Any]:
     return {"_producer": PRODUCER, "_schemaURL": f"{FACETS}/{path}.json#/$defs/{name}", **fields}
 
 
-def _test(test: Judged) -> dict[str, Any]:
+def _test(test: Check) -> dict[str, Any]:
     """Return the entry of a verdict as a test: status and severity and, of a gate, the expected and observed value."""
-    entry = {"name": test.name, "status": STATUSES[test.kind], "severity": SEVERITIES[test.severity]}
+    entry = {"name": test.title, "status": STATUSES[test.kind], "severity": SEVERITIES[test.severity]}
     if test.gate is None:
         return {**entry, "type": "standard", "description": test.reason, "params": {"verdict": test.kind}}
     observed = {} if test.gate.observed is None else {"actual": json.dumps(test.gate.observed)}

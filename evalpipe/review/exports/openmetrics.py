@@ -62,7 +62,7 @@ def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
     for test in judged(exported, exported.chosen):
         gate = test.gate
         if gate is not None:
-            yield {"run": exported.results.name, "gate": str(gate.gate), "name": test.name, "dataset": gate.dataset,
+            yield {"run": exported.results.name, "gate": str(gate.gate), "name": test.title, "dataset": gate.dataset,
                    "model": gate.model, "variant": gate.variant, "slice": options(gate.slice or {}),
                    "metric": gate.metric or "desirability", "severity": gate.severity}, gate
 

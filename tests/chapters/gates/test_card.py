@@ -12,9 +12,8 @@ from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Bullets, plain
 from evalpipe.card.summary import verdict
-from evalpipe.card.wording import names_of
 from evalpipe.chapters.gates import card
-from evalpipe.chapters.gates.card import FOLDED, MOST, run_verdict, sections, word_and_reason
+from evalpipe.chapters.gates.card import FOLDED, MOST, run_verdict, sections, verdict_lines
 from evalpipe.chapters.gates.card_headline import headline
 from evalpipe.results import Gate, Results
 
@@ -175,9 +174,10 @@ def test_the_sentence_says_how_many_are_listed(results: Results, monkeypatch: py
 
 def test_the_terminal_calls_slices_and_measures_what_the_card_calls_them(results: Results) -> None:
     young = results.model_copy(update={"spec": results.spec | {"slices": [{"name": "young", "where": "age < 30"}]}})
-    names, verdict = names_of(young), gate("warn", name="Contract", slice={"young": "true", "cap": "< 5"})
-    assert word_and_reason(names, verdict) == (
-        "failed (severity warn)", "Contract, Naive Bayes on validation, young, cap < 5: the reason of warn <b>&")
+    verdict = gate("warn", name="Contract", slice={"young": "true", "cap": "< 5"})
+    ((_, (line,)),) = verdict_lines(young.model_copy(update={"gates": [verdict]}))
+    assert line.text == (f"gate {verdict.gate} failed (severity warn): Contract, Naive Bayes on validation, young, "
+                         "cap < 5: the reason of warn <b>&")
 
 
 def test_a_card_without_gates_says_that_there_is_no_verdict(results: Results) -> None:
