@@ -6,6 +6,7 @@ A chapter's files are named by their role, and each role has functions and class
 |---|---|---|
 | `spec.py` | `…Keys`, `…ModelKeys` and `…ReportKeys` have its keys of a spec, of a model and of `report` | step 1 |
 | `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
+| `plan.py` | `problems(spec, catalog)` yields what the data lack for it | step 2 |
 | `plan.py` | `PARTS` are functions, each of which decides a part of the plan: `plan.part(function)` | step 2 |
 | `plan.py` | `lines(plan)` yields what `evalpipe plan` says of it | `evalpipe plan` |
 | `plan.py` | `document(plan)` returns what `evalpipe plan --format json` says of it, by key | `evalpipe plan` |
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
 
     Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
-        "rules", "PARTS", "lines", "document", "tables", "warnings", "run_verdict", "outcome", "glance", "sections",
-        "facts", "reading", "matrix", "markers", "beneath", "procedures", "checks", "verdict_lines",
+        "rules", "problems", "PARTS", "lines", "document", "tables", "warnings", "run_verdict", "outcome", "glance",
+        "sections", "facts", "reading", "matrix", "markers", "beneath", "procedures", "checks", "verdict_lines",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.databases import DatabaseUri
 from evalpipe.chapters import functions
 from evalpipe.chapters.calibration.plan import calibration_plan
-from evalpipe.chapters.candidates.plan import candidate_problems
 from evalpipe.chapters.compare.plan import compare_plan
 from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_plan, residuals_plan
 from evalpipe.chapters.desirability.plan import goals_plan
@@ -102,7 +101,8 @@ def _diagnostics(spec: Spec) -> Iterator[MetricChoice]:
 
 def plan(spec: Spec, catalog: Catalog) -> Plan:
     """Plan the evaluation; raises DataError with every problem of the catalog and every column that the data lack."""
-    problems = [*catalog.problems, *lacking_columns(spec, catalog), *candidate_problems(spec, catalog)]
+    problems = [*catalog.problems, *lacking_columns(spec, catalog)]
+    problems += [problem for of_chapter in functions("plan", "problems") for problem in of_chapter(spec, catalog)]
     if problems:
         raise DataError(*problems)
     datasets = tuple(dataset_plan(spec, catalog, name) for name in spec.datasets)

@@ -73,7 +73,7 @@ def candidates_plan(spec: Spec, catalog: Catalog) -> CandidatesPlan | None:
     return CandidatesPlan(rows, declared.id, goals, declared.long, _axes(spec, goals))
 
 
-def candidate_problems(spec: Spec, catalog: Catalog) -> Iterator[Problem]:
+def problems(spec: Spec, catalog: Catalog) -> Iterator[Problem]:
     """Yield a problem for each column that the table of candidates does not have, or has under two names."""
     declared, table = spec.candidates, catalog.candidates
     if declared is None or table is None:
