@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.chapters.candidates.compute import CandidateRows
-    from evalpipe.data.sample import Sample
+    from evalpipe.data.sample import CandidateRows, Sample
     from evalpipe.errors import Problem
     from evalpipe.plan.plan import Plan
 

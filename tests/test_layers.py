@@ -130,8 +130,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
 
 
 IMPORTED = {
-    "trend": 4, "standards": 3, "recalibrate": 8, "candidates": 8, "equivocal": 9, "slices": 11, "thresholds": 10,
-    "desirability": 12, "gates": 11,
+    "trend": 4, "standards": 3, "recalibrate": 8, "candidates": 4, "equivocal": 9, "slices": 11, "thresholds": 8,
+    "desirability": 11, "gates": 10,
 }
 """How many files outside its folder import from a chapter, at most: its numbers may only fall.
 

@@ -165,3 +165,27 @@ class Measured(OfModel):
         """What tells the number from others: where it was measured, and what."""
         return (self.dataset, self.model, self.variant, self.slice, self.metric, self.params, self.average,
                 self.class_)
+
+
+class Subject(Record):
+    """One number of a dataset, a model, a variant of it, a slice and a class, as a gate is on it."""
+
+    metric: str | None
+    """The measure; null where desirability is judged."""
+    desirability: str | None = None
+    """overall, or the name of a goal; null where a measure is judged."""
+    params: dict[str, Scalar] = Field(default_factory=dict)
+    average: str | None = None
+    class_: str | None = Field(default=None, alias="class")
+    dataset: str
+    model: str
+    variant: str = "original"
+    slice: Slice | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from other numbers, in whatever order its options and the labels of its slice stand."""
+        labels = None if self.slice is None else tuple(sorted(self.slice.items()))
+        options = tuple(sorted(self.params.items()))
+        return (self.metric, self.desirability, options, self.average, self.class_, self.dataset, self.model,
+                self.variant, labels)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from evalpipe.base.origin import Loc
-    from evalpipe.chapters.gates.records import Subject
+    from evalpipe.base.records import Subject
     from evalpipe.results import ChosenMethod, Confusion, Gate, MetricSummary, Results, Scalar, Slice
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from evalpipe.arithmetic.functions import expit, logit
 from evalpipe.chapters.equivocal.compute import reportable_rows
-from evalpipe.results import DatasetSummary, InputFile, Warned
+from evalpipe.results import DatasetSummary, InputFile, Scalar, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -303,3 +303,16 @@ class Sample:
         if self.weight is None or self.weight_kind != "frequency":
             return np.ones(self.n, np.intp)
         return self.weight.astype(np.intp)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRows:
+    """n candidates in the order of their ids, with the values of k goals; None where a value is missing.
+
+    ``std_err`` are standard errors [n, k], NaN where there is none; ``files`` those that were read.
+    """
+
+    ids: tuple[Mapping[str, Scalar | None], ...]
+    values: tuple[tuple[Scalar | None, ...], ...]
+    std_err: Floats
+    files: tuple[InputFile, ...]

@@ -44,8 +44,7 @@ from evalpipe.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from evalpipe.chapters.candidates.compute import CandidateRows
-    from evalpipe.data.sample import Sample
+    from evalpipe.data.sample import CandidateRows, Sample
     from evalpipe.engine.estimates import Evaluated, Scope
     from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan

@@ -227,6 +227,19 @@ class MetricPlan:
         option_texts = ", ".join(f"{name}={value}" for name, value in options.items())
         return f"{self.metric.name}({option_texts})" if option_texts else self.metric.name
 
+    def short_label(self, among: Sequence[MetricPlan] = ()) -> str:
+        """Return the name with the options that are not its defaults: "f_beta(beta=2)".
+
+        An option that the spec may give, such as a prevalence, is named where the metric occurs ``among`` others twice.
+        """
+        fields, of_spec = self.metric.options.model_fields, set(self.metric.from_spec)
+        if sum(other.metric == self.metric for other in among) > 1:
+            of_spec = set()
+        options = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+                   for name, value in self.shown.items()
+                   if name not in fields or (name not in of_spec and value != fields[name].default)]
+        return f"{self.metric.name}({', '.join(options)})" if options else self.metric.name
+
     @property
     def document(self) -> dict[str, Any]:
         """The metric, options, average and expression as JSON values."""

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.formats import CellType
     from evalpipe.base.origin import Loc, Origin
-    from evalpipe.chapters.candidates.spec import CandidateTable
-    from evalpipe.spec.core_keys import Model
-    from evalpipe.spec.datasets import Dataset
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.spec import Spec
 
@@ -221,10 +218,10 @@ def _dataset_source(spec: Spec, name: str) -> DatasetSource:
     predictions = {} if dataset.role == "reference" else {
         model: files for model in spec.models if (files := _predictions_source(spec, model, name)) is not None}
     source = _query_source(spec, name, dataset) if isinstance(dataset, QueryDataset) else Source(
-        name, None, dataset.path, ("datasets", name, "path"), _csv_plan(dataset))
+        name, None, dataset.path, ("datasets", name, "path"), _csv_plan(dataset.csv, dataset.encoding))
     fits = {} if dataset.role != "evaluate" or not dataset.trained_on else {
         model: Source(name, model, keys.optimism.predictions, ("models", model, "optimism", "predictions"),
-                      _csv_plan(keys))
+                      _csv_plan(keys.csv, keys.encoding))
         for model, keys in spec.models.items() if keys.optimism is not None}
     return DatasetSource(
         name, source, tuple(conditions(spec, name)), MappingProxyType(predictions), MappingProxyType(fits))
@@ -244,7 +241,8 @@ def candidates_source(spec: Spec) -> DatasetSource | None:
     candidates = spec.candidates
     if candidates is None:
         return None
-    source = CandidatesSource("candidates", None, candidates.path, ("candidates", "path"), _csv_plan(candidates))
+    source = CandidatesSource("candidates", None, candidates.path, ("candidates", "path"),
+                              _csv_plan(candidates.csv, candidates.encoding))
     condition = () if candidates.where is None else (
         Condition("where", candidates.where, ("candidates", "where"), f"'where' of {source.called}"),)
     return DatasetSource("candidates", source, condition, MappingProxyType({}))
@@ -257,17 +255,17 @@ def _predictions_source(spec: Spec, model: str, dataset: str) -> Source | None:
     if path is None:
         return None
     if isinstance(path, str):
-        return Source(dataset, model, path, loc, _csv_plan(keys))
-    return Source(dataset, model, path[dataset], (*loc, dataset), _csv_plan(keys))
+        return Source(dataset, model, path, loc, _csv_plan(keys.csv, keys.encoding))
+    return Source(dataset, model, path[dataset], (*loc, dataset), _csv_plan(keys.csv, keys.encoding))
 
 
-def _csv_plan(keys: Dataset | Model | CandidateTable) -> CsvPlan:
+def _csv_plan(declared: Csv | None, encoding: str | None) -> CsvPlan:
     """Return the format of separated text that the keys declare, with defaults for the rest."""
-    csv = keys.csv or Csv()
+    csv = declared or Csv()
     null = csv.null if isinstance(csv.null, tuple) else MappingProxyType(dict(csv.null))
-    utf8 = keys.encoding is None or codecs.lookup(keys.encoding).name in ("utf-8", "utf-8-sig")
-    return CsvPlan(null, MappingProxyType(dict(csv.types)), csv.separator, csv.decimal, keys.csv is not None,
-                   None if utf8 else keys.encoding)
+    utf8 = encoding is None or codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
+    return CsvPlan(null, MappingProxyType(dict(csv.types)), csv.separator, csv.decimal, declared is not None,
+                   None if utf8 else encoding)
 
 
 def conditions(spec: Spec, dataset: str) -> Iterator[Condition]:

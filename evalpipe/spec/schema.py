@@ -6,14 +6,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.digests import json_sha256
-from evalpipe.chapters.candidates.spec import ALONE
-from evalpipe.chapters.desirability.spec import file_schema
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import PREVALENCE
 from evalpipe.spec.core_keys import all_give
 from evalpipe.spec.field_types import IdleWithout
-from evalpipe.spec.measures import MEASURE
-from evalpipe.spec.spec import ANY_NAME, Spec, applies
+from evalpipe.spec.measures import EXPRESSION_NAME, MEASURE
+from evalpipe.spec.spec import ALONE, ANY_NAME, Spec, applies
 from evalpipe.tasks import MANY
 
 if TYPE_CHECKING:
@@ -68,7 +66,7 @@ def json_schema() -> Schema:
     measure = _with_references(_for_files(registry.json_schema()), {"anyOf": prevalence["anyOf"]}, "at")
     schema = _with_measures(schema, measure)
     schema["properties"] = {"extends": _EXTENDS, **schema["properties"]}
-    goal = _for_files(file_schema(written["$defs"]["GoalRule"]))
+    goal = _for_files(_goal_schema(written["$defs"]["GoalRule"]))
     schema["$defs"] |= {"GoalRule": goal, "at": prevalence, "reference": _REFERENCE}
     return {
         **head,
@@ -77,6 +75,21 @@ def json_schema() -> Schema:
         "then": {**demands, **_with_or_without_predictions(demands["required"]),
                  "allOf": [_require_of_outcome(["binary"], "event"), _require_of_outcome(list(MANY), "levels")]},
     }
+
+
+def _goal_schema(goal: Schema) -> Schema:
+    """Return the schema of a goal as a file holds it: the options of its measure stand beside its own keys."""
+    options: dict[str, list[Any]] = {}
+    for form in registry.json_schema()["anyOf"][1:]:
+        for key, part in form["properties"].items():
+            alternatives = options.setdefault(key, [])
+            alternatives += [part] if key != "metric" and part not in alternatives else []
+    names = [name for form in registry.json_schema()["anyOf"][1:] for name in form["properties"]["metric"]["enum"]]
+    measure = {"description": goal["properties"]["metric"].get("description", ""),
+               "anyOf": [{"enum": names}, EXPRESSION_NAME]}
+    options_of_measures = {
+        key: parts[0] if len(parts) == 1 else {"anyOf": parts} for key, parts in options.items() if parts}
+    return {**goal, "properties": {**goal["properties"], **options_of_measures, "metric": measure}}
 
 
 def _with_or_without_predictions(required: list[str]) -> Schema:

@@ -175,6 +175,12 @@ class Spec(ChapterKeys):
         return self.weight is not None and self.weight.kind == "importance"
 
 
+ALONE = frozenset({
+    "evalpipe", "name", "title", "as_of", "card", "standards", "task", "desirability", "candidates", "report", "ledger",
+})
+"""The keys that a spec of candidates alone may have: none that does nothing without predictions."""
+
+
 @in_order
 class CandidateSpec(Spec):
     """A spec of candidates alone: there are no predictions, so it has no outcome, no datasets and no models."""

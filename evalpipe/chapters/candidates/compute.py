@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,26 +14,13 @@ from evalpipe.results import Warned
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from evalpipe.base.arraytypes import Floats
     from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
     from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.data.sample import CandidateRows
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import InputFile, Scalar
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateRows:
-    """n candidates in the order of their ids, with the values of k goals; None where a value is missing.
-
-    ``std_err`` are standard errors [n, k], NaN where there is none; ``files`` those that were read.
-    """
-
-    ids: tuple[Mapping[str, Scalar | None], ...]
-    values: tuple[tuple[Scalar | None, ...], ...]
-    std_err: Floats
-    files: tuple[InputFile, ...]
 
 
 def ranked(plan: Plan, rows: CandidateRows) -> Candidates:

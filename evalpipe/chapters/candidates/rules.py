@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.candidates.spec import ALONE, goal_subject
+from evalpipe.chapters.candidates.spec import goal_subject
 from evalpipe.metrics import registry
 from evalpipe.spec.measures import canonical_name
+from evalpipe.spec.spec import ALONE
 from evalpipe.words.spelling import choose, closest, listed
 
 if TYPE_CHECKING:

@@ -12,11 +12,6 @@ from evalpipe.spec.datasets import Csv
 from evalpipe.spec.field_types import ColumnName, Encoding, Excludes, FilePath, OneOrMore, Sparse, SpecPart, Unique
 from evalpipe.spec.measures import canonical_name
 
-ALONE = frozenset({
-    "evalpipe", "name", "title", "as_of", "card", "standards", "task", "desirability", "candidates", "report", "ledger",
-})
-"""The keys that a spec of candidates alone may have: none that does nothing without predictions."""
-
 
 class LongTable(Sparse):
     """A table with a row for each candidate and measure, as tune's `collect_metrics()` in R returns."""

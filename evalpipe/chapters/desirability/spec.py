@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, StrictStr, model_serializer, model_valid
 from evalpipe.base.records import After
 from evalpipe.metrics import registry
 from evalpipe.spec.field_types import EMPTY_AS_ABSENT, Number, Positive, Probability, SpecPart
-from evalpipe.spec.measures import EXPRESSION_NAME, MetricChoice
+from evalpipe.spec.measures import MetricChoice
 
 KINDS = ("minimize", "maximize", "target", "box", "category", "custom")
 """The forms of a goal, of which it has one."""
@@ -154,21 +154,6 @@ def goal_names(goals: tuple[GoalRule, ...]) -> tuple[str, ...]:
         f"{goal.name} (characteristic)" if goal.metric is None and goal.name in measured else goal.name
         for goal in goals
     )
-
-
-def file_schema(goal: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a goal as a file holds it: the options of its measure stand beside its own keys."""
-    options: dict[str, list[Any]] = {}
-    for form in registry.json_schema()["anyOf"][1:]:
-        for key, part in form["properties"].items():
-            alternatives = options.setdefault(key, [])
-            alternatives += [part] if key != "metric" and part not in alternatives else []
-    names = [name for form in registry.json_schema()["anyOf"][1:] for name in form["properties"]["metric"]["enum"]]
-    measure = {"description": goal["properties"]["metric"].get("description", ""),
-               "anyOf": [{"enum": names}, EXPRESSION_NAME]}
-    options_of_measures = {
-        key: parts[0] if len(parts) == 1 else {"anyOf": parts} for key, parts in options.items() if parts}
-    return {**goal, "properties": {**goal["properties"], **options_of_measures, "metric": measure}}
 
 
 class DesirabilityKeys(SpecPart):

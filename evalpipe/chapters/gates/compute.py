@@ -46,11 +46,11 @@ from evalpipe.words.sentences import sentence
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from evalpipe.base.records import Subject
     from evalpipe.card.wording import Names
     from evalpipe.chapters.gates.compute_numbers import Word
     from evalpipe.chapters.gates.compute_sequence import Agreement
     from evalpipe.chapters.gates.plan import GatePlan
-    from evalpipe.chapters.gates.records import Subject
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.results import DatasetSummary, Estimate, GateEvidence, Results

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Literal
 
+    from evalpipe.base.records import Subject
     from evalpipe.chapters.gates.plan import GatePlan
-    from evalpipe.chapters.gates.records import Subject
     from evalpipe.data.sample import Sample
     from evalpipe.engine.estimates import Evaluated, Scope
     from evalpipe.plan.measures import MetricPlan

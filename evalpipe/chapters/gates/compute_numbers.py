@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.digests import bytes_sha256
-from evalpipe.chapters.gates.records import GateReason, Subject, size
+from evalpipe.base.records import Subject
+from evalpipe.chapters.gates.records import GateReason, size
 from evalpipe.intervals.contrasts import recovered_limits
 from evalpipe.words.sentences import sentence
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from pydantic import Field
 
-from evalpipe.base.records import Record, Scalar, Slice, SparseRecord
+from evalpipe.base.records import Record, SparseRecord, Subject
 from evalpipe.words.reasons import FORMER_VERDICTS
 from evalpipe.words.sentences import Sentence
 
@@ -68,30 +68,6 @@ def size(value: float | None, reference: float | None) -> float:
     """Return the size of the numbers behind a value, or its difference from a reference; rounding is relative to it."""
     value, reference = value or 0.0, reference or 0.0
     return max(abs(value), abs(reference), abs(value + reference))
-
-
-class Subject(Record):
-    """What a gate is on: one number of a dataset, a model, a variant of it, a slice and a class."""
-
-    metric: str | None
-    """The measure; null where desirability is judged."""
-    desirability: str | None = None
-    """overall, or the name of a goal; null where a measure is judged."""
-    params: dict[str, Scalar] = Field(default_factory=dict)
-    average: str | None = None
-    class_: str | None = Field(default=None, alias="class")
-    dataset: str
-    model: str
-    variant: str = "original"
-    slice: Slice | None = None
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What tells it from other numbers, in whatever order its options and the labels of its slice stand."""
-        labels = None if self.slice is None else tuple(sorted(self.slice.items()))
-        options = tuple(sorted(self.params.items()))
-        return (self.metric, self.desirability, options, self.average, self.class_, self.dataset, self.model,
-                self.variant, labels)
 
 
 class GateEvidence(Subject, SparseRecord):

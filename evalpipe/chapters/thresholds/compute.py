@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.chapters.recalibrate.compute import fold_of, recalibrated
-from evalpipe.chapters.thresholds.plan import short_label
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.engine.averages import values
 from evalpipe.engine.bootstrap_values import ONE_CLUSTER, Drawn
@@ -219,7 +218,7 @@ def _best_or_error(rule: RulePlan, summary: Summary, where: str) -> tuple[int, F
     if chosen.index != NOWHERE:
         return int(chosen.index), chosen.at(chosen.index)
     if np.isnan(chosen.values[0]).all():
-        raise _NoCutError(f"{where}: {short_label(rule.goal)} has no value at any ({rule.goal.metric.undefined})")
+        raise _NoCutError(f"{where}: {rule.goal.short_label()} has no value at any ({rule.goal.metric.undefined})")
     raise _NoCutError(f"{where}: none has {rule.conditions}; {_reachable_bounds(rule, chosen.values)}")
 
 
@@ -236,8 +235,8 @@ def _reachable_bounds(rule: RulePlan, measures: tuple[Floats, ...]) -> str:
             sides = [f"at most {defined.max():.4g}"] if len(defined) and math.isfinite(low) else []
             sides += [f"at least {defined.min():.4g}"] if len(defined) and math.isfinite(high) else []
             if sides:
-                sentences.append(f"{short_label(entry)} is {' and '.join(sides)}{words}")
-    return ", ".join(where_kept or anywhere) or f"where {short_label(rule.goal)} has a value, none of them has"
+                sentences.append(f"{entry.short_label()} is {' and '.join(sides)}{words}")
+    return ", ".join(where_kept or anywhere) or f"where {rule.goal.short_label()} has a value, none of them has"
 
 
 NOWHERE = -1

@@ -12,8 +12,6 @@ from evalpipe.plan.measures import MetricPlan, entries
 from evalpipe.spec.measures import MetricChoice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalpipe.spec.spec import Spec
 
 NO_BOUND = (float("-inf"), float("inf"))
@@ -42,7 +40,7 @@ class RulePlan:
     @property
     def text(self) -> str:
         """The rule in words: "maximize sensitivity subject to specificity >= 0.9"."""
-        aim = f"{self.aim} {short_label(self.goal)}"
+        aim = f"{self.aim} {self.goal.short_label()}"
         return f"{aim} subject to {self.conditions}" if self.bounds else aim
 
     @property
@@ -55,22 +53,8 @@ class RulePlan:
     def conditions(self) -> str:
         """The bounds in words: "specificity >= 0.9 and precision >= 0.5"."""
         return " and ".join(
-            f"{short_label(entry)} {sign} {bound:g}" for entry, low, high in self.bounds
+            f"{entry.short_label()} {sign} {bound:g}" for entry, low, high in self.bounds
             for sign, bound in ((">=", low), ("<=", high)) if bound not in NO_BOUND)
-
-
-def short_label(entry: MetricPlan, among: Sequence[MetricPlan] = ()) -> str:
-    """Return the name of a measure with the options that are not its defaults: "f_beta(beta=2)".
-
-    An option that the spec may give, such as a prevalence, is named where the measure occurs ``among`` others twice.
-    """
-    fields, of_spec = entry.metric.options.model_fields, set(entry.metric.from_spec)
-    if sum(other.metric == entry.metric for other in among) > 1:
-        of_spec = set()
-    options = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-               for name, value in entry.shown.items()
-               if name not in fields or (name not in of_spec and value != fields[name].default)]
-    return f"{entry.metric.name}({', '.join(options)})" if options else entry.metric.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import numpy as np
 
 from evalpipe.arithmetic.functions import exp
 from evalpipe.chapters.prevalence.plan import PriorPlan
-from evalpipe.chapters.thresholds.plan import short_label
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
 from evalpipe.engine.curves.ranking import Steps, stored_indices
@@ -107,7 +106,7 @@ def _at_prevalence(entry: MetricPlan, prevalence: float) -> MetricPlan:
 
 def _titles(relations: RelationsPlan) -> dict[str, str]:
     """Return the title of the metric of each measure, by the label that names the measure's column."""
-    return {short_label(entry, relations.measures): entry.metric.title for entry in relations.measures}
+    return {entry.short_label(relations.measures): entry.metric.title for entry in relations.measures}
 
 
 @curve(events.RelatedMeasures, of=("event",), needs="scores")
@@ -133,7 +132,7 @@ def related(rows: CurveRows) -> Computed | None:
 
 def _measures_at(relations: RelationsPlan, swept: Summary, prevalence: float) -> dict[str, Floats]:
     """Return the values [cuts] of each measure at a prevalence, by label, from statistics under some cuts."""
-    return {short_label(entry, relations.measures): values(swept, _at_prevalence(entry, prevalence))
+    return {entry.short_label(relations.measures): values(swept, _at_prevalence(entry, prevalence))
             for entry in relations.measures}
 
 
@@ -168,7 +167,7 @@ def by_prevalence(rows: CurveRows) -> Computed | None:
         return None
     cells = of_cells(rows.summary.reportable)  # not the rows, each of which would be reweighted to every prevalence
     columns = {
-        short_label(entry, relations.measures):
+        entry.short_label(relations.measures):
             np.array([values(cells, _at_prevalence(entry, prevalence)) for prevalence in PREVALENCES]).ravel()
         for entry in relations.measures}
     # Without rows of a level nothing can be reweighted, and every value is undefined.

@@ -14,7 +14,6 @@ import numpy as np
 
 from evalpipe.arithmetic.functions import exp, log
 from evalpipe.chapters.costs.compute_campaign import Campaign
-from evalpipe.chapters.thresholds.plan import short_label
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, curve
 from evalpipe.engine.curves.reliability import method_of_bins
@@ -208,7 +207,7 @@ def measures_swept(rows: CurveRows) -> Computed | None:
     keep = stored_indices(m, rows.vertices)
     swept = sweep(rows.summary, m - 1 - keep)
     threshold = np.r_[np.inf, rows.summary.rows.threshold_at[::-1]][keep]
-    measures = {short_label(entry, hard): values(swept, entry) for entry in hard}
+    measures = {entry.short_label(hard): values(swept, entry) for entry in hard}
     return {"threshold": threshold, **measures}, Thinned(points_of=None if len(keep) == m else m)
 
 
@@ -320,5 +319,5 @@ def measures(rows: CurveRows) -> Computed | None:
     if not hard or not rows.plan.marks:
         return None
     swept = sweep(rows.summary, _marked_cuts(rows.plan, rows.summary))
-    columns = {short_label(entry, hard): values(swept, entry) for entry in hard}
+    columns = {entry.short_label(hard): values(swept, entry) for entry in hard}
     return {"threshold": np.asarray(rows.plan.marks), **columns}, Notes()

@@ -17,10 +17,10 @@ from typing import Any, Literal, Self, TypeGuard
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evalpipe.base.formats import RESULTS
-from evalpipe.base.records import Record, Scalar, Slice
+from evalpipe.base.records import Record, Scalar, Slice, Subject
 from evalpipe.card.wording import Names
 from evalpipe.chapters.gates.card_sentences import gate_sentence
-from evalpipe.chapters.gates.records import Gate, Kind, Subject
+from evalpipe.chapters.gates.records import Gate, Kind
 from evalpipe.errors import DataError
 from evalpipe.results import Results
 from evalpipe.results.document import Finding, InputFile
