@@ -1,10 +1,10 @@
-"""Identity of an outcome's levels: in a spec by their text, in data by their value, however it is stored."""
+"""Identity of levels: in a spec by their text, in data by their value, however it is stored; and periods of dates."""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from evalpipe.words.spelling import closest_level
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 LEVEL = str | bool | int | float
 """The Python types of a level."""
+
+PeriodLength = Literal["day", "week", "month", "quarter", "year"]
+"""How long periods are, the shortest first."""
+
+LENGTHS: tuple[PeriodLength, ...] = get_args(PeriodLength)
 
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d{1,3})?|[+-]?\.\d+([eE][+-]?\d{1,3})?")
 _TRUTH = {"true": "1", "false": "0"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalpipe.intervals.declare import registry
 from evalpipe.words import numbers
-from evalpipe.words.spelling import clipped, plural
+from evalpipe.words.spelling import clipped, listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -177,6 +177,22 @@ def slice_name(labels: Mapping[str, Scalar], conditions: Collection[str] = ()) -
         sign = " " if text.startswith(("< ", ">= ")) else " = "
         parts.append(name if name in conditions else f"{name}{sign}{text}")
     return ", ".join(parts)
+
+
+MOST_SLICES = 8
+"""Slices that an error about one that does not exist lists at most."""
+
+
+def absent_slice(
+    dataset: str, labels: Mapping[str, str], slices: Iterable[Mapping[str, str]]
+) -> tuple[str, str] | None:
+    """Return the message that no row is in a slice of a dataset, and a hint at its ``slices``; None where a row is."""
+    alike = [known for known in slices if set(known) == set(labels)]
+    if labels in alike:
+        return None
+    more = ", …" if len(alike) > MOST_SLICES else ""
+    return (f"no row of dataset '{dataset}' is in the slice {slice_name(labels)}",
+            f"its slices are {listed([slice_name(known) for known in alike[:MOST_SLICES]], 'and')}{more}")
 
 
 def chosen_methods(chosen: Iterable[ChosenMethod]) -> str:

@@ -6,6 +6,8 @@ A chapter's files are named by their role, and each role has functions and class
 |---|---|---|
 | `spec.py` | `…Keys`, `…ModelKeys` and `…ReportKeys` have its keys of a spec, of a model and of `report` | step 1 |
 | `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
+| `rules.py` | `taken_names()` returns names that no expression may have, each with what it is of | step 1 |
+| `plan.py` | `columns(spec)` yields columns of the evaluated rows to read, each after its place in the spec | step 2 |
 | `plan.py` | `problems(spec, catalog)` yields what the data lack for it | step 2 |
 | `plan.py` | `PARTS` are functions, each of which decides a part of the plan: `plan.part(function)` | step 2 |
 | `plan.py` | `lines(plan)` yields what `evalpipe plan` says of it | `evalpipe plan` |
@@ -46,8 +48,9 @@ if TYPE_CHECKING:
 
     Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
-        "rules", "problems", "PARTS", "lines", "document", "tables", "warnings", "run_verdict", "outcome", "glance",
-        "sections", "facts", "reading", "matrix", "markers", "beneath", "procedures", "checks", "verdict_lines",
+        "rules", "taken_names", "columns", "problems", "PARTS", "lines", "document", "tables", "warnings",
+        "run_verdict", "outcome", "glance", "sections", "facts", "reading", "matrix", "markers", "beneath",
+        "procedures", "checks", "verdict_lines",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
     from evalpipe.base.formats import CellType
     from evalpipe.base.origin import Loc
-    from evalpipe.chapters.slices.plan import ColumnPlan
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.plan.table import ColumnPlan
 
 
 POSITION = "\0position"

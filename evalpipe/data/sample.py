@@ -288,6 +288,11 @@ class Sample:
         return {"model": self.models[name].source or name, "variant": self.models[name].variant}
 
     @property
+    def slices(self) -> list[dict[str, str]]:
+        """The labels of every slice."""
+        return [dict(labels) for slicing in self.slicings for labels in slicing.labels]
+
+    @property
     def n(self) -> int:
         """The number of rows."""
         return len(self.truth)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.base.levels import level_text
-from evalpipe.chapters.slices.plan import LENGTHS, ColumnPlan
+from evalpipe.base.levels import LENGTHS, level_text
 from evalpipe.data.columns import Graded, fill_hint, read_dates, read_numbers, wrong_type
 from evalpipe.data.problems import Unreadable, rows_have
 from evalpipe.data.sample import SlicedRows
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
     from evalpipe.plan.plan import Plan
+    from evalpipe.plan.table import ColumnPlan
 
 MISSING = "(missing)"
 """The label of rows without a value: null or NaN, in separated text an empty cell."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.chapters.curves.plan import residuals_plan
-from evalpipe.chapters.slices.plan import slice_columns
+from evalpipe.chapters import functions
 from evalpipe.errors import Problem
 from evalpipe.plan.outcome import levels
 from evalpipe.plan.sources import Fit, conditions
@@ -42,9 +41,8 @@ def required_columns(spec: Spec) -> dict[str, Loc]:
     ]
     for name, model in spec.models.items():
         columns += _columns_of_model(spec, name).items() if model.predictions is None else ()
-    columns += [(sliced.column, loc) for loc, sliced in slice_columns(spec)]
-    residuals = residuals_plan(spec)
-    columns += [] if residuals is None else [(column, loc) for loc, column in residuals.columns]
+    # A plan lists those of slices before those of curves.
+    columns += [(column, loc) for named in reversed(functions("plan", "columns")) for loc, column in named(spec)]
     first_loc: dict[str, Loc] = {}
     for column, loc in columns:
         if column is not None:

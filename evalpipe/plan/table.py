@@ -1,4 +1,4 @@
-"""What is known of a dataset, and of the files of its models' predictions, before their rows are read."""
+"""What is known of datasets and of files of predictions before their rows are read, and which columns part these."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from evalpipe.base.levels import PeriodLength
     from evalpipe.errors import Problem
     from evalpipe.plan.sources import Source
 
@@ -58,3 +59,24 @@ class Catalog:
     candidates: DataTable | None = None
     refits: Mapping[tuple[str, str], tuple[DataTable, ...]] = field(default_factory=lambda: MappingProxyType({}))
     bootstrap: Mapping[tuple[str, str], tuple[DataTable, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPlan:
+    """A column that slices are by: its levels, the intervals between ``cuts``, ascending, of its numbers, or periods.
+
+    Periods of its dates are as long as ``by`` says.
+    """
+
+    column: str
+    cuts: tuple[float, ...] = ()
+    by: PeriodLength | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlicingPlan:
+    """One way to slice: the ``columns`` that are combined, or the rows that meet a condition, which has none."""
+
+    title: str
+    columns: tuple[ColumnPlan, ...]
+    condition: str | None

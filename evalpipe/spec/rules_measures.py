@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from evalpipe.base.levels import level_text
+from evalpipe.chapters import functions
 from evalpipe.chapters.prevalence.rules import check_prevalence, prevalences, single_prevalence
-from evalpipe.chapters.slices.spec import DISPARITIES
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import AVERAGES, Advice
 from evalpipe.metrics.expressions import ExpressionMetric
@@ -334,12 +334,13 @@ def check_expressions(draft: Draft) -> Iterator[Problem]:
 
 
 def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first_locs: dict[str, Loc]) -> Iterator[Problem]:
-    """Report the name of an expression that a metric, a disparity or an earlier one, of ``first_locs``, has."""
+    """Report the name of an expression that a metric, a chapter or an earlier one, of ``first_locs``, has."""
     here = (*loc, "name")
     if not entry.name or not draft.readable(*here):
         return
-    if entry.name in registry or entry.name in DISPARITIES:
-        what = "a metric" if entry.name in registry else "a disparity between slices"
+    names_of_chapters = {name: what for names in functions("rules", "taken_names") for name, what in names().items()}
+    what = "a metric" if entry.name in registry else names_of_chapters.get(entry.name)
+    if what is not None:
         message = f"{draft.tree.show(*here)} is the name of {what}"
         yield draft.tree.problem("name-taken", message, *here, hint="choose another name for the expression")
     elif first_locs.setdefault(entry.name, here) != here:

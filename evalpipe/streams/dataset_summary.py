@@ -23,9 +23,9 @@ from evalpipe.streams.tables import are_grouped, clusters_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalpipe.chapters.slices.plan import ColumnPlan, SlicingPlan
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.plan.table import ColumnPlan, SlicingPlan
     from evalpipe.streams.row_ids import Identities
     from evalpipe.streams.tables import Labels, Tables
 

@@ -58,6 +58,12 @@ class ResidualsPlan:
         return tuple((loc, column) for column, loc in loc_of_column.items())
 
 
+def columns(spec: Spec) -> tuple[tuple[Loc, str], ...]:
+    """Return the columns of the data to read, each with its place in the spec."""
+    residuals = residuals_plan(spec)
+    return () if residuals is None else residuals.columns
+
+
 def residuals_plan(spec: Spec) -> ResidualsPlan | None:
     """Return which residuals are shown beside the usual ones; None where the spec requests none."""
     diagnostics = None if spec.curves is None else spec.curves.residuals

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE, RESULTS
+from evalpipe.card.wording import absent_slice
 from evalpipe.chapters.gates.compute import FIRST
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
 from evalpipe.chapters.gates.plan import gates_plan
-from evalpipe.chapters.slices.compute import absent_slice
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
 from evalpipe.runs.folder import RunFolder
@@ -120,7 +120,7 @@ def _unknown_slices(plan: Plan, index: int, gate: GatePlan, samples: Sequence[Sa
     """Report each evaluated dataset that has no row in the slice of a gate, with the slices that it has."""
     for sample in samples if gate.slice else ():
         if sample.role == "evaluate" and gate.rule.dataset in (None, sample.dataset):
-            absent = absent_slice(sample, gate.slice or {})
+            absent = absent_slice(sample.dataset, gate.slice or {}, sample.slices)
             if absent is not None:
                 message, hint = absent
                 yield Problem("unknown-slice", message, plan.places.place("gates", index, "slice"), hint)

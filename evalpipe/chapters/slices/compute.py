@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.arithmetic.functions import log
-from evalpipe.card.wording import slice_name
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.engine.averages import values
 from evalpipe.engine.bootstrap_values import Limited, range_of, smallest_over_largest, together
@@ -32,7 +31,6 @@ from evalpipe.results import Warned
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import first_rows, joint
 from evalpipe.words.sentences import sentence
-from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -439,19 +437,3 @@ def _standard_error(difference: Drawn, overall: Drawn, times: float, level: floa
     errors = [float(defined.std(ddof=1)) if len(defined) > 1 else 0.0 for defined in drawn]
     error = max(errors[0], errors[1] * math.sqrt(times))
     return error if error > 0 else None
-
-
-MOST_SLICES = 8
-"""Slices that an error about one that does not exist lists at most."""
-
-
-def absent_slice(sample: Sample, labels: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the message that no row of a dataset is in a slice, and a hint at its slices; None where a row is."""
-    slice_labels = dict(labels)
-    known_slices = [
-        dict(labels) for slicing in sample.slicings for labels in slicing.labels if set(labels) == set(slice_labels)]
-    if slice_labels in known_slices:
-        return None
-    more = ", …" if len(known_slices) > MOST_SLICES else ""
-    return (f"no row of dataset '{sample.dataset}' is in the slice {slice_name(slice_labels)}",
-            f"its slices are {listed([slice_name(labels) for labels in known_slices[:MOST_SLICES]], 'and')}{more}")

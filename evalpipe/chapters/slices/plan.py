@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.plan import SAMPLE
-from evalpipe.chapters.slices.spec import DISPARITIES, Cut, PeriodLength
+from evalpipe.chapters.slices.spec import DISPARITIES, Cut
 from evalpipe.plan.measures import MetricPlan, entries
+from evalpipe.plan.table import ColumnPlan, SlicingPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,31 +19,6 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.slices.spec import DatePeriod
     from evalpipe.spec.spec import Spec
-
-LENGTHS: tuple[PeriodLength, ...] = get_args(PeriodLength)
-"""How long periods are, the shortest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnPlan:
-    """A column that slices are by: its levels, the intervals between ``cuts``, ascending, of its numbers, or periods.
-
-    Periods of its dates are as long as ``by`` says.
-    """
-
-    column: str
-    cuts: tuple[float, ...] = ()
-    by: PeriodLength | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SlicingPlan:
-    """One way to slice: the ``columns`` that are combined, or the rows that meet a condition, which has none."""
-
-    title: str
-    columns: tuple[ColumnPlan, ...]
-    condition: str | None
-
 
 @dataclass(frozen=True, slots=True)
 class WorstPlan:
@@ -127,6 +103,11 @@ def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
     parts += [] if spec.folds is None else [(("folds",), spec.folds)]
     for loc, part in parts:
         yield loc if isinstance(part, str) else (*loc, "column"), _column_plan(part)
+
+
+def columns(spec: Spec) -> Iterator[tuple[Loc, str]]:
+    """Yield the columns of the data to read, each with its place in the spec."""
+    yield from ((loc, sliced.column) for loc, sliced in slice_columns(spec))
 
 
 def disparity_measures(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[MetricPlan, ...]:

@@ -34,6 +34,11 @@ def rules(draft: Draft) -> Iterator[Problem]:
         _check_search(draft))
 
 
+def taken_names() -> dict[str, str]:
+    """Return the names of disparities, which no expression may have."""
+    return dict.fromkeys(DISPARITIES, "a disparity between slices")
+
+
 def _check_slicings(draft: Draft) -> Iterator[Problem]:
     """Report two slicings by the same columns or of the same name, and the problems of the columns of each."""
     earlier: dict[frozenset[str], Loc] = {}

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, RootModel, StrictInt, StrictStr, Tag
 
+from evalpipe.base.levels import PeriodLength
 from evalpipe.base.records import After
 from evalpipe.spec.field_types import EMPTY_AS_ABSENT, AnyOf, ColumnName, IdleWithout, Level, Name, Number, SpecPart
 from evalpipe.spec.measures import MeasureOfSpec, MetricName
@@ -31,10 +32,6 @@ class Cut(SpecPart):
     """The column that holds the numbers."""
     cuts: Annotated[tuple[Number, ...], Field(min_length=1)]
     """Where an interval begins, in ascending order: `[5, 10]` makes "< 5", "5 to < 10" and ">= 10"."""
-
-
-PeriodLength = Literal["day", "week", "month", "quarter", "year"]
-"""How long periods are, the shortest first."""
 
 
 class DatePeriod(SpecPart):

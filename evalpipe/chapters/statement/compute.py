@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.slices.compute import absent_slice
+from evalpipe.card.wording import absent_slice
 from evalpipe.chapters.statement.plan import statement_plan
 from evalpipe.chapters.statement.records import ReferredNumber, Stated
 from evalpipe.errors import DataError, Problem
@@ -34,7 +34,8 @@ def check_references(plan: Plan, samples: Sequence[Sample]) -> None:
     problems = []
     for number in plan.part(statement_plan).numbers:
         sample = next(sample for sample in samples if sample.dataset == number.dataset)
-        absent = None if number.slice is None else absent_slice(sample, number.slice)
+        absent = None if number.slice is None else absent_slice(
+            sample.dataset, number.slice, sample.slices)
         if absent is not None:
             message, hint = absent
             reference = " ".join(number.reference.split())
