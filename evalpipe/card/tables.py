@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evalpipe.card import wording
 from evalpipe.card.page import Group, Number, Row, Text
 from evalpipe.card.wording import names_of
+from evalpipe.chapters import functions
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ def with_limits(results: Results, rows: Iterable[Row | Group]) -> str:
     cells = (cell for row in rows if isinstance(row, Row) for cell in row.cells)
     limits = any(isinstance(cell, Number) and cell.interval is not None for cell in cells)
     return with_intervals(results, limited=limits)
+
+
+def on_same_rows(results: Results) -> str:
+    """Return what chapters say of differences on the same rows."""
+    return "".join(sentence for sentences in functions("card", "compared") for sentence in sentences(results))
 
 
 def with_intervals(results: Results, *, limited: bool) -> str:

@@ -23,6 +23,7 @@ A chapter's files are named by their role, and each role has functions and class
 | `card.py` | `facts(results, model)` yields pairs of term and text about a model | step 6 |
 | `card.py` | `reading(results, dataset)` yields what to know before reading a dataset's measures | step 6 |
 | `card.py` | `matrix(results, confusion, ruled_by)` yields what to say of a confusion matrix | step 6 |
+| `card.py` | `compared(results)` yields what to know of differences on the same rows | step 6 |
 | `card.py` | `markers(results, dataset)` yields what the captions of curves say of points on them | step 6 |
 | `card.py` | `beneath(results)` yields blocks that stand beneath the first screen | step 6 |
 | `card.py` | `procedures(results)` yields how its numbers were made, for the section on methods | step 6 |
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
         "rules", "taken_names", "columns", "problems", "PARTS", "lines", "document", "tables", "warnings",
-        "run_verdict", "outcome", "glance", "sections", "facts", "reading", "matrix", "markers", "beneath",
-        "procedures", "checks", "verdict_lines",
+        "run_verdict", "outcome", "glance", "sections", "facts", "reading", "matrix", "compared",
+        "markers", "beneath", "procedures", "checks", "verdict_lines",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 

@@ -109,6 +109,18 @@ class Predictions:
         predicted = self.score >= cuts if self.log_odds or thresholds is None else values >= limits
         return replace(self, predicted=predicted, reportable=reportable)
 
+    def of_highest(self) -> Predictions:
+        """Return the predictions with the level of the highest score or probability as class, and how many rows tie.
+
+        Rows in the equivocal zone have no class, so a tie there decides nothing.
+        """
+        assert self.probability is not None  # noqa: S101 - known to the caller
+        highest = self.probability if self.score is None else self.score
+        reportable = None if self.zone is None else reportable_rows(self.zone, self.probability)
+        reported = highest if reportable is None else highest[reportable]
+        tied = int(((reported == reported.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
+        return replace(self, predicted=highest.argmax(axis=1), tied=tied, reportable=reportable)
+
 
 @dataclass(frozen=True, slots=True)
 class Refit:

@@ -10,7 +10,6 @@ import numpy as np
 
 from evalpipe.arithmetic.functions import expit, softmax
 from evalpipe.base.lazy_polars import pl
-from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.data import checks, prediction_files, slices
 from evalpipe.data.columns import FILE, POSITION, Rounded, rounding_warning
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from evalpipe.base.arraytypes import Floats, Values, Wholes
-    from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.data.columns import Columns
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
@@ -344,7 +342,9 @@ def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: i
 
     if f"chance of 0 {number}" in frame.columns:
         score = matrix("score") if model.scores else None
-        return _predictions_of_levels(matrix("chance"), score, column("predicted"), model.zone)
+        given = Predictions(
+            score, matrix("chance"), column("predicted"), zone=model.zone, log_odds=score is not None)
+        return given if given.predicted is not None else given.of_highest()
     predicted, score, probability, zone = column("predicted"), column("score"), column("chance"), model.zone
     # A model that gives the probability itself is ranked by it, so the score is the probability.
     if probability is None and "probabilities" in model.gives:
@@ -356,21 +356,6 @@ def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: i
         return predictions
     cut = predictions.cut_at(threshold)
     return replace(predictions.classified(cut, threshold), threshold=threshold, cut=cut)
-
-
-def _predictions_of_levels(
-    probabilities: Floats, scores: Floats | None, predicted: Values | None, zone: ZonePlan | None
-) -> Predictions:
-    """Return predictions from probabilities [n, K] and scores; classes, unless given, are the highest of these."""
-    is_reportable, tied = None if zone is None else _read_only(reportable_rows(zone, probabilities)), 0
-    if predicted is None:
-        highest = probabilities if scores is None else scores
-        predicted = _read_only(highest.argmax(axis=1).astype(np.intp))
-        # Rows in the equivocal zone have no class, so a tie there decides nothing.
-        highest = highest if is_reportable is None else highest[is_reportable]
-        tied = int(((highest == highest.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
-    return Predictions(
-        scores, probabilities, predicted, tied=tied, reportable=is_reportable, zone=zone, log_odds=scores is not None)
 
 
 def _column_array(frame: pl.DataFrame, name: str) -> Values:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Number, Row, Section, Table, Text, Verdict
-from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, signed, status_of, with_intervals
+from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, on_same_rows, signed, status_of, with_intervals
 from evalpipe.card.wording import Names, joined, names_of
 from evalpipe.chapters.compare.figures import forests
-from evalpipe.chapters.equivocal.card import rows_compared
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import by_dataset, difference_of, finding, grouped, of_model
@@ -139,7 +138,7 @@ def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) ->
     else:
         lead = f"Each model minus {baseline} on the same rows{limits}{' of the difference' if limits else ''}."
     lead += MARGINS if any(c.margin is not None for c in comparisons) else ""
-    lead += rows_compared(results) if comparisons[0].baseline_dataset is None else ""
+    lead += on_same_rows(results) if comparisons[0].baseline_dataset is None else ""
     corrected = sentences_on_corrections(results, [c for c in comparisons if c.slice is None])
     return f"{lead} {corrected}" if corrected else lead
 

@@ -61,9 +61,10 @@ def markers(results: Results, dataset: str) -> Iterator[str]:
         yield MARKED
 
 
-def rows_compared(results: Results) -> str:
-    """Return the sentence that measures of predicted classes compare reportable rows; empty without a zone."""
-    return COMPARED if any(confusion.zone for confusion in results.confusion) else ""
+def compared(results: Results) -> Iterator[str]:
+    """Yield, for what is said of differences on the same rows, that measures of classes are of reportable rows."""
+    if any(confusion.zone for confusion in results.confusion):
+        yield COMPARED
 
 
 def reach(zone: Zone) -> str:

@@ -25,7 +25,7 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
-from evalpipe.card.tables import key_measures, shown, with_intervals, with_limits
+from evalpipe.card.tables import key_measures, on_same_rows, shown, with_intervals, with_limits
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.compare.card import (
     COLUMNS,
@@ -37,7 +37,6 @@ from evalpipe.chapters.compare.card import (
     test_name,
     verdict_of,
 )
-from evalpipe.chapters.equivocal.card import rows_compared
 from evalpipe.chapters.recalibrate.card_verdict import SHIFTED, conclusion, has_rank_score
 from evalpipe.chapters.recalibrate.figures import curve_drawings, drawings
 from evalpipe.words import numbers
@@ -164,7 +163,7 @@ def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> I
         tested = sentences_on_corrections(results, [c for c in _differences(results, dataset) if c.slice is None])
         limits = (f"{with_intervals(results, limited=True)}. The intervals take the fitted recalibrators "
                   f"as fixed; a fit on other rows would differ.{choice} {tested}")
-    yield f"Differences are recalibrated variant minus original on the same rows{limits}{rows_compared(results)}"
+    yield f"Differences are recalibrated variant minus original on the same rows{limits}{on_same_rows(results)}"
     if any(record.shifts for record in records):
         yield f"{SHIFTED}: judge it by measures at that prevalence, not by those of the sample."
 

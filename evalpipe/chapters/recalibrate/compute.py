@@ -12,7 +12,6 @@ import numpy as np
 
 from evalpipe.arithmetic.functions import logit
 from evalpipe.calibration import Fitted, Training, Unfit, registry
-from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.engine.draws import design
 from evalpipe.engine.ranks import break_ties, mid_ranks
 from evalpipe.engine.subsets import rows_of
@@ -276,7 +275,7 @@ def _variant_predictions(
         return _recalibrated_numbers(sample, model, fits, folds)
     model = recalibrated(model, fits, folds)
     if present(model.probability, "probabilities").ndim > 1:
-        return _with_classes_of_levels(model)
+        return model.of_highest()
     cut = declared.threshold.variant_number
     model = replace(model, predicted=None, reportable=None, threshold=cut, cut=model.cut_at(cut))
     return model if cut is None else model.classified(model.cut, cut)
@@ -327,16 +326,6 @@ def _standardised(numbers: Floats, weights: Floats) -> Floats:
     deviations = numbers - np.average(numbers, weights=weights)
     spread = float(np.sqrt(np.average(deviations**2, weights=weights)))
     return deviations / spread if spread else deviations
-
-
-def _with_classes_of_levels(model: Predictions) -> Predictions:
-    """Return predictions with the level of the highest score or probability as class, and how many rows tie."""
-    probabilities = present(model.probability, "probabilities")
-    ranked = probabilities if model.score is None else model.score
-    reportable = None if model.zone is None else reportable_rows(model.zone, probabilities)
-    reported = ranked if reportable is None else ranked[reportable]
-    tied_count = int(((reported == reported.max(axis=1, keepdims=True)).sum(axis=1) > 1).sum())
-    return replace(model, predicted=ranked.argmax(axis=1), tied=tied_count, reportable=reportable)
 
 
 def _applied(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) -> Applied:
