@@ -194,7 +194,6 @@ def _run_from_plan(
     from evalpipe.chapters.appearance.plan import appearance_plan
     from evalpipe.chapters.gates.compute import judged
     from evalpipe.chapters.gates.earlier_runs import look_back
-    from evalpipe.chapters.gates.plan import gates_plan
     from evalpipe.chapters.prevalence.compute import with_prevalence
     from evalpipe.chapters.standards.compute import assessed
     from evalpipe.chapters.statement.compute import check_references
@@ -213,8 +212,7 @@ def _run_from_plan(
     ledger = None if folder is None else open_ledger(planned.ledger, folder.out)
     nights = _nights_of_trend(planned, ledger, before)
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
-    reference_nights = None if folder is None else nights_before(
-        ledger, planned, planned.part(gates_plan), folder.out)
+    reference_nights = None if folder is None else nights_before(ledger, planned, folder.out)
     samples, candidates = read_all(planned, frames, work)
     planned = with_prevalence(planned, samples)
     check_references(planned, samples)

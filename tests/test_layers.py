@@ -94,16 +94,15 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "findings": {"base", "card.wording", "chapters.all", "errors", "intervals", "results", "words"},
     "ledger.history": {
-        "base", "chapters.compute", "chapters.earlier", "chapters.plan", "errors", "ledger", "plan", "results",
+        "base", "chapters.all", "chapters.compute", "chapters.plan", "errors", "ledger", "plan", "results",
         "runs.folder", "spec",
     },
-    "ledger.changes": {"chapters.compute", "chapters.earlier", "chapters.spec", "ledger", "results", "spec"},
+    "ledger.changes": {"base", "chapters.compute", "chapters.earlier", "ledger", "results", "runs.folder", "spec"},
     "cli.doctor": {"base", "card.assets", "card.pdf", "errors", "plan.memory", "version", "words"},
     "__main__": {"cli"},
     "ledger": {"base", "errors", "results", "runs.folder", "words"},
     "ledger.since_last_run": {
-        "base", "chapters.earlier", "data", "errors", "ledger", "plan", "results", "runs", "spec", "templating.files",
-        "version", "words",
+        "base", "data", "errors", "ledger", "plan", "results", "runs", "spec", "templating.files", "version", "words",
     },
     "run": {
         "base", "card", "chapters.compute", "chapters.earlier", "chapters.plan", "data", "engine", "errors", "findings",
@@ -131,7 +130,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
 
 IMPORTED = {
     "trend": 4, "standards": 3, "recalibrate": 8, "candidates": 4, "equivocal": 5, "slices": 4, "thresholds": 8,
-    "desirability": 11, "gates": 10,
+    "desirability": 11, "gates": 7,
 }
 """How many files outside its folder import from a chapter, at most: its numbers may only fall.
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.base.records import Subject
     from evalpipe.results import ChosenMethod, Confusion, Gate, MetricSummary, Results, Scalar, Slice
+    from evalpipe.results.document import Kind
 
 
 MISSING = "MISSING"
@@ -242,6 +243,26 @@ def _at_threshold(confusion: Confusion, threshold: str) -> str:
             f"them {'has' if events == 1 else 'have'} the true level {event}. Labels drawn at random would move half "
             "of them, on average.")
 
+
+class VerdictWords(NamedTuple):
+    """What is said of a verdict: the sign before its word, and the word in tables."""
+
+    sign: str
+    word: str
+
+
+VERDICTS: dict[Kind, VerdictWords] = {
+    "fail": VerdictWords("✗", "failed"), "warn": VerdictWords("▲", "failed (warning)"),
+    "inconclusive": VerdictWords("?", "inconclusive"), "skipped": VerdictWords("–", "skipped"),
+    "pass": VerdictWords("✓", "held"),
+}
+"""What is said of each verdict, from the worst to the best."""
+
+LIMITS = {
+    "min": "at least", "max": "at most", "max_increase": "rises by at most", "max_decrease": "falls by at most",
+    "min_increase": "rises by at least", "min_decrease": "falls by at least",
+}
+"""Each key of `Gate.limit` in words."""
 
 @dataclass(frozen=True, slots=True)
 class Names:

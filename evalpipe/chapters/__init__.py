@@ -10,6 +10,7 @@ A chapter's files are named by their role, and each role has functions and class
 | `plan.py` | `columns(spec)` yields columns of the evaluated rows to read, each after its place in the spec | step 2 |
 | `plan.py` | `problems(spec, catalog)` yields what the data lack for it | step 2 |
 | `plan.py` | `PARTS` are functions, each of which decides a part of the plan: `plan.part(function)` | step 2 |
+| `plan.py` | `looks_back(plan)` yields what of earlier nights it reads: `evidence`, `reference` | step 3 |
 | `plan.py` | `lines(plan)` yields what `evalpipe plan` says of it | `evalpipe plan` |
 | `plan.py` | `document(plan)` returns what `evalpipe plan --format json` says of it, by key | `evalpipe plan` |
 | `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name, of all evaluated datasets | step 4 |
@@ -49,9 +50,9 @@ if TYPE_CHECKING:
 
     Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
-        "rules", "taken_names", "columns", "problems", "PARTS", "lines", "document", "tables", "warnings",
-        "run_verdict", "outcome", "glance", "sections", "facts", "reading", "matrix", "compared",
-        "markers", "beneath", "procedures", "checks", "verdict_lines",
+        "rules", "taken_names", "columns", "problems", "PARTS", "looks_back", "lines", "document", "tables", "warnings",
+        "run_verdict", "outcome", "glance", "sections", "facts", "reading", "matrix", "compared", "markers", "beneath",
+        "procedures", "checks", "verdict_lines",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 

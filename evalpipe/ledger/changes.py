@@ -1,22 +1,25 @@
-"""What a run would read of its ledger now that is not what the run before it read: nights, evidence, the reference."""
+"""What a run would read of earlier nights now that is not what the run before it read: these, evidence, reference."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.base.formats import REFERENCE
 from evalpipe.chapters.gates.compute import changed_sequences
 from evalpipe.chapters.gates.compute_numbers import EarlierRun
-from evalpipe.chapters.gates.earlier_runs import Tonight, reference_for
-from evalpipe.ledger.history import ledger_to_read, nights_before, runs_charted, warnings_of_ledger
+from evalpipe.chapters.gates.earlier_runs import Tonight, has_another_reference, reference_for
+from evalpipe.ledger.history import ledger_to_read, recorded_nights, runs_charted, warnings_of_ledger
 from evalpipe.ledger.nights import evidence_before
 from evalpipe.results.document import OF_LEDGER
 from evalpipe.results.signatures import EVIDENCE_DIGITS
+from evalpipe.runs.folder import NO_NIGHTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from evalpipe.ledger.store import Ledger
-    from evalpipe.results import Results
+    from evalpipe.results import FailOn, Results
     from evalpipe.spec.spec import Spec
 
 
@@ -41,13 +44,20 @@ def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
         changed += [f"the evidence of earlier nights on gate {number}"
                     for number in changed_sequences(results, evidence)]
     reference_gates = [gate for gate in results.gates if gate.against == "last"]
-    nights = nights_before(ledger, results, reference_gates, out)
+    nights = recorded_nights(ledger, results, out) if reference_gates else NO_NIGHTS
     reference = reference_for(Tonight.of(results), out, "", nights) if reference_gates else None
     if isinstance(reference, EarlierRun) and reference.sha256 != reference_gates[0].against_sha256:
         then_sha256 = reference_gates[0].against_sha256 or "none"
         changed.append(f"the reference is the run as of {reference.results.as_of} with a sha256 that begins with "
                        f"{reference.sha256[:EVIDENCE_DIGITS]}, not {then_sha256[:EVIDENCE_DIGITS]}")
     return changed
+
+
+def changed_reference(spec: Spec, folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:
+    """Yield a reason where the folder's reference is not the one that the run left, as after `evalpipe accept`."""
+    without_ledger = spec.as_of is None or spec.ledger is False
+    if has_another_reference(folder, results, fail_on, without_ledger=without_ledger):
+        yield f"{REFERENCE} is not the one that the run left"
 
 
 def changed_nights(spec: Spec, results: Results, ledger: Ledger) -> list[str]:

@@ -6,28 +6,26 @@ All that reads a ledger raises UsageError where it cannot be read.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.formats import RESULTS
-from evalpipe.chapters.gates.earlier_runs import NO_NIGHTS, EarlierNights, Night
-from evalpipe.chapters.gates.plan import gates_plan
+from evalpipe.chapters import functions
 from evalpipe.chapters.trend.compute import EarlierNight
 from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.errors import UsageError
 from evalpipe.ledger.place import LedgerPlace
 from evalpipe.plan.resolve import ledger_named
-from evalpipe.runs.folder import RunFolder
+from evalpipe.runs.folder import NO_NIGHTS, EarlierNights, Night, RunFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from evalpipe.base.databases import DatabaseUri
-    from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import Gate, Results, Warned
+    from evalpipe.results import Results, Warned
     from evalpipe.spec.spec import Spec
 
 
@@ -83,15 +81,21 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
     return tuple(EarlierNight.of_ledger(run, under_new_names(estimates[run["run"]], run["names"])) for run in runs)
 
 
-def nights_before(
-    ledger: Ledger | None, of: Plan | Results, gates: Iterable[Gate | GatePlan], out: Path
-) -> EarlierNights:
-    """Return the nightly runs before the day ``of`` a plan or results whose folders may have a reference for ``gates``.
+def _looks_back(plan: Plan, what: Literal["evidence", "reference"]) -> bool:
+    """Tell whether a chapter reads this of earlier nights."""
+    return any(what in looks_back(plan) for looks_back in functions("plan", "looks_back"))
 
-    ``out`` is the output folder. There are none where no gate is `against: last`, or there is no day or no ledger.
+
+def nights_before(ledger: Ledger | None, plan: Plan, out: Path) -> EarlierNights:
+    """Return the nightly runs before the day of a plan whose folders may have a reference for it.
+
+    ``out`` is the output folder. There are none where nothing is compared with it, or there is no ledger.
     """
-    if ledger is None or all(gate.against != "last" for gate in gates):
-        return NO_NIGHTS
+    return NO_NIGHTS if ledger is None or not _looks_back(plan, "reference") else recorded_nights(ledger, plan, out)
+
+
+def recorded_nights(ledger: Ledger, of: Plan | Results, out: Path) -> EarlierNights:
+    """Return the nightly runs before the day ``of`` a plan or results, none without a day, and all runs of ``out``."""
     from evalpipe.ledger.nights import names_now, nights, runs_in
 
     folder_runs = runs_in(ledger, out)
@@ -115,12 +119,11 @@ def reference_in_ledger(spec: Spec, sha256: str, out: Path) -> Path | None:
 
 
 def earlier_evidence(plan: Plan, ledger: Ledger | None) -> list[Row]:
-    """Return the rows of evidence of earlier nightly runs for gates `on: sequence`; empty without such a gate or a day.
+    """Return the rows of evidence of earlier nightly runs, where a chapter reads it; empty without a day.
 
     Raises UsageError where the ledger cannot be read.
     """
-    has_sequence_gate = any(gate.rule.on == "sequence" for gate in plan.part(gates_plan))
-    if ledger is None or plan.as_of is None or not has_sequence_gate:
+    if ledger is None or plan.as_of is None or not _looks_back(plan, "evidence"):
         return []
     from evalpipe.ledger.nights import evidence_before
 

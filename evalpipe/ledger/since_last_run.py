@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.digests import file_sha256, text_sha256
 from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST, REFERENCE, RESULTS
 from evalpipe.base.origin import path_text
-from evalpipe.chapters.gates.earlier_runs import has_another_reference
 from evalpipe.data.files import find
 from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import DataError, Problem, UsageError
-from evalpipe.ledger.changes import changed_in_ledger
+from evalpipe.ledger.changes import changed_in_ledger, changed_reference
 from evalpipe.plan.sources import QuerySource, sources
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.inputs import overrides_of
@@ -57,7 +56,7 @@ def changes(
     changes_by_kind = (
         _changed_spec(spec, results, manifest), _changed_versions(manifest, spec, results),
         _changed_data(spec, results), _changed_texts(spec, results), _changed_earlier_results(spec, results),
-        _changed_reference(spec, folder, results, fail_on), _changed_ledger(spec, results, folder),
+        changed_reference(spec, folder, results, fail_on), _changed_ledger(spec, results, folder),
         _changed_files(earlier_run, manifest), _changed_key(earlier_run, by))
     return results, [reason for reasons in changes_by_kind for reason in _first_few(list(reasons))]
 
@@ -145,13 +144,6 @@ def _changed_earlier_results(spec: Spec, results: Results) -> Iterator[str]:
         path = spec.origin.folder_of("gates", number - 1, "against", "results") / gate.against.results
         if RunFolder.named(path).sha256_if_readable(RESULTS) != then.get(number):
             yield f"the results that gate {number} is against"
-
-
-def _changed_reference(spec: Spec, folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:
-    """Yield a reason where the folder's reference is not the one that the run left, as after `evalpipe accept`."""
-    without_ledger = spec.as_of is None or spec.ledger is False
-    if has_another_reference(folder, results, fail_on, without_ledger=without_ledger):
-        yield f"{REFERENCE} is not the one that the run left"
 
 
 def _changed_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]:

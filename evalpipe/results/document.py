@@ -22,6 +22,7 @@ from evalpipe.chapters.gates.records import (
     Gate,
     GateEvidence,
     GateSequence,
+    Kind,
     RunVerdict,
     Verdict,
     current_word,
@@ -44,11 +45,11 @@ __all__ = [
     "GONE", "OF_LEDGER", "ORDER", "AnyCurve", "Applied", "BestProfit", "CandidateGoal", "Candidates", "ChosenMethod",
     "Comparison", "Confusion", "Constraint", "CostReference", "DatasetDifference", "DatasetSummary", "Desirability",
     "Disparity", "Document", "Draw", "Estimate", "FailOn", "Finding", "FindingKind", "Gate", "GateEvidence",
-    "GateSequence", "Individual", "InputFile", "LevelCount", "Matched", "Method", "MetricSummary", "ModelSummary",
-    "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit", "RankedCandidate",
-    "RateDifference", "Recalibration", "Repeat", "RepeatedModel", "RowColumn", "RowFile", "RunVerdict",
-    "SliceDifference", "SliceSummary", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone",
-    "current_word", "holds", "worst",
+    "GateSequence", "Individual", "InputFile", "Kind", "LevelCount", "Matched", "Method", "MetricSummary",
+    "ModelSummary", "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit",
+    "RankedCandidate", "RateDifference", "Recalibration", "Repeat", "RepeatedModel", "RowColumn", "RowFile",
+    "RunVerdict", "SliceDifference", "SliceSummary", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice",
+    "Zone", "current_word", "holds", "worst",
 ]
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -18,7 +19,7 @@ from evalpipe.runs.manifest import Manifest
 from evalpipe.words.spelling import some_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from evalpipe.base.ed25519 import Signer
     from evalpipe.base.formats import FormatName
@@ -295,3 +296,26 @@ def refuse_to_replace(file: str | os.PathLike[str]) -> None:
         raise UsageError.of("not-a-file", f"'{file}' is a pipe or a device, and nothing was written",
                             "name a file, or redirect the standard output")
     refuse_file_of_run(file)
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """An earlier night of the ledger: the folder that it was written to, and the sha256 of its results."""
+
+    folder: Path
+    results_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierNights:
+    """The ``earlier`` nights of the ledger, the newest first, and the sha256 of all results of the output folder.
+
+    ``names`` say, by the sha256 of their results, what models that were renamed since are called now.
+    """
+
+    earlier: Sequence[Night] = ()
+    of_folder: Collection[str] = ()
+    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+NO_NIGHTS = EarlierNights()

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card.junit import Check
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
-from evalpipe.card.wording import VerdictLine, VerdictLines, capital, joined, names_of
+from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, capital, joined, names_of
 from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
@@ -31,31 +31,12 @@ if TYPE_CHECKING:
     from evalpipe.results.document import Finding
 
 
-LIMITS = {
-    "min": "at least", "max": "at most", "max_increase": "rises by at most", "max_decrease": "falls by at most",
-    "min_increase": "rises by at least", "min_decrease": "falls by at least",
-}
-"""Each key of `Gate.limit` in words."""
-
 JUDGED = {
     "value": "its value alone", "lower": "its lower limit", "upper": "its upper limit",
     "sequence": "the evidence of all nights",
 }
 """What must keep the limit, where that is not the whole interval."""
 
-
-class Words(NamedTuple):
-    """What is said of a verdict: the sign before its word, and the word in tables."""
-
-    sign: str
-    word: str
-
-
-KINDS: dict[Kind, Words] = {
-    "fail": Words("✗", "failed"), "warn": Words("▲", "failed (warning)"), "inconclusive": Words("?", "inconclusive"),
-    "skipped": Words("–", "skipped"), "pass": Words("✓", "held"),
-}
-"""What is said of each verdict, from the worst to the best."""
 
 SEVERITIES: dict[Kind, Literal["error", "warning"]] = {"fail": "error", "warn": "warning"}
 """What an annotation of the spec is called, by what became of the gate; "notice" where it did not fail."""
@@ -74,7 +55,7 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
     """Yield the verdict of the run: its sign, and the sentence that heads the card."""
     verdict = results.verdict
     if results.gates and verdict != "none":
-        yield KINDS[verdict].sign, headline(results)
+        yield VERDICTS[verdict].sign, headline(results)
     elif results.datasets:
         yield "?", "No verdict: no gate says how good is good enough"
 
@@ -84,7 +65,7 @@ def sections(results: Results) -> Iterator[Section]:
     names = names_of(results)
     if not results.gates:
         return
-    ordered = sorted(results.gates, key=lambda gate: list(KINDS).index(gate.kind))
+    ordered = sorted(results.gates, key=lambda gate: list(VERDICTS).index(gate.kind))
     failed = sum(gate.kind in ("fail", "warn") for gate in ordered)
     listed = min(max(failed, FOLDED), MOST)
     yield Section("gates", "Gates", (
@@ -99,7 +80,7 @@ def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
         by = [] if gate.on == "interval" else [Aside(f"by {JUDGED[gate.on]}", "definition")]
         severity = ", severity warn" if gate.severity == "warn" else ""
         rows.append(Row((
-            Verdict(KINDS[gate.kind].word, KINDS[gate.kind].sign, f"outcome {gate.kind}"),
+            Verdict(VERDICTS[gate.kind].word, VERDICTS[gate.kind].sign, f"outcome {gate.kind}"),
             (gate.name or capital(names.subject(gate)), Aside(_limit_text(names, gate), "limit"), *by,
              Aside(f"{names.scope(gate)}{_class_suffix(gate)}{severity}", "definition")),
             _observed_cell(gate, is_count=gate.metric in names.counts), gate_sentence(names, gate))))
@@ -129,7 +110,7 @@ def _counts_by_gate(names: Names, ordered: Sequence[Gate], listed: int) -> Itera
     for number in dict.fromkeys(gate.gate for gate in ordered[listed:]):
         verdicts = [gate for gate in ordered if gate.gate == number]
         kinds = Counter(gate.kind for gate in verdicts)
-        counts = [f"{kinds[kind]} {words.word}" for kind, words in KINDS.items() if kinds[kind]]
+        counts = [f"{kinds[kind]} {words.word}" for kind, words in VERDICTS.items() if kinds[kind]]
         items.append(f"{_title(names, verdicts[0], without_class=True)}: {', '.join(counts)}")
     if items:
         yield Text((f"These are the worst {listed} of {numbers.count(len(ordered))} checks; all are in ",
@@ -203,7 +184,8 @@ def verdict_lines(results: Results) -> Iterator[VerdictLines]:
     verdict = "".join(f"\n{sign} {sentence}\n" for sign, sentence in run_verdict(results))
     count = len(results.gates)
     yield VerdictLines(f"{verdict}\ngates: {count - len(others):,} of {count:,} held", tuple(
-        VerdictLine("gate", f"{gate.gate}", "failed (severity warn)" if gate.kind == "warn" else KINDS[gate.kind].word,
+        VerdictLine("gate", f"{gate.gate}",
+                    "failed (severity warn)" if gate.kind == "warn" else VERDICTS[gate.kind].word,
                     f"{names.gate(gate)}: {gate_sentence(names, gate)}", ("gates", gate.gate - 1),
                     SEVERITIES.get(gate.kind, "notice"), gate=gate)
         for gate in others))

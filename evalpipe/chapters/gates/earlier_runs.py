@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,16 +14,17 @@ from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
 from evalpipe.chapters.gates.plan import gates_plan
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Results
-from evalpipe.runs.folder import RunFolder
+from evalpipe.runs.folder import NO_NIGHTS, EarlierNights, RunFolder
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from evalpipe.chapters.gates.plan import EarlierPlan, GatePlan
     from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan
     from evalpipe.results import FailOn, Gate
+    from evalpipe.runs.folder import Night
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +56,6 @@ class Tonight:
         """Tell whether results are of an earlier night than this one; without days, of any other night."""
         return not self.is_of(results) and (
             self.as_of is None or results.as_of is None or results.as_of < self.as_of)
-
-
-@dataclass(frozen=True, slots=True)
-class Night:
-    """An earlier night of the ledger: the folder that it was written to, and the sha256 of its results."""
-
-    folder: Path
-    results_sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierNights:
-    """The ``earlier`` nights of the ledger, the newest first, and the sha256 of all results of the output folder.
-
-    ``names`` say, by the sha256 of their results, what models that were renamed since are called now.
-    """
-
-    earlier: Sequence[Night] = ()
-    of_folder: Collection[str] = ()
-    names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-
-NO_NIGHTS = EarlierNights()
 
 
 def look_back(

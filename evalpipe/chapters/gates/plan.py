@@ -151,6 +151,15 @@ def _earlier_run(spec: Spec, index: int, declared_path: str) -> EarlierPlan:
     return EarlierPlan(spec.origin.folder_of(*loc) / declared_path, declared_path, relative)
 
 
+def looks_back(plan: Plan) -> Iterator[Literal["evidence", "reference"]]:
+    """Yield what gates read of earlier nights: the evidence of each, and the reference that they left."""
+    gates = plan.part(gates_plan)
+    if any(gate.rule.on == "sequence" for gate in gates):
+        yield "evidence"
+    if any(gate.against == "last" for gate in gates):
+        yield "reference"
+
+
 def lines(plan: Plan) -> Iterator[str]:
     """Yield the number of gates, and a line for each."""
     gates = plan.part(gates_plan)

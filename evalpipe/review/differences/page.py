@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.card.page import Aside, Bullets, Code, Column, Facts, Group, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.summary import SIGNS
-from evalpipe.card.wording import Names, capital, joined
-from evalpipe.chapters.gates.card import KINDS, LIMITS
+from evalpipe.card.wording import LIMITS, VERDICTS, Names, capital, joined
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.review.differences.changes import text_of, without_null
 from evalpipe.review.differences.compare import some
@@ -247,9 +246,9 @@ def _gate_row(names: Names, change: GateChange) -> Row:
 def _verdict_change(change: GateChange) -> Cell:
     """Return the cell with a gate's verdict in the first and the second run, in the style of the second."""
     sides = [None if side is None else side.kind for side in (change.a, change.b)]
-    words = ["none" if kind is None else KINDS[kind].word for kind in sides]
+    words = ["none" if kind is None else VERDICTS[kind].word for kind in sides]
     kind = sides[1]
-    sign, style = ("–", "skipped") if kind is None else (KINDS[kind].sign, kind)
+    sign, style = ("–", "skipped") if kind is None else (VERDICTS[kind].sign, kind)
     text = f"{words[1]}, other limit" if sides[0] == sides[1] else " → ".join(words)
     return Verdict(text, sign, f"outcome {style}")
 
