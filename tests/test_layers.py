@@ -129,7 +129,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
 
 
 IMPORTED = {
-    "trend": 4, "standards": 3, "recalibrate": 8, "candidates": 4, "equivocal": 5, "slices": 4, "thresholds": 8,
+    "trend": 4, "standards": 3, "recalibrate": 7, "candidates": 4, "equivocal": 5, "slices": 4, "thresholds": 6,
     "desirability": 11, "gates": 7,
 }
 """How many files outside its folder import from a chapter, at most: its numbers may only fall.

@@ -8,7 +8,6 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from evalpipe.base.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.base.records import UNWRITTEN, in_order
-from evalpipe.chapters.thresholds.spec import ThresholdRule, tunes
 from evalpipe.intervals.declare import asked_by_name
 from evalpipe.spec.chapter_keys import ModelKeys, ReportKeys
 from evalpipe.spec.datasets import Csv
@@ -205,7 +204,7 @@ class Model(ModelKeys):
         return named if isinstance(named, str) and "{level}" not in named else None
 
 
-def gives(model: Model, threshold: float | ThresholdRule | None = None) -> frozenset[str]:
+def gives(model: Model, threshold: object = None) -> frozenset[str]:
     """Return what metrics may need and a model gives, such as "labels", by its keys and the spec's ``threshold``."""
     keys = {key for key, value in model if value is not None}
     needs_met: set[str] = {"truth"}
@@ -216,13 +215,11 @@ def gives(model: Model, threshold: float | ThresholdRule | None = None) -> froze
     if keys & {"probability", "probabilities", "scores"} or {"score", "scale"} <= keys:
         needs_met |= {"labels", "probabilities", "scores"}
     elif "score" in keys:
-        needs_met |= {"scores"} | ({"labels"} if "threshold" in keys or tunes(threshold) else set())
+        needs_met |= {"scores"} | ({"labels"} if "threshold" in keys or model.tunes(threshold) else set())
     return frozenset(needs_met)
 
 
-def all_give(
-    model: Model, recalibrate: object | None, threshold: float | ThresholdRule | None = None
-) -> frozenset[str]:
+def all_give(model: Model, recalibrate: object | None, threshold: object = None) -> frozenset[str]:
     """Return what metrics may need and a model or its variants give; ``recalibrate`` is that of the spec, if any.
 
     Variants of a raw score have probabilities, which the model itself has not.

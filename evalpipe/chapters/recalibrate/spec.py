@@ -124,6 +124,11 @@ class Recalibrate(SpecPart):
     score without a `scale` is taken as it is by `platt` and by the methods of order: `isotonic`, `isotonic_bagged` and
     `venn_abers`."""
 
+    @property
+    def folds(self) -> int | None:
+        """The number of folds of cross-fitting; None where a dataset is fitted on."""
+        return self.fit_on.folds if isinstance(self.fit_on, Folds) else None
+
 
 class RecalibrateKeys(SpecPart):
     """Keys of a spec."""

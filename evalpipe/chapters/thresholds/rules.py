@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.rules import single_prevalence
-from evalpipe.chapters.recalibrate.spec import Folds
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
 from evalpipe.metrics.operating import bayes_threshold
 from evalpipe.spec.core_keys import all_give, gives
@@ -135,13 +134,13 @@ def _check_choosing_rows(draft: Draft, loc: Loc, rule: ThresholdRule) -> Iterato
     Recalibrators that are cross-fitted in other folds are refused: their threshold would see the rows that it is for.
     """
     on_loc: Loc = (*loc, "on")
-    match rule.on, draft.spec.recalibrate and draft.spec.recalibrate.fit_on:
+    match rule.on, draft.spec.recalibrate and draft.spec.recalibrate.folds:
         case None, _:
             message = "this rule does not say which rows choose the threshold"
             hint = "add 'on: DATASET' or 'on: {folds: 10}'"
             yield draft.tree.problem("missing-key", message, *loc, key=True, hint=hint)
         # The comparison is false where one of the two cannot be read and is NaN.
-        case CutFolds(folds=folds), Folds(folds=other) if abs(other - folds) > 0:
+        case CutFolds(folds=folds), (int() | float()) as other if abs(other - folds) > 0:
             message = (f"recalibrators are cross-fitted in {other:,} folds and this threshold in {folds:,}, so rows "
                        "would help choose the threshold that classifies them")
             yield draft.tree.problem("two-foldings", message, *on_loc, "folds", hint=f"write {other}")

@@ -72,11 +72,6 @@ OfModel = Annotated[
 """A probability or a score, or a rule."""
 
 
-def tunes(threshold: float | ThresholdRule | None) -> bool:
-    """Tell whether a threshold is a rule that needs rows."""
-    return isinstance(threshold, ThresholdRule) and threshold.bayes is None
-
-
 class ThresholdsKeys(SpecPart):
     """Keys of a spec."""
 
@@ -93,3 +88,8 @@ class ThresholdsModelKeys(SpecPart):
     """The model's own threshold; overrides the spec's. A probability, a score where the score is a rank alone, or a
     rule that chooses it. With a `scale`, the probability is compared with the score as log odds (0.5 is a score of
     0). Recalibrated variants of a score that is a rank alone have probabilities, and the spec's threshold."""
+
+    def tunes(self, of_spec: object) -> bool:
+        """Tell whether rows choose the threshold: the model's own or, without one, that ``of_spec``."""
+        threshold = of_spec if self.threshold is None else self.threshold
+        return isinstance(threshold, ThresholdRule) and threshold.bayes is None
