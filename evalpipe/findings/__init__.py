@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalpipe.results.document import Finding
 
 PLACES = (*(("chapters", name) for name in CHAPTERS),
-          *(("findings", topic) for topic in ("calibration", "skill", "numbers", "data")))
+          *(("findings", topic) for topic in ("calibration", "skill", "models", "numbers", "data")))
 """What may declare rules, in the order in which these are asked, whichever was imported first: the `card.py` of
 chapters, and files of this folder."""
 

@@ -95,6 +95,14 @@ def top_label_ece(total: Floats, top_label_gap: Floats, *, bins: Bins = 15) -> F
     return ratio(np.abs(top_label_gap).sum(-1), total)
 
 
+@metric(needs="probabilities", sees="classes", tasks=MANY, direction="none", range=(-1.0, 1.0), linear=True,
+        title="Accuracy less confidence", undefined="no rows", ref="Guo et al. (2017)")
+def confidence_gap(total: Floats, top_label_excess: Floats) -> Floats:
+    r"""Accuracy less mean confidence (the probability of the predicted class): above 0 the model is right more often
+    than its probabilities say, below 0 less often, $acc-conf$."""
+    return ratio(top_label_excess, total)
+
+
 def _quantile_bins(
     events_at: Floats, others_at: Floats, probability_at: Floats, bins: int
 ) -> tuple[Floats, Floats, Floats]:

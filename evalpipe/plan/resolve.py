@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 DIAGNOSTICS = {
     "binary": ("roc_auc", "brier_skill", "calibration_in_the_large", "calibration_slope"),
-    "multiclass": ("brier_skill",),
+    "multiclass": ("brier_skill", "confidence_gap"),
     "ordinal": ("brier_skill",),
     "regression": ("r2", "mean_error", "linear_calibration_slope"),
     "count": ("d2_poisson", "pearson_dispersion"),

@@ -122,6 +122,13 @@ def top_label_gap(summary: Summary, *, bins: int) -> Floats:
 
 
 @column
+def top_label_excess(rows: ClassRows) -> Floats:
+    """1 where the predicted class is the true one and 0 elsewhere, less the probability of the predicted class."""
+    top = rows.top_label
+    return np.asarray(top.truth - top.event_probability)
+
+
+@column
 def cost_paid(rows: Rows | ClassRows, *, costs: Costs) -> Floats:
     """Cost of the predicted class, given the true one."""
     return np.asarray(costs)[rows.codes, rows.predicted_codes]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from evalpipe.results.document import FindingKind
 from findings.planted import (
     BINARY,
     COST,
@@ -188,6 +189,37 @@ def a_level_never_predicted() -> Planted:
     return Planted(spec, {"d": frame}, "fails", "dataset-1", ("p never predicts 'mid'",))
 
 
+def many_levels(frame: pl.DataFrame, words: tuple[str, ...], kind: FindingKind = "fails") -> Planted:
+    spec = spec_of({"d": frame}, "multiclass", LEVELS, outcome={"column": "y", "levels": ["low", "mid", "top"]})
+    return Planted(spec, {"d": frame}, kind, "dataset-1", words)
+
+
+def tempered(seed: int, power: float) -> pl.DataFrame:
+    """Return rows of three levels with probabilities raised to a power, and scaled to the sum of 1."""
+    frame = levels(seed)
+    raised = frame.select("low", "mid", "top").to_numpy() ** power
+    shares = raised / raised.sum(axis=1, keepdims=True)
+    return frame.with_columns(low=shares[:, 0], mid=shares[:, 1], top=shares[:, 2])
+
+
+@fault
+def classes_predicted_with_too_little_confidence() -> Planted:
+    return many_levels(tempered(40, 0.3), ("p is right more often than the probabilities", "ideal: 0"))
+
+
+@fault
+def classes_predicted_with_too_much_confidence() -> Planted:
+    return many_levels(tempered(41, 3), ("p is right less often than the probabilities", "ideal: 0"))
+
+
+@fault
+def a_class_confused_with_another() -> Planted:
+    frame = levels(42)
+    moved = np.where(rows_of(42).random(N) < 0.8, 0.9 * frame["mid"], 0)
+    frame = frame.with_columns(mid=frame["mid"] - moved, top=frame["top"] + moved)
+    return many_levels(frame, ("p is least often right on 'mid'", "predicted as 'top'"), "note")
+
+
 # Of the steps of a fit
 
 def descent(step: str | dict[str, Any]) -> dict[str, Any]:
@@ -211,6 +243,34 @@ def a_fit_that_was_stopped_early() -> Planted:
 
 
 # Of ranking and skill
+
+@fault
+def a_score_that_tells_only_groups_apart() -> Planted:
+    rng = rows_of(43)
+    rate = {"a": 0.1, "b": 0.5, "c": 0.9}
+    frame = events(43, 900)
+    rates = np.array([rate[group] for group in frame["g"]])
+    frame = frame.with_columns(y=(rng.random(900) < rates).astype(int), p=rates + rng.uniform(-0.05, 0.05, 900))
+    named = ("p tells groups of g apart more than the rows within them", "within each group")
+    return binary(frame, ("fails", "slices", named), metrics=["roc_auc"], slices=["g"])
+
+
+@fault
+def measures_that_disagree_on_the_best_model() -> Planted:
+    frame = events(44)
+    old = expit(0.2 * frame["x"].to_numpy())  # ranks as well as can be, and is far from the event rates
+    new = expit(frame["x"].to_numpy() + rows_of(44).normal(0, 0.7, N))
+    named = ("depends on the measure: old by ROC AUC and new by Brier score",)
+    return binary(frame.with_columns(old=old, new=new), ("note", "dataset-1", named), models=BOTH,
+                  metrics=["roc_auc", "brier"])
+
+
+@fault
+def a_level_that_is_free_by_the_cost_table() -> Planted:
+    costs = [{"truth": 0, "predicted": 1, "cost": 1}]
+    return binary(events(45), ("fails", "costs", ("always predicting '0' costs nothing",)), metrics=["cost"],
+                  costs=costs, threshold=0.5, outcome={"column": "y", "event": 1, "levels": [0, 1]})
+
 
 @fault
 def leakage() -> Planted:

@@ -48,6 +48,7 @@ OF_MEASURES = [
     ("better_than_trivial", "multiclass", "brier_skill", 0.0, "is better than", "does worse than", "do not show"),
     ("better_than_trivial", "regression", "r2", 0.0, "is better than", "does worse than", "do not show"),
     ("better_than_trivial", "count", "d2_poisson", 0.0, "is better than", "does worse than", "do not show"),
+    ("confidence", "multiclass", "confidence_gap", 0.0, "right more often than", "right less often than", None),
     ("cheaper_than_one_level", "binary", "cost_saved", 0.0, "costs less", "costs more", "do not show"),
     ("numbers_on_average", "regression", "mean_error", 0.0, "too low on average", "too high on average", None),
     ("numbers_spread", "regression", "linear_calibration_slope", 1.0, "too close together", "too far apart", None),
@@ -138,6 +139,60 @@ def test_verdicts_of_tables_are_said_as_they_are(
         with monkeypatch.context() as patch:
             said = only(results.model_copy(update={table: rows}), rule, patch)
         assert [kind for kind, _ in said] == ([] if expected is None else [expected]), verdict
+
+
+def test_the_worst_class_has_rows_enough_and_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = judged("a_class_confused_with_another")
+
+    def sentences(counts: list[list[float]]) -> list[tuple[str, str]]:
+        tables = [table.model_copy(update={"counts": counts}) for table in results.confusion]
+        with monkeypatch.context() as patch:
+            return only(results.model_copy(update={"confusion": tables}), "worst_class", patch)
+
+    assert sentences([[9, 1, 0], [2, 5, 3], [0, 0, 10]]) == [
+        ("note", "p is least often right on 'mid': 5 of 10 rows are predicted correctly, 3 are predicted as 'top'.")]
+    assert sentences([[9, 1, 0], [2, 4, 3], [0, 0, 10]])[0][1].startswith("p is least often right on 'low': 9 of 10")
+    assert sentences([[10, 0, 0], [2, 4, 3], [0, 0, 10]]) == []
+
+
+def test_groups_are_told_apart_only_where_every_group_is_clearly_near_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = judged("a_score_that_tells_only_groups_apart")
+
+    def kinds(value: float, reach: float) -> list[str]:
+        """Return what is said where one group has another ROC AUC, with these limits about it."""
+        last = max(k for k, row in enumerate(results.rows) if row.slice is not None)
+        rows = [row.model_copy(update={"value": value, "lower": value - reach, "upper": value + reach})
+                if k == last else row for k, row in enumerate(results.rows)]
+        with monkeypatch.context() as patch:
+            return [kind for kind, _ in only(results.model_copy(update={"rows": rows}), "ranking_within_groups", patch)]
+
+    overall = next(row.value for row in results.rows if row.slice is None and row.metric == "roc_auc")
+    assert overall is not None
+    assert kinds((0.5 + overall) / 2 - EDGE, 0.02) == ["fails"]
+    assert kinds((0.5 + overall) / 2 + EDGE, 0.02) == []
+    assert kinds(0.5, 0.45) == []
+
+
+def test_measures_agree_where_one_model_is_best_or_two_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = judged("measures_that_disagree_on_the_best_model")
+
+    def sentences(brier_of_old: float) -> int:
+        rows = [row.model_copy(update={"value": brier_of_old}) if (row.metric, row.model) == ("brier", "old") else row
+                for row in results.rows]
+        with monkeypatch.context() as patch:
+            return len(only(results.model_copy(update={"rows": rows}), "best_by_measure", patch))
+
+    of_new = next(row.value for row in results.rows if (row.metric, row.model) == ("brier", "new"))
+    assert of_new is not None
+    assert [sentences(of_new + change) for change in (EDGE, 0.0, -EDGE)] == [1, 0, 0]
+
+
+def test_a_level_is_free_only_where_no_cost_is_a_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = judged("a_level_that_is_free_by_the_cost_table")
+    with monkeypatch.context() as patch:
+        assert [kind for kind, _ in only(results, "free_level", patch)] == ["fails"]
+    gains = [cost.model_copy(update={"cost": -1.0}) for cost in results.costs]
+    assert only(results.model_copy(update={"costs": gains}), "free_level", monkeypatch) == []
 
 
 @pytest.mark.parametrize(("lower", "upper", "kind", "words"), [

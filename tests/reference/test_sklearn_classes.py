@@ -223,6 +223,8 @@ WHOLE: dict[str, list[tuple[Any, Any]]] = {
     "predicted_entropy": [
         ({}, lambda x: np.average(stats.entropy(x.p, axis=1), weights=x.w)),
         ({"base": 10}, lambda x: np.average(stats.entropy(x.p, axis=1, base=10), weights=x.w))],
+    "confidence_gap": [({}, lambda x: np.average(
+        (x.d == x.y) - np.take_along_axis(x.p, x.d[:, None], axis=1)[:, 0], weights=x.w))],
     "predicted_error": [({}, lambda x: np.average([1 - max(p) for p in x.p], weights=x.w))],
     "probability_rmse": [({}, lambda x: math.sqrt(np.average(shortfall(x) ** 2, weights=x.w)))],
     "probability_mae": [({}, lambda x: np.average(shortfall(x), weights=x.w))],

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.card.page import Block
-    from evalpipe.chapters.costs.records import BestProfit, Profit
+    from evalpipe.chapters.costs.records import BestProfit, CostReference, Profit
     from evalpipe.results import Estimate, Results
     from evalpipe.results.document import Finding
 
@@ -252,6 +252,21 @@ def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
     """Whether predictions cost less than always predicting the cheapest level, on the same rows."""
     for row in measures(results, "cost_saved"):
         yield Claim(row, cheaper if (row.value or 0) > 0 else dearer, p_beyond(row, 0), undecided)
+
+
+@rule
+def free_level(results: Results) -> Iterator[Claim]:
+    """Whether the cost table lets one level be predicted always without any cost."""
+    if all(cost.cost >= 0 for cost in results.costs):
+        yield from (Claim(row, costs_nothing) for row in results.cost_references if row.cost == 0)
+
+
+def costs_nothing(_: Results, rows: Sequence[CostReference]) -> Iterator[Finding]:
+    """Say which level costs nothing to predict always, so that no model can save anything."""
+    for level in dict.fromkeys(row.level for row in rows):
+        text = (f"By the cost table, always predicting '{level}' costs nothing, so no model can cost less. Check "
+                "that it names the cost of each kind of error.")
+        yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, "costs")
 
 
 def dearer(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
