@@ -11,7 +11,7 @@ from evalpipe.runs.commit import commit_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date
 
     import polars as pl
@@ -60,6 +60,9 @@ class Progress:
 
     def signatures_moved(self, file: str) -> None:
         """Report that signatures of other results in the folder were moved into its ``file``."""
+
+    def letters_without_font(self, letters: Sequence[str]) -> None:
+        """Report the letters that the PDF shows boxes for, because no font here has them."""
 
 
 class _StepClock:
@@ -346,7 +349,8 @@ def _render_and_record(
     clock.begin(6)
     # The file of signatures is a part of this run, or, of other results, moved to another name beside it.
     signatures, signature_files, moved = RunFolder(folder.out).signatures_after_run(results.evidence_sha256)
-    files = _rendered(results, None, signatures)  # in memory: a card that fails leaves the earlier folder as it was
+    # In memory: a card that fails leaves the earlier folder as it was.
+    files = _rendered(results, None, signatures, on_letters_without_font=clock.progress.letters_without_font)
     clock.begin(7)
     run_facts = {"seconds_by_step": clock.durations, **parts_read, "inputs_from": start_of_paths(spec, folder.out)}
     same_signed, other_signed = (signature_files, {}) if moved is None else ({}, signature_files)
@@ -421,10 +425,10 @@ def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> 
 
 def _rendered(
     results: Results, formats: Sequence[str] | None, signatures: tuple[Signature, ...],
-    templates: Templates | None = None,
+    templates: Templates | None = None, on_letters_without_font: Callable[[list[str]], None] | None = None,
 ) -> dict[str, bytes]:
     """Render the card in ``formats``, by default those of the spec; return bytes by file name."""
     from evalpipe.card import render as render_card
 
     chosen_formats = results.spec.get("report", {}).get("formats", ()) if formats is None else formats
-    return render_card(results, chosen_formats, signatures, templates)
+    return render_card(results, chosen_formats, signatures, templates, on_letters_without_font)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalpipe.results import Results
     from evalpipe.results.signatures import Signature
@@ -27,12 +27,13 @@ def ready(formats: Sequence[str], templates: Templates | None = None) -> None:
 
 def render(
     results: Results, formats: Sequence[str], signatures: tuple[Signature, ...] = (),
-    templates: Templates | None = None,
+    templates: Templates | None = None, on_letters_without_font: Callable[[list[str]], None] | None = None,
 ) -> dict[str, bytes]:
     """Render the card, signed or not, in each of the formats of `evalpipe.base.formats` and return its files by name.
 
     A file that holds the verdicts of gates is left out where none is declared. The same results give the same bytes
     on every call. The page and the PDF are made with ``templates``, or with those that the results hold where None.
+    ``on_letters_without_font`` is called with the letters that the PDF shows boxes for, where there are any.
     Raises UsageError when a template is refused, a format is unknown, or when a library of the operating system that
     the PDF needs is missing.
     """
@@ -50,7 +51,10 @@ def render(
     files = format_files(formats, judged=results.judged)
     edition = Edition(results, signatures, templates)
     with _without_collection():
-        return {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in files.items()}
+        card = {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in files.items()}
+    if edition.letters_without_font and on_letters_without_font is not None:
+        on_letters_without_font(edition.letters_without_font)
+    return card
 
 
 @contextmanager

@@ -29,6 +29,8 @@ class Edition:
     signatures: tuple[Signature, ...] = ()
     custom_templates: Templates | None = None
     """Templates in place of those that the results hold."""
+    letters_without_font: list[str] = field(default_factory=list)
+    """The letters that the PDF, once it is made, shows boxes for."""
     _drawn: dict[int, tuple[Figures, list[tuple[int, Drawing]]]] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _formulas: dict[str, str] = field(default_factory=dict)

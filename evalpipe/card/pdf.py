@@ -6,6 +6,7 @@ What WeasyPrint leaves out of its structure is added: which cells head which, an
 from __future__ import annotations
 
 import io
+import logging
 import os
 import tempfile
 import warnings
@@ -185,10 +186,35 @@ def document(edition: Edition) -> bytes:
         warnings.simplefilter("ignore", ResourceWarning)
         laid_out = layout(edition)
         laid_out.metadata.generator = ", ".join(f"{name} {version}" for name, version in _drawing_versions().items())
-        return bytes(laid_out.write_pdf(attachments=list(_attachments(edition, load_weasyprint())),
-                                        pdf_variant=_pdf_variant(results), pdf_tags=True,
-                                        pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16],
-                                        finisher=_finish_structure))
+        with letters_without_font() as letters:
+            content = laid_out.write_pdf(attachments=list(_attachments(edition, load_weasyprint())),
+                                         pdf_variant=_pdf_variant(results), pdf_tags=True,
+                                         pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16],
+                                         finisher=_finish_structure)
+        edition.letters_without_font = letters
+        return bytes(content)
+
+
+@contextmanager
+def letters_without_font() -> Iterator[list[str]]:
+    """Collect in a list the letters that WeasyPrint, within the block, finds in no font; each stands in it once."""
+    letters: list[str] = []
+
+    class Collect(logging.Handler):
+        """Keeps the letter of each warning on a missing glyph."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            if str(record.msg).startswith(".notdef") and isinstance(record.args, tuple) and record.args:
+                letter = str(record.args[0])
+                if letter not in letters:
+                    letters.append(letter)
+
+    logger, handler = logging.getLogger("weasyprint"), Collect()
+    logger.addHandler(handler)
+    try:
+        yield letters
+    finally:
+        logger.removeHandler(handler)
 
 
 def layout(edition: Edition) -> Any:

@@ -20,6 +20,7 @@ from evalpipe.base.folders import locked
 from evalpipe.errors import EvalpipeError
 from evalpipe.version import VERSION
 from evalpipe.words.numbers import bytes_text
+from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -213,6 +214,26 @@ def _fonts() -> Iterator[Probe]:
         yield Probe("fonts", "failed", f"missing: {names}", "install evalpipe and matplotlib again")
         return
     yield Probe("fonts", "ok", f"{bundled_fonts} of the card, and {len(FALLBACKS)} of matplotlib for further letters")
+    yield from _scripts()
+
+
+def _scripts() -> Iterator[Probe]:
+    """Check which scripts beyond those of the card's fonts the PDF can show, by the fonts that are installed."""
+    from evalpipe.card.pdf import letters_without_font, load_weasyprint
+    from evalpipe.words.letters import SAMPLES
+
+    try:
+        with letters_without_font() as letters:
+            load_weasyprint().HTML(string=f"<p>{' '.join(SAMPLES.values())}</p>").write_pdf()
+    except Exception:  # noqa: BLE001 - no PDF can be made here, as another check says
+        return
+    missing = [script for script, letter in SAMPLES.items() if letter in letters]
+    if missing:
+        yield Probe("scripts", "note", f"card.pdf would show boxes for letters of {joined(missing, 'and')}",
+                    "install fonts for those that your names use (Debian, Ubuntu: apt-get install fonts-noto-cjk "
+                    "fonts-noto-core)")
+    else:
+        yield Probe("scripts", "ok", f"fonts for {joined(list(SAMPLES), 'and')}")
 
 
 def _cores() -> Iterator[Probe]:

@@ -190,6 +190,7 @@ class Interruptible(Progress):
         self.current_step = "its beginning"
         self.holds_lock = self.unchanged = False
         self.moved_signatures: str | None = None
+        self.missing_letters: tuple[str, ...] = ()
 
     def step(self, number: int, title: str) -> None:
         """Report that a step begins, and note it."""
@@ -230,6 +231,10 @@ class Interruptible(Progress):
     def signatures_moved(self, file: str) -> None:
         """Note the file that signatures of other results were moved to, which is printed when the run is done."""
         self.moved_signatures = file
+
+    def letters_without_font(self, letters: Sequence[str]) -> None:
+        """Note the letters that the PDF shows boxes for, which are printed when the run is done."""
+        self.missing_letters = tuple(letters)
 
     @staticmethod
     def _raise_if_interrupted() -> None:

@@ -49,13 +49,15 @@ class RunOptions:
 class RunOutcome(NamedTuple):
     """The results of a run, its output folder, and the file there that signatures of other results were moved to.
 
-    ``unchanged`` tells that nothing had changed since the run there, so that nothing was done.
+    ``missing_letters`` are those that the PDF shows boxes for. ``unchanged`` tells that nothing had changed since the
+    run there, so that nothing was done.
     """
 
     results: Results
     spec: Spec
     folder: Path
     moved_signatures: str | None
+    missing_letters: tuple[str, ...]
     unchanged: bool
 
 
@@ -94,7 +96,8 @@ class Attempt:
         self._folder, self._before = folder, _stamp(folder)
         results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache,
                       if_changed=options.if_changed, key=options.key)
-        return RunOutcome(results, spec, folder, watched.moved_signatures, watched.unchanged)
+        return RunOutcome(results, spec, folder, watched.moved_signatures, watched.missing_letters,
+                          watched.unchanged)
 
     def _output(self) -> str:
         """Say whether the earlier output is unchanged or the new one complete."""
@@ -146,7 +149,7 @@ def _print(outcome: RunOutcome, form: str) -> None:
     from evalpipe.base.formats import RESULTS, format_files
     from evalpipe.cli.summary import print_annotations, print_findings, print_summary, print_verdicts
 
-    results, spec, folder, moved, unchanged = outcome
+    results, spec, folder, moved, letters, unchanged = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
     written = [str(folder / name)
                for name in (*format_files(spec.report.formats, judged=results.judged).values(), RESULTS, *rows)]
@@ -168,6 +171,10 @@ def _print(outcome: RunOutcome, form: str) -> None:
         print_annotations(results, spec)
     if moved is not None:
         click.echo(f"\nthis card is not signed: the signatures here were of other results, and are in {folder / moved}")
+    if letters:
+        from evalpipe.words.letters import missing_letters_sentence
+
+        click.echo(f"\n{missing_letters_sentence(letters)}")
     if not unchanged:
         click.echo("\n" + "\n".join(written))
 

@@ -17,7 +17,7 @@ from cli.conftest import Command
 from evalpipe.cli.doctor import DEVELOPERS, EXTRAS, Probe, meets, run_checks
 from evalpipe.errors import UsageError
 
-NAMES = ("python", "libraries", "pdf", "fonts", "cores", "memory", "temporary", "reports")
+NAMES = ("python", "libraries", "pdf", "fonts", "scripts", "cores", "memory", "temporary", "reports")
 
 
 def check(name: str, reports: Path = Path("reports")) -> Probe:
