@@ -66,6 +66,11 @@ function combined(value, factors, shares, n) {
   return { value, lower: value - reach, upper: value + reach };
 }
 
+// Bayes' theorem: both predictive values at prevalence q.
+function predictiveValues(se, sp, q) {
+  return { ppv: se * q / (se * q + (1 - sp) * (1 - q)), npv: sp * (1 - q) / (sp * (1 - q) + (1 - se) * q) };
+}
+
 function measures(hits, alarms, n, prevalence, threshold) {
   const tp = hits, fp = alarms, fn = n.events - tp, tn = n.others - fp, q = prevalence;
   const se = tp / n.events, sp = tn / n.others;
@@ -73,8 +78,9 @@ function measures(hits, alarms, n, prevalence, threshold) {
   result.sensitivity = proportion(tp, n.events);
   result.specificity = proportion(tn, n.others);
   if (!(n.events > 0 && n.others > 0)) return result;
-  result.ppv = predictive(se * q / (se * q + (1 - sp) * (1 - q)), se, sp, n);
-  result.npv = predictive(sp * (1 - q) / (sp * (1 - q) + (1 - se) * q), 1 - se, 1 - sp, n);
+  const { ppv, npv } = predictiveValues(se, sp, q);
+  result.ppv = predictive(ppv, se, sp, n);
+  result.npv = predictive(npv, 1 - se, 1 - sp, n);
   if (threshold < 1) {
     const odds = threshold / (1 - threshold);
     result.net_benefit = combined(q * se - (1 - q) * odds * (1 - sp), [q, (1 - q) * odds], [se, sp], n);
@@ -139,6 +145,48 @@ const tool = $("what-if"), group = $("what-if-group"), at = $("what-if-threshold
 const bars = document.querySelector(".thousand"), drawn = bars && bars.innerHTML;
 let moved = false, touched = false;
 
+// What the sliders move in figures: a line at the prevalence or the threshold, and the lines of predictive values.
+const axis = { Prevalence: "prevalence", "Threshold probability": "threshold" };
+const shares = Array.from({ length: 101 }, (_, k) => k / 100);
+const points = (d) => [...d.matchAll(/(-?[\d.]+),(-?[\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+const panels = [...document.querySelectorAll("figure[data-key] .chart[data-axes]")].flatMap((chart) => {
+  const key = chart.closest("figure").dataset.key, charts = [...chart.closest("figure").querySelectorAll(".chart")];
+  const value = key.endsWith("-predictive") ? ["ppv", "npv"][charts.indexOf(chart)] : undefined;
+  if (!value && !key.endsWith("-net-benefit")) return [];
+  return JSON.parse(chart.dataset.axes).filter((panel) => axis[panel[8]]).map((panel) => {
+    const [left, top, wide, high, low, up, bottom, above, name] = panel;
+    const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+    for (const [at, v] of [["class", "thin ink"], ["stroke-dasharray", "7 2 1 2"], ["y1", top], ["y2", top + high]]) line.setAttribute(at, v);
+    line.style.display = "none";
+    chart.append(line);
+    const paths = value ? [...chart.querySelectorAll("path.line")].map((path) => [path, path.getAttribute("d")]) : [];
+    const inside = ([, d]) => points(d).slice(0, 1).every(([x, y]) => x >= left - 1 && x <= left + wide + 1 && y >= top - 1 && y <= top + high + 1);
+    return {
+      place: Number(key.match(/^d(\d+)-/)[1]), name: axis[name], line, value, bands: value ? [...chart.querySelectorAll(".band")] : [],
+      paths: paths.filter(inside), x: (v) => left + wide * (v - low) / (up - low),
+      y: (v) => top + high * (above - v) / (above - bottom), shows: (v) => v >= low && v <= up,
+    };
+  });
+});
+
+function draw(scope, place, n, setting) {
+  for (const panel of panels) {
+    const here = touched && panel.place === data.datasets[scope.dataset].place;
+    panel.line.style.display = here && panel.shows(setting[panel.name]) ? "" : "none";
+    for (const end of ["x1", "x2"]) panel.line.setAttribute(end, panel.x(setting[panel.name]));
+    for (const band of panel.bands) band.style.display = here ? "none" : "";
+    for (const [path, d] of panel.paths) {
+      const row = [...tool.querySelectorAll("tbody tr")].find((each) => path.classList.contains(each.querySelector(".look").classList[1]));
+      const counts = row && scope.models[row.dataset.model];
+      const heights = here && counts && n.events > 0 && n.others > 0 ? shares.map((q) => {
+        const values = predictiveValues(counts[0][place] / n.events, 1 - counts[1][place] / n.others, q);
+        return [panel.x(q), panel.y(values[panel.value])];
+      }).filter(([, y]) => Number.isFinite(y)) : [];
+      path.setAttribute("d", heights.length ? `M${heights.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join("L")}` : d);
+    }
+  }
+}
+
 function update() {
   const scope = data.groups[group.value], table = data.datasets[scope.dataset];
   at.max = table.thresholds.length - 1;
@@ -155,6 +203,7 @@ function update() {
     const result = counts ? measures(counts[0][place], counts[1][place], n, prevalence, threshold) : {};
     for (const cell of row.querySelectorAll("td")) write(cell, result[cell.dataset.measure], "whole" in cell.dataset);
   }
+  draw(scope, place, n, { prevalence, threshold });
   if (bars && touched) {
     const rows = data.groups.length > 1 ? `${group.selectedOptions[0].text}, ` : "";
     bars.caption.lastElementChild.textContent =

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,16 @@ def folder(rows: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path
     place = tmp_path_factory.mktemp("sliders")
     rows.write_parquet(place / "rows.parquet")
     (place / "spec.yaml").write_text(json.dumps(SPEC))
+    evalpipe.run(place / "spec.yaml", out=place / "out")
+    return place / "out"
+
+
+@pytest.fixture(scope="module")
+def folder_with_prevalence(rows: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a card that has figures at a declared prevalence too."""
+    place = tmp_path_factory.mktemp("sliders")
+    rows.write_parquet(place / "rows.parquet")
+    (place / "spec.yaml").write_text(json.dumps(SPEC | {"prevalence": 0.3, "slices": ["h"]}))
     evalpipe.run(place / "spec.yaml", out=place / "out")
     return place / "out"
 
@@ -198,6 +209,49 @@ def test_the_sliders_move_the_bars_of_a_thousand_rows(
             assert np.abs(np.subtract(counts, exact)).max() < 1  # whole numbers that add up
     page.click("#what-if-reset")
     assert page.evaluate(BARS) == before
+
+
+LINES = """
+kind => [...document.querySelectorAll(`figure[data-key$="-${kind}"] .chart`)].map(chart => ({
+  panel: JSON.parse(chart.dataset.axes)[0],
+  at: [...chart.querySelectorAll("line")].filter(line => line.style.display !== "none").map(
+    line => Number(line.getAttribute("x1"))),
+  bands: [...chart.querySelectorAll(".band")].filter(band => band.style.display !== "none").length,
+  paths: Object.fromEntries([...chart.querySelectorAll("path.line")].map(
+    path => [[...path.classList].at(-1), path.getAttribute("d")])) }))
+"""
+
+
+def test_the_sliders_move_the_lines_of_predictive_values_and_of_the_decision_curve(
+    rows: pl.DataFrame, folder_with_prevalence: Path, opened: Callable[[Path], Page]
+) -> None:
+    """Tolerance: half a pixel, for x is rounded to one decimal where lines are steep."""
+    (table,) = evalpipe.Results.read(folder_with_prevalence / "results.json").what_if
+    page = opened(folder_with_prevalence)
+    before = {kind: page.evaluate(LINES, kind) for kind in ("predictive", "net-benefit")}
+    assert [len(charts) for charts in before.values()] == [2, 1]
+    assert all(chart["at"] == [] for charts in before.values() for chart in charts)
+    for place, share in ((10, 200), (60, 900)):
+        threshold = table.thresholds[place]
+        page.evaluate(SHOWN, [(0, place, share, 0)])
+        for kind, value in (("predictive", share / 1000), ("net-benefit", threshold)):
+            for chart in page.evaluate(LINES, kind):
+                left, _, wide, _, low, high, *_ = chart["panel"]
+                assert chart["at"] == [pytest.approx(left + wide * (value - low) / (high - low), abs=1e-9)]
+        for name, chart in zip(("ppv", "npv"), page.evaluate(LINES, "predictive"), strict=True):
+            left, top, wide, tall, low, high, bottom, above, _ = chart["panel"]
+            assert chart["bands"] == 0
+            assert set(chart["paths"]) == {"m0", "m1"}
+            for model, ink in (("p", "m0"), ("q", "m1")):
+                points = [tuple(map(float, pair.split(","))) for pair in re.findall(
+                    r"-?[\d.]+,-?[\d.]+", chart["paths"][ink])]
+                assert len(points) > 90
+                for x, y in points[:: len(points) // 5]:
+                    prevalence = low + (x - left) / wide * (high - low)
+                    exact = Engine(rows, model, threshold, prevalence).value(name)
+                    assert y == pytest.approx(top + tall * (above - exact) / (above - bottom), abs=0.5)
+    page.click("#what-if-reset")
+    assert {kind: page.evaluate(LINES, kind) for kind in before} == before
 
 
 def _same(cells: dict[str, Any], engine: Engine) -> None:

@@ -62,6 +62,7 @@ def _sliders_json(
         used = [row.threshold for row in results.confusion
                 if row.dataset == table.dataset and row.threshold is not None and row.slice is None]
         starts[table.dataset] = table.thresholds.index(next((cut for cut in used if cut in table.thresholds), 0.5))
+    places = {dataset.name: place for place, dataset in enumerate(results.datasets, 1)}
     cost_of_pair = {(cost.truth, cost.predicted): cost.cost for cost in results.costs}
     costs = [[cost_of_pair.get((truth, predicted), 0.0) for predicted in results.levels] for truth in results.levels]
     level, prior = results.intervals.level, results.prevalence
@@ -69,7 +70,8 @@ def _sliders_json(
         "level": level, "z": NormalDist().inv_cdf((1 + level) / 2),
         "limited": all(table.limited for table in results.what_if),
         "declared": None if prior is None else prior.value, "costs": costs if cost_of_pair else None,
-        "datasets": {table.dataset: {"thresholds": table.thresholds, "start": starts[table.dataset]}
+        "datasets": {table.dataset: {"thresholds": table.thresholds, "start": starts[table.dataset],
+                                     "place": places[table.dataset]}
                      for table in results.what_if},
         "models": {f"{model}+{variant}": key for (model, variant), key in keys.items()}, "groups": groups,
     }
