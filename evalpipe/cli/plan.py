@@ -277,6 +277,10 @@ def _comparison_lines(plan: Plan) -> list[str]:
     lines = []
     if plan.compare is not None and plan.compare.baseline is not None:
         lines.append(f"every model minus {plan.compare.baseline}, on the same rows")
+    if plan.compare is not None and plan.compare.pairs == "all":
+        lines.append("every pair of models, on the same rows")
+    if plan.compare is not None and plan.compare.pairs == "auto":
+        lines.append("every pair of models, on the same rows, where replicates do not draw cells of rows")
     if plan.compare is not None and plan.compare.baseline_dataset is not None:
         lines.append(f"every dataset minus {plan.compare.baseline_dataset}, as independent samples")
     return lines

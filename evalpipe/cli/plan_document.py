@@ -173,4 +173,5 @@ def _recalibration(plan: Plan) -> Document | None:
 def _compare(plan: Plan) -> Document | None:
     compare = plan.compare
     return None if compare is None else {
-        "baseline": compare.baseline, "baseline_dataset": compare.baseline_dataset, "margins": dict(compare.margins)}
+        "baseline": compare.baseline, "pairs": compare.pairs, "baseline_dataset": compare.baseline_dataset,
+        "margins": dict(compare.margins)}

@@ -21,6 +21,10 @@ LEAST_ROWS = 10
 """The rows that a class has at least for its share of correct predictions to be compared with those of others."""
 
 
+MOST_MEASURES = 3
+"""The most measures that the sentence gives for one model."""
+
+
 class WithinGroups(NamedTuple):
     """The ROC AUC of a model on all rows, and in each group of one way to slice."""
 
@@ -64,7 +68,9 @@ def best_by_measure(results: Results) -> Iterator[Claim]:
     direction_of = {metric.name: metric.direction for metric in results.metrics}
     requested = {row.metric for row in results.rows}
     names = [name for name in KEY_MEASURES if name in requested and direction_of.get(name, "none") != "none"]
-    for dataset in results.datasets if len(results.models) > 1 else ():
+    compared = any(row.variant == row.baseline_variant and row.baseline_dataset is None for row in results.comparisons)
+    # Verdicts say which model is better by which measure; values alone are for where there are none.
+    for dataset in results.datasets if len(results.models) > 1 and not compared else ():
         best = {}
         for name in names:
             rows = [row for row in measures(results, name) if row.dataset == dataset.name]
@@ -118,8 +124,8 @@ def measures_disagree(results: Results, rows: Sequence[BestModels]) -> Iterator[
         labels: dict[str, list[str]] = {}
         for row in model_of_measure.values():
             labels.setdefault(names.model_of(row), []).append(names.measure_of(row))
-        where = f" on {dataset}" if sum(each.role == "evaluate" for each in results.datasets) > 1 else ""
-        best = [f"{label} by {joined(of_label)}" for label, of_label in labels.items()]
+        where = f" on {dataset}" if sum(data.role == "evaluate" for data in results.datasets) > 1 else ""
+        best = [f"{label} by {joined(of_label[:MOST_MEASURES])}" for label, of_label in labels.items()]
         text = f"Which model has the best values{where} depends on the measure: {joined(best)}."
         yield finding("note", weights.MEASURES_DISAGREE, text, anchor(results, next(iter(model_of_measure.values()))),
                       list(model_of_measure.values()))

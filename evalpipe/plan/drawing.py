@@ -88,7 +88,7 @@ def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: boo
 
 def most_rows(plan: Plan) -> int:
     """Return the most rows of a dataset that are drawn one by one under `auto`."""
-    compared = plan.task == "binary" and len(plan.models) > 1 and (plan.compare is not None or bool(plan.goals))
+    compared = plan.task == "binary" and len(plan.models) > 1 and (plan.compared or bool(plan.goals))
     return COMPARED if compared else ROWS
 
 

@@ -164,6 +164,13 @@ class Plan:
         sliced = bool(self.slices.slicings) or self.slices.worst is not None
         return sliced or self.compare is not None or bool(self.recalibrate.methods)
 
+    @property
+    def compared(self) -> bool:
+        """Whether the spec asks for differences of models: for these more rows are drawn one by one."""
+        compare = self.compare
+        return compare is not None and (
+            compare.pairs == "all" or (compare.baseline or compare.baseline_dataset) is not None)
+
     def draws(self, entry: MetricPlan) -> bool:
         """Tell whether a metric needs replicates."""
         shared = self.differs or any(goal.entry == entry for goal in self.goals)

@@ -242,7 +242,8 @@ def make(datasets: int = 2, models: int = 2, weight: str | None = None) -> Resul
         task="binary", event=EVENT, other=OTHER, levels=[EVENT, OTHER], spec_sha256=HASH,
         prevalence=prior(),
         spec={"evalpipe": 1, "name": "mushrooms", "task": "binary", "outcome": {"column": "class", "event": EVENT},
-              "datasets": {name: {"path": f"data/{name}.parquet"} for name in truth}, "note": "</pre><b>ü ≥</b>"},
+              "datasets": {name: {"path": f"data/{name}.parquet"} for name in truth}, "note": "</pre><b>ü ≥</b>",
+              "compare": {"baseline": names[0]}},
         weight={"column": "case_weight", "kind": weight} if weight else None,
         models=[
             ModelSummary(

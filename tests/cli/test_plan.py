@@ -93,7 +93,8 @@ def test_the_document_holds_what_was_resolved(folder: Path, capsys: pytest.Captu
         "methods": [{"variant": "logistic", "method": "logistic", "options": {}}], "fitted_on": "cal", "folds": None}
     assert document["reference_rates"] == [{"name": "last year", "metric": "sensitivity", "params": {}, "average": None,
                                             "value": 0.8, "limits": [0.75, 0.85]}]
-    assert document["compare"] == {"baseline": "b", "baseline_dataset": None, "margins": {"sensitivity": 0.02}}
+    assert document["compare"] == {
+        "baseline": "b", "pairs": "none", "baseline_dataset": None, "margins": {"sensitivity": 0.02}}
     assert document["goals"] == [
         {"goal": "maximize sensitivity", "kind": "maximize", "metric": "sensitivity", "params": {}, "average": None,
          "shape": {"low": 0.2, "high": 1, "scale": 1.0}, "weight": 1.0, "missing": None}]

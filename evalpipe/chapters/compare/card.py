@@ -12,6 +12,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, on_same_rows, signed, status_of, with_intervals
 from evalpipe.card.wording import Names, joined, names_of
+from evalpipe.chapters.compare.card_pairs import is_pair
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
@@ -113,30 +114,38 @@ COLUMNS = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield a section for each baseline, models before datasets; recalibration has a section of its own."""
+    """Yield a section of all pairs of models or of the baseline, then of the earlier dataset.
+
+    Recalibration has a section of its own.
+    """
     names = names_of(results)
     groups: dict[tuple[bool, str], list[Comparison]] = {}
     for comparison in results.comparisons:
         if not is_recalibrated(comparison):
             other = comparison.baseline_dataset
             name = names.model(comparison.baseline, comparison.baseline_variant) if other is None else other
-            groups.setdefault((other is not None, name), []).append(comparison)
+            groups.setdefault((other is not None, "" if is_pair(results, comparison) else name), []).append(comparison)
     for number, (across_datasets, name) in enumerate(sorted(groups, key=lambda group: group[0]), 1):
         comparisons = groups[across_datasets, name]
-        yield Section(f"comparison-{number}", f"Comparison with {'dataset ' if across_datasets else ''}{name}", (
+        title = f"Comparison with {'dataset ' if across_datasets else ''}{name}" if name else "Comparison of models"
+        yield Section(f"comparison-{number}", title, (
             Text(_lead(results, name, comparisons), "lead"),
             *_blocks_of_all_rows(results, name, comparisons, number), *_blocks_in_slices(results, name, comparisons)),
             part="comparison")
 
 
 def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> str:
-    """Return the first sentences of a section: what is subtracted from what, and what verdicts are corrected for."""
+    """Return the first sentences of a section: what is subtracted from what, and what verdicts are corrected for.
+
+    ``baseline`` is empty for pairs of models.
+    """
     listed = [c for c in comparisons if c.slice is None or (c.metric in key_measures(results) and c.verdict in DECIDED)]
     limits = with_intervals(results, limited=any(c.lower is not None for c in listed))
     if comparisons[0].baseline_dataset is not None:
         lead = f"Each model on a dataset minus the same model on {baseline}, as independent samples{limits}."
     else:
-        lead = f"Each model minus {baseline} on the same rows{limits}{' of the difference' if limits else ''}."
+        which = f"Each model minus {baseline}" if baseline else "One model of each pair minus the other,"
+        lead = f"{which} on the same rows{limits}{' of the difference' if limits else ''}."
     lead += MARGINS if any(c.margin is not None for c in comparisons) else ""
     lead += on_same_rows(results) if comparisons[0].baseline_dataset is None else ""
     corrected = sentences_on_corrections(results, [c for c in comparisons if c.slice is None])
@@ -148,27 +157,31 @@ def _blocks_of_all_rows(
 ) -> Iterator[Block]:
     """Yield the differences over all rows of each dataset, with notes and a forest plot.
 
-    ``place`` is the number of the section, which keeps the ids of figures apart.
+    ``place`` is the number of the section, which keeps the ids of figures apart. ``baseline`` is empty for pairs of
+    models, whose plot is drawn where there is one pair.
     """
     names = names_of(results)
     better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
     for rows in by_dataset([c for c in comparisons if c.slice is None]):
+        several = len({(c.model, c.variant, c.baseline, c.baseline_variant) for c in rows}) > 1
         columns = (
-            Column("Measure", style="what"), Column("Model", style="model", shown=_only_model(names, rows) is None),
+            Column("Measure", style="what"), Column("Model" if baseline else "Models", style="model", shown=several),
             *COLUMNS, Column("Margin", "num", "margin side"), Column("Verdict", style="said"))
         cells = []
         for c in rows:
             options = names.other_options(c.metric, c.params)
             measure: Cell = (names.measure_of(c), *([Aside(f"({options})", "options")] if options else []),
                              *([Aside(better[c.metric], "definition")] if c.metric in better else []))
-            cells.append(Row((measure, names.model_of(c), *measured(c), margin_of(c), verdict_of(c))))
+            minus = "" if baseline else f" minus {names.model(c.baseline, c.baseline_variant)}"
+            cells.append(Row((measure, f"{names.model_of(c)}{minus}", *measured(c), margin_of(c), verdict_of(c))))
         yield Heading(rows[0].dataset)
         yield Table(f"{_title(names, rows, baseline)} on {rows[0].dataset}", columns, tuple(cells), "compared",
                     stacked=True)
         discordant = (_discordant_rows(names, c) for c in rows if c.metric == "accuracy" and "only_model" in c.details)
         for note in (*discordant, *notes(rows)):
             yield Text(note, "small")
-        yield Figures(partial(forests, results, baseline, rows, place))
+        if baseline or not several:
+            yield Figures(partial(forests, results, baseline or names.model(rows[0].baseline), rows, place))
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
@@ -191,6 +204,11 @@ def is_recalibrated(comparison: Comparison) -> bool:
 def _title(names: Names, comparisons: Sequence[Comparison], baseline: str) -> str:
     """Return the title of a table of differences, with the name of the model where all are of one."""
     model = _only_model(names, comparisons)
+    if not baseline:
+        pairs = {(c.model, c.baseline) for c in comparisons}
+        first = comparisons[0]
+        return ("Differences of all pairs of models" if len(pairs) > 1 else
+                f"{names.model_of(first)} minus {names.model(first.baseline, first.baseline_variant)}")
     return f"{f'{model}: differences' if model else 'Differences'} from {baseline}"
 
 
@@ -358,7 +376,8 @@ def models_compared(results: Results) -> Iterator[Claim]:
         verdict = _verdict_or_leaning(results, row)
         pair_finding = _same_numbers if verdict == "same" else BETWEEN_MODELS.get(verdict)
         between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
-        if between_models and row.slice is None and row.class_ is None and pair_finding is not None:
+        on_all_rows = row.slice is None and row.class_ is None
+        if between_models and on_all_rows and pair_finding is not None and not is_pair(results, row):
             yield Claim(row, pair_finding)
 
 

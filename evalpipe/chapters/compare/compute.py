@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalpipe.chapters.compare.records import Comparison
+from evalpipe.engine.coarsening import gridded
 from evalpipe.engine.differences import (
     Test,
     Tested,
@@ -119,7 +121,10 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
-    """Yield pairs of variants and originals, of models and the baseline, then of datasets and the earlier one."""
+    """Yield pairs of variants and originals, of models, and then of datasets and the earlier one.
+
+    The pairs of models are those with the baseline, in slices too, or of all models, on all rows.
+    """
     compare = plan.compare
     for dataset in evaluated:
         for name, model in dataset.sample.models.items():
@@ -128,6 +133,10 @@ def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
             if baseline not in (None, name):
                 references = {scope.number: scope for scope in dataset.scopes(baseline or "")}
                 yield from (_Pair(scope, references[scope.number], dataset, dataset) for scope in dataset.scopes(name))
+        if compare is not None and (compare.pairs == "all" or (
+                compare.pairs == "auto" and not gridded(plan, dataset.sample))):
+            scopes = [next(dataset.scopes(name)) for name, model in dataset.sample.models.items() if not model.source]
+            yield from (_Pair(second, first, dataset, dataset) for first, second in combinations(scopes, 2))
     earlier_name = None if compare is None else compare.baseline_dataset
     for earlier in (dataset for dataset in evaluated if dataset.sample.dataset == earlier_name):
         for dataset in evaluated:

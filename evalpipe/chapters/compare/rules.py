@@ -18,15 +18,19 @@ def rules(draft: Draft) -> Iterator[Problem]:
     compare, measures = draft.spec.compare, draft.measures
     if compare is None or not draft.readable("compare"):
         return
-    names_nothing = compare.baseline is None and compare.baseline_dataset is None
-    if names_nothing and not draft.misspelt(("compare",), ("baseline", "baseline_dataset"), Compare.model_fields):
-        hint = "add 'baseline: …', a model, or 'baseline_dataset: …', a dataset"
+    names_nothing = compare.baseline is None and compare.baseline_dataset is None and compare.pairs == "auto"
+    is_alone = names_nothing and (len(draft.spec.models) < 2 or not compare.margins)
+    if is_alone and not draft.misspelt(("compare",), ("baseline", "baseline_dataset", "pairs"), Compare.model_fields):
+        hint = "add 'baseline: …', a model, 'pairs: all', or 'baseline_dataset: …', a dataset"
         message = "'compare' names nothing to compare with"
         yield draft.tree.problem("nothing-to-compare", message, "compare", key=True, hint=hint)
     if list(draft.spec.models) == [compare.baseline]:
         loc = ("compare", "baseline")
         message = f"{draft.tree.show(*loc)} is the only model, so there is nothing to compare with it"
         yield draft.tree.idle("nothing-to-compare", message, *loc, hint="add another model, or remove 'baseline'")
+    if compare.pairs == "all" and len(draft.spec.models) == 1:
+        message = f"there is only one model, '{next(iter(draft.spec.models))}', so there are no pairs to compare"
+        yield draft.tree.idle("nothing-to-compare", message, "compare", "pairs", hint="add another model, or remove it")
     if draft.role("evaluate") == [compare.baseline_dataset]:
         loc = ("compare", "baseline_dataset")
         message = f"{draft.tree.show(*loc)} is the only evaluated dataset, so there is nothing to compare with it"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StrictFloat, StrictStr
 
-from evalpipe.base.records import After
+from evalpipe.base.records import UNWRITTEN, After
 from evalpipe.spec.field_types import COMPUTABLE, Key, Refers, SpecPart
 from evalpipe.words.spelling import choose, listed
 
@@ -20,6 +20,9 @@ class Compare(SpecPart):
                "unknown-baseline"),
     ] = None
     """The model that every other model is compared with, on the same rows."""
+    pairs: Annotated[Literal["auto", "all", "none"], UNWRITTEN] = "auto"
+    """Which pairs of models are compared on all rows of a dataset. auto: every pair of up to 6 models, where there is
+    no `baseline` and replicates draw rows or clusters, not cells of rows."""
     baseline_dataset: Annotated[
         Key | None,
         Refers("evaluated dataset", lambda datasets: choose(datasets, None) if len(datasets) > 1 else None,

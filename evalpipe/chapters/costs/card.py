@@ -263,10 +263,10 @@ def free_level(results: Results) -> Iterator[Claim]:
 
 def costs_nothing(_: Results, rows: Sequence[CostReference]) -> Iterator[Finding]:
     """Say which level costs nothing to predict always, so that no model can save anything."""
-    for level in dict.fromkeys(row.level for row in rows):
-        text = (f"By the cost table, always predicting '{level}' costs nothing, so no model can cost less. Check "
-                "that it names the cost of each kind of error.")
-        yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, "costs")
+    levels = joined([f"'{level}'" for level in dict.fromkeys(row.level for row in rows)], "or")
+    text = (f"By the cost table, always predicting {levels} costs nothing, so no model can cost less. Check that it "
+            "names the cost of each kind of error.")
+    yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, "costs")
 
 
 def dearer(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:

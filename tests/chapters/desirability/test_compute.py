@@ -282,6 +282,7 @@ def test_only_the_measures_of_goals_are_drawn_beside_those_that_need_it_anyway()
     spec = load({
         "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1},
         "datasets": {"d": {"path": "memory"}}, "models": BOTH, "metrics": ["accuracy", "npv_sample", "sensitivity"],
+        "compare": {"pairs": "none"},
         "desirability": [{"metric": "recall", "box": {"low": 0.5, "high": 1}}, {"metric": "f_beta", "beta": 2,
                          "maximize": {"low": 0, "high": 1}}],
     })

@@ -1,0 +1,142 @@
+"""Which of several models is best, by the verdicts on every pair of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalpipe.card.tables import key_measures
+from evalpipe.card.wording import joined, names_of, number_word
+from evalpipe.findings import weights
+from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.words import by_dataset, finding, grouped, with_limits
+from evalpipe.words import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.card.wording import Names
+    from evalpipe.results import Comparison, Estimate, Results
+    from evalpipe.results.document import Finding, FindingKind
+
+OPPOSITE = {"better": "worse", "worse": "better"}
+"""The verdict on a difference whose sides change places; the others stay."""
+
+MOST_NAMED = 3
+"""The most models, or measures, that the sentence names; of more it gives the number."""
+
+
+class Standing(NamedTuple):
+    """A model beside another: its verdict, and the difference of the first less the second."""
+
+    model: str
+    other: str
+    verdict: str
+    row: Comparison
+
+
+def is_pair(results: Results, row: Comparison) -> bool:
+    """Tell whether a difference is of two models of which neither is a baseline, on the same rows."""
+    has_baseline = (results.spec.get("compare") or {}).get("baseline") is not None
+    return not has_baseline and row.baseline_dataset is None and row.model != row.baseline
+
+
+@rule
+def pairs_compared(results: Results) -> Iterator[Claim]:
+    """Which model is best by the first key measure, by the verdicts on all pairs of models."""
+    pairs = [row for row in results.comparisons if is_pair(results, row) and row.class_ is None]
+    for rows in by_dataset(pairs):
+        judged = [row for row in rows if row.verdict not in ("untested", "no_direction")]
+        metric = next((name for name in key_measures(results) if any(row.metric == name for row in judged)), None)
+        if metric is not None:
+            first = next(row for row in judged if row.metric == metric)
+            yield Claim((first, tuple(judged)), best_of_pairs)
+
+
+def best_of_pairs(results: Results, rows: Sequence[tuple[Comparison, Sequence[Comparison]]]) -> Iterator[Finding]:
+    """Say on each dataset which model has the best value, and which others it is better than or equal to."""
+    names = names_of(results)
+    for first, pairs in rows:
+        best = _with_best_value(results, first)
+        standings = [_standing(row, best.model) for row in _of_measure(pairs, first)]
+        text, kind = _ranked(names, best, [standing for standing in standings if standing is not None])
+        where = f" on {first.dataset}" if sum(data.role == "evaluate" for data in results.datasets) > 1 else ""
+        weight = weights.WHICH_MODEL if kind == "undecided" else weights.MODEL_BETTER
+        text = f"{text.format(where=where)}.{_worse_by_other_measures(names, best, pairs, first)}"
+        yield finding(kind, weight, text, "comparison-1", _of_measure(pairs, first))
+
+
+def _with_best_value(results: Results, first: Comparison) -> Estimate:
+    """Return the estimate of the model with the best value of a measure on all rows."""
+    direction = next(metric.direction for metric in results.metrics if metric.name == first.metric)
+    sign = 1 if direction == "maximize" else -1
+    same_number = [row for row in results.rows if row.slice is None and row.variant == "original" and row.class_ is None
+                   and (row.dataset, row.metric, row.params, row.average) == (
+                       first.dataset, first.metric, first.params, first.average)]
+    return max(same_number, key=lambda row: -1e300 if row.value is None else sign * row.value)
+
+
+def _of_measure(pairs: Sequence[Comparison], first: Comparison) -> list[Comparison]:
+    """Return the differences of the measure of one of them."""
+    return [row for row in pairs
+            if (row.metric, row.params, row.average) == (first.metric, first.params, first.average)]
+
+
+def _standing(row: Comparison, model: str) -> Standing | None:
+    """Return how a model stands beside the other of a pair; None where it is neither of them."""
+    if row.model == model:
+        return Standing(model, row.baseline, row.verdict, row)
+    if row.baseline == model:
+        return Standing(model, row.model, OPPOSITE.get(row.verdict, row.verdict), row)
+    return None
+
+
+def _ranked(names: Names, best: Estimate, standings: Sequence[Standing]) -> tuple[str, FindingKind]:
+    """Return the sentence on the best model, with "{where}" for the dataset, and the kind of finding."""
+    label, measure = names.model_of(best), names.measure_of(best)
+    labels = {verdict: [names.model(item.other) for item in standings if item.verdict == verdict]
+              for verdict in ("better", "equivalent", "same", "undecided", "worse")}
+    # By adjusted p-values a model with a worse value may be decided better nowhere; "worse" stands for neither.
+    undecided = [*labels["undecided"], *labels["worse"]]
+    equal = [*labels["equivalent"], *labels["same"]]
+    if len(standings) == 1 and not equal:
+        difference = f"difference in {measure} {_difference_text(standings[0])}"
+        if undecided:
+            return f"These data do not rank {label} and {undecided[0]}{{where}}: {difference}", "undecided"
+        return f"{label} is better than {labels['better'][0]}{{where}}: {difference}", "passes"
+    if not labels["better"] and not equal:
+        return (f"These data do not rank the {number_word(len(standings) + 1)} models by {measure}{{where}}: "
+                f"{label} has the best value, {with_limits(best)}, but is shown better than none"), "undecided"
+    parts = [*([f"better than {_named(labels['better'])}"] if labels["better"] else []),
+             *([f"equivalent to {_named(equal)}"] if equal else []),
+             *([f"these data do not rank it against {_named(undecided)}"] if undecided else [])]
+    kind: FindingKind = "undecided" if undecided else "equivalent" if equal else "passes"
+    return f"{label} has the best {measure}{{where}}, {with_limits(best)}: {'; '.join(parts)}", kind
+
+
+def _difference_text(standing: Standing) -> str:
+    """Return the difference of a model less the other with its limits, whichever of them is subtracted in the row."""
+    row = standing.row
+    if row.difference is None:
+        return "undefined"
+    if row.model == standing.model:
+        return numbers.signed_with_limits(row.difference, row.lower, row.upper)
+    lower, upper = (None if end is None else -end for end in (row.upper, row.lower))
+    return numbers.signed_with_limits(-row.difference, lower, upper)
+
+
+def _worse_by_other_measures(names: Names, best: Estimate, pairs: Sequence[Comparison], first: Comparison) -> str:
+    """Return a sentence on the models that are better than the best one by other measures; empty without any."""
+    of_first = _of_measure(pairs, first)
+    standings = [standing for row in pairs if row not in of_first
+                 and (standing := _standing(row, best.model)) is not None and standing.verdict == "worse"]
+    parts = [f"{names.model(group[0].other)} by {_named(list(dict.fromkeys(names.measure_of(i.row) for i in group)))}"
+             for group in grouped(standings, lambda standing: standing.other)]
+    return f" Measures disagree: better is {joined(parts)}." if parts else ""
+
+
+def _named(labels: Sequence[str]) -> str:
+    """Return labels as a list in words; of many the first and the number of the others."""
+    more = len(labels) - MOST_NAMED
+    if more <= 0:
+        return joined(list(labels))
+    return joined([*labels[:MOST_NAMED], f"{numbers.count(more)} more"])
