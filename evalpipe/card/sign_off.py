@@ -1,4 +1,8 @@
-"""Who signed the card and what they decided: the status of the document, the fact on its first page, the section."""
+"""Who signed the card and what they decided: the status of the document, the boxes under its title, the section.
+
+An approval that ends is expired on a later day that the card knows of: the day it is about, or that of a signature. No
+clock is read; until then the card states the day on which it ends.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +16,21 @@ from evalpipe.card.page import (
     Bullets,
     Code,
     Column,
-    Heading,
     Line,
     Link,
     Row,
     Section,
+    Strong,
     Table,
     Text,
     Verdict,
+    plain,
 )
 from evalpipe.card.statements import line
 from evalpipe.card.wording import capital
-from evalpipe.results.signatures import EVIDENCE_DIGITS, Role, newest, signatures_json
+from evalpipe.results.signatures import EVIDENCE_DIGITS, newest, signatures_json
+from evalpipe.words.card_fields import Role
+from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,17 +39,17 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
     from evalpipe.results.signatures import Decision, Signature
 
-STATES = {"draft": "DRAFT", "in_review": "IN REVIEW", "final": "FINAL"}
-"""What a document is called by the status that its spec states."""
+REQUIRED: tuple[Role, ...] = ("validator", "approver")
+"""The roles that must have approved where a spec requires no others."""
 
 DECISIONS: dict[Decision, tuple[str, str, str]] = {
     "rejected": ("✗", "rejected", "fail"), "approved_with_conditions": ("✓", "approved with conditions", "warn"),
     "approved": ("✓", "approved", "pass"), "reviewed": ("•", "reviewed", "skipped"),
 }
-"""The sign, the words and the colour of each decision; the gravest first, which is that of the whole document."""
+"""The sign, the words and the colour of each decision."""
 
 MOST_CONDITIONS, LONGEST = 5, 120
-"""The conditions on the first page, one at least of each signer, and their characters; all stand in the section."""
+"""The conditions in the box of the verdict, one at least of each signer, and their characters; the section has all."""
 
 UNSIGNED = "not signed"
 
@@ -50,45 +57,115 @@ LEAD = ("Those who signed decided on ", Code("results.json"), " with this sha256
 
 REMARK = ". A signature is a record of a decision, no cryptographic proof of who decided."
 
+VERIFY = "evalpipe verify ."
+"""The command that checks the folder of the card, in that folder."""
+
 HASH = "signatures-hash"
 """The style of the sha256 of `signatures.json`, by which a page is told from others."""
 
 
+def required_roles(results: Results) -> tuple[Role, ...]:
+    """Return the roles whose approval makes the document final."""
+    declared = (results.spec.get("card") or {}).get("sign_off") or {}
+    return tuple(declared.get("required") or REQUIRED)
+
+
+def rejected(signatures: Sequence[Signature]) -> list[Signature]:
+    """Return the newest signatures of roles that reject the card, the latest one first."""
+    rejections = [signature for signature in newest(signatures).values() if signature.decision == "rejected"]
+    return sorted(rejections, key=lambda signature: signature.date, reverse=True)
+
+
 def status(results: Results, signatures: Sequence[Signature]) -> Aside:
-    """Return the status of the document and who decided: "FINAL, approved by A. Reader (validator), 2026-11-21"."""
-    latest_by_role, state = newest(signatures).values(), STATES[results.statement.status]
+    """Return the status of the document: "FINAL: approved by validator and approver", or what keeps it from that."""
+    latest_by_role, rejections = newest(signatures), rejected(signatures)
+    if rejections:
+        first, more = rejections[0], len(rejections) - 1
+        others = f", and {more} more" if more else ""
+        return Aside(f"REJECTED by {first.name} ({first.role}), {first.date}{others}", "status fail")
     if not latest_by_role:
-        return Aside(f"{state}, {UNSIGNED}", "status")
-    decision = next(decision for decision in DECISIONS if any(signed.decision == decision for signed in latest_by_role))
-    deciding_signatures = [signed for signed in latest_by_role if signed.decision == decision]
-    latest = max(deciding_signatures, key=lambda signed: signed.date)
-    others = f", and {len(deciding_signatures) - 1} more" if len(deciding_signatures) > 1 else ""
-    expiry_days = [signed.expires for signed in latest_by_role if signed.expires]
-    validity = f"; valid until {min(expiry_days)}" if expiry_days else ""
-    _, words, style = DECISIONS[decision]
-    # The developer alone does not make a document final.
-    if any(signed.role != "developer" and signed.decision.startswith("approved") for signed in latest_by_role):
-        state = STATES["final"]
-    outcome = "REJECTED" if decision == "rejected" else f"{state}, {words}"
-    return Aside(f"{outcome} by {latest.name} ({latest.role}), {latest.date}{others}{validity}", f"status {style}")
+        return Aside(f"{'DRAFT' if results.statement.status == 'draft' else 'IN REVIEW'}, {UNSIGNED}", "status")
+    gaps = [*_gaps(results, signatures)]
+    if gaps:
+        return Aside(f"IN REVIEW: {'; '.join(gaps)}", "status")
+    approvals = [signature for signature in latest_by_role.values() if _approves(signature)]
+    conditions = sum(len(signature.conditions) for signature in approvals)
+    on_conditions = f" with {conditions} condition{'s' if conditions > 1 else ''}" if conditions else ""
+    expiry_days = [signature.expires for signature in approvals if signature.expires]
+    validity = f" until {min(expiry_days)}" if expiry_days else ""
+    roles = joined([signature.role for signature in approvals], "and")
+    return Aside(f"FINAL{on_conditions}{validity}: approved by {roles}", f"status {'warn' if conditions else 'pass'}")
 
 
-def signed(signatures: Sequence[Signature]) -> tuple[Block, ...]:
-    """Return a block with the newest decision in each role: who, when, first conditions; empty where nobody signed."""
-    latest_by_role = newest(signatures).values()
-    if not latest_by_role:
-        return ()
-    most = max(1, MOST_CONDITIONS // max(1, sum(bool(signature.conditions) for signature in latest_by_role)))
+def status_text(results: Results, signatures: Sequence[Signature]) -> str:
+    """Return the status of the document as a text for a terminal."""
+    return plain(status(results, signatures)).strip()
+
+
+def _gaps(results: Results, signatures: Sequence[Signature]) -> Iterator[str]:
+    """Yield what keeps the document from being final: roles that have not approved, approvals that are expired."""
+    latest_by_role = newest(signatures)
+    required = [role for role in get_args(Role) if role in required_roles(results)]
+    missing = [role for role in required if role not in latest_by_role]
+    if missing:
+        yield f"{joined(missing, 'and')} missing"
+    for role, signature in latest_by_role.items():
+        if role in required and not _approves(signature):
+            yield f"the {role} has reviewed and not approved"
+        elif _approves(signature) and _is_expired(results, signatures, signature):
+            yield f"the {role}'s approval expired on {signature.expires}"
+
+
+def _approves(signature: Signature) -> bool:
+    return signature.decision.startswith("approved")
+
+
+def _is_expired(results: Results, signatures: Sequence[Signature], signature: Signature) -> bool:
+    last_day = max(results.as_of or "", *(other.date for other in signatures))
+    return signature.expires is not None and signature.expires < last_day
+
+
+def boxes(results: Results, signatures: Sequence[Signature]) -> BlockGroup:
+    """Return a box for each role with its newest decision, and how to check the card; unsigned, one line to sign it."""
+    if not signatures:
+        roles = required_roles(results)
+        command = f"evalpipe sign . --role {roles[0]} --name NAME --decision approved --date YYYY-MM-DD"
+        needed = f"Not signed: {joined(roles, 'and')} must approve. In this folder: "
+        return BlockGroup((Text((needed, Code(command))),), "sign-line")
+    latest_by_role = newest(signatures)
     items: list[Cell] = []
-    for signature in latest_by_role:
+    for role in get_args(Role):
+        head = (Strong(capital(role)), *((Aside("required", "need"),) if role in required_roles(results) else ()))
+        signature = latest_by_role.get(role)
+        if signature is None:
+            items.append((*head, Aside(UNSIGNED, "decided outcome skipped")))
+            continue
+        signer = ", ".join(filter(None, (signature.name, signature.organisation)))
+        is_expired = _is_expired(results, signatures, signature)
+        decision = Verdict("expired", "✗", "outcome fail") if is_expired else _decision_word(signature)
+        until = () if signature.expires is None else (Aside(f"valid until {signature.expires}", "when"),)
+        items.append((*head, Aside(decision, "decided"), Aside(signer, "who"), Aside(signature.date, "when"), *until))
+    check = Text(("To check this card, in its folder: ", Code(VERIFY)))
+    return BlockGroup((Bullets(tuple(items), "roles"), check), "sign-line")
+
+
+def reservations(signatures: Sequence[Signature]) -> tuple[Block, ...]:
+    """Return what qualifies the verdict, as a list: rejections, and conditions of approvals; empty without any."""
+    decided = [signature for signature in newest(signatures).values()
+               if signature.decision == "rejected" or (signature.conditions and _approves(signature))]
+    most = max(1, MOST_CONDITIONS // max(1, sum(bool(signature.conditions) for signature in decided)))
+    items: list[Cell] = []
+    for signature in sorted(decided, key=_approves):
         conditions = [text if len(text) <= LONGEST else f"{text[:LONGEST - 1].rstrip()}…"
                       for text in signature.conditions[:most]]
         link_to_all: tuple[Piece, ...] = () if conditions == signature.conditions else (
             " ", Link("All conditions", "sign-off"))
-        signer = ", ".join(filter(None, (signature.name, signature.organisation)))
-        items.append((_decision_word(signature), f" by {signer} ({signature.role}),", Aside(signature.date, "day"),
-                      *_valid_until(signature), *_conditions(conditions), *link_to_all))
-    return (BlockGroup((Heading("Signed"), Bullets(tuple(items), "signers")), "signed"),)
+        sign, words, style = DECISIONS[signature.decision]
+        by = f" by {signature.name} ({signature.role}){':' if conditions else ''}"
+        texts: tuple[Piece, ...] = (f" {conditions[0]}",) if len(signature.conditions) == 1 else (
+            *_conditions(conditions),)
+        items.append((Verdict(capital(words), sign, f"outcome {style}"), by, *texts, *link_to_all))
+    return (Bullets(tuple(items), "findings reservations"),) if items else ()
 
 
 def _conditions(texts: Sequence[str]) -> Iterator[Line]:

@@ -21,14 +21,13 @@ from evalpipe.card.page import (
     Heading,
     Link,
     Section,
-    Strong,
     Text,
     Verdict,
 )
-from evalpipe.card.sign_off import signed, status
+from evalpipe.card.sign_off import rejected, reservations, status
 from evalpipe.card.statements import PLACES, missing, opening
 from evalpipe.card.tables import evaluated, key_measures, shown
-from evalpipe.card.wording import MISSING, capital, joined, names_of, nouns_of
+from evalpipe.card.wording import capital, joined, names_of, nouns_of
 from evalpipe.chapters import functions
 from evalpipe.results.document import ORDER
 from evalpipe.results.signatures import EVIDENCE_DIGITS
@@ -189,14 +188,15 @@ def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
             status(results, signatures))
 
 
-def verdict(results: Results) -> Section:
+def verdict(results: Results, signatures: Sequence[Signature] = ()) -> Section:
     """Return the box with the verdict of the run and the findings that matter most, with links to their evidence.
 
-    It has the colour of gates, and of standards that fall short; without either, of the findings.
+    It has the colour of gates, and of standards that fall short; without either, of the findings. What a signer rejects
+    is not green.
     """
     sign, headline = _joined_verdicts(results)
     chosen = [finding for finding in results.findings if results.gates or finding.section != REQUIREMENTS]
-    blocks: list[Block] = [Bullets(tuple(map(sentence, chosen[:MOST_FINDINGS])), "findings")]
+    blocks: list[Block] = [*reservations(signatures), Bullets(tuple(map(sentence, chosen[:MOST_FINDINGS])), "findings")]
     if len(results.findings) > len(chosen[:MOST_FINDINGS]):
         rest = (Link(f"All {len(results.findings)} findings", "findings"),)
         blocks.append(Bullets((rest,), "findings more"))
@@ -204,6 +204,7 @@ def verdict(results: Results) -> Section:
         style: str = results.verdict
     else:
         style = "warn" if any(finding.kind == "fails" for finding in results.findings) else "inconclusive"
+    style = "rejected" if rejected(signatures) and style != "fail" else style
     return Section("verdict", Verdict(headline, sign), tuple(blocks), f"gates {style}")
 
 
@@ -221,16 +222,16 @@ def sentence(finding: Finding) -> Cell:
     return (Verdict("", sign, f"finding {word}"), f"{finding.text} {whose}", Link("Evidence", finding.section))
 
 
-def at_a_glance(results: Results, signatures: Sequence[Signature] = ()) -> BlockGroup:
-    """Return the top of the card: key measures as a figure, the facts in short, and what signers decided."""
+def at_a_glance(results: Results) -> BlockGroup:
+    """Return the top of the card: key measures as a figure, and the facts in short."""
     plots = dot_plots(results) if results.datasets else ()
     others = (block for glance in functions("card", "glance") for block in glance(results))
     figure = BlockGroup((*plots, *others), "at-a-glance")
-    in_short = BlockGroup((Heading("In short"), Facts(tuple(_facts(results, signatures)))), "in-short")
-    return BlockGroup((figure, in_short, *signed(signatures)), "first")
+    in_short = BlockGroup((Heading("In short"), Facts(tuple(_facts(results)))), "in-short")
+    return BlockGroup((figure, in_short), "first")
 
 
-def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[str, Cell]]:
+def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
     """Yield (term, text) of the facts that a reader looks for first: use, outcome, rows, models, owner."""
     yield "Intended use", _stated_or_missing(results, "intended_use")
     yield "Not for", _stated_or_missing(results, "not_for")
@@ -246,8 +247,6 @@ def _facts(results: Results, signatures: Sequence[Signature]) -> Iterator[tuple[
         yield "Evaluated on", f"{'; '.join(dataset_sizes)}; {comparison}"
         yield "Models", joined([model.label for model in results.models])
     yield "Owner", _stated_or_missing(results, "owner")
-    if not signatures:
-        yield "Signed", Strong(MISSING, "missing")
 
 
 def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:

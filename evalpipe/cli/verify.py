@@ -68,7 +68,7 @@ def verify(
         if form == "json":
             files = [{"kind": file.kind, "file": file.file, "status": file.status, "reason": file.reason,
                       "notes": list(file.notes)} for file in verification.files]
-            document = {"ok": holds, "folder": verification.folder, "files": files}
+            document = {"ok": holds, "folder": verification.folder, "sign_off": verification.sign_off, "files": files}
             click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         else:
             _print(verification)
@@ -94,6 +94,7 @@ def _print(verification: Verification) -> None:
     numbers = f"{close_count} the same numbers, " if close_count else ""
     differs = f"{differing_count} {'differs' if differing_count == 1 else 'differ'}"
     click.echo(f"\n{verification.folder}: {same_count} the same, {numbers}{differs}, {unchecked_count} not checked")
+    click.echo(f"sign-off: {printable(verification.sign_off)}")
 
 
 @contextmanager

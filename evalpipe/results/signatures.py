@@ -15,14 +15,12 @@ from pydantic import Field, TypeAdapter, ValidationError
 from evalpipe.base.formats import SIGNATURES
 from evalpipe.base.records import Record
 from evalpipe.errors import DataError, Problem
+from evalpipe.words.card_fields import Role
 from evalpipe.words.spelling import closest, joined, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-Role = Literal["developer", "validator", "owner", "approver"]
-"""Who signs a card, in the order of their say: the approver has the last."""
 
 Decision = Literal["approved", "approved_with_conditions", "rejected", "reviewed"]
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.base.ed25519 import Signer
-    from evalpipe.results.signatures import Decision, Role
+    from evalpipe.results.signatures import Decision
     from evalpipe.templating.files import Templates
+    from evalpipe.words.card_fields import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,7 @@ def _sign_folder(
 ) -> SignedCard:
     """Lock and verify the folder, add a signature and render its card again; ``key`` signs the manifest."""
     from evalpipe.card import render
-    from evalpipe.card.page import plain
-    from evalpipe.card.sign_off import status
+    from evalpipe.card.sign_off import status_text
     from evalpipe.review.checking.origins import refuse_other_record
     from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.record import locked_output, put_files
@@ -91,7 +91,7 @@ def _sign_folder(
     unchecked = [] if reason is None else [f"{PDF} as it was: {reason}; it was drawn again, read it"]
     if ledger_check is not None and ledger_check.status == "not checked":
         unchecked.append(f"{ledger_check.file}: {ledger_check.reason}")
-    return SignedCard(signature, plain(status(results, signatures)).strip(), written_paths, tuple(unchecked))
+    return SignedCard(signature, status_text(results, signatures), written_paths, tuple(unchecked))
 
 
 def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> None:

@@ -13,6 +13,10 @@ SectionName = Literal[
 """The sections of the card that hold what people state; `card/statements.py` has their titles and parts."""
 
 
+Role = Literal["developer", "validator", "owner", "approver"]
+"""Who signs a card, in the order of their say: the approver has the last."""
+
+
 class CardField(NamedTuple):
     """A field: its title on the card, what is to be stated, the section that it stands in, and whether it always does.
 

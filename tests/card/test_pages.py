@@ -66,7 +66,7 @@ def test_signatures_leave_the_first_page_whole(example: Callable[[str], Path], c
         role=role, name="A. Reader", organisation="Bank", date="2026-11-21", decision="rejected", conditions=conditions,
         evidence_sha256=results.evidence_sha256) for role in get_args(Role)]
     laid_out = pages_of(results, *signatures)
-    assert {"Signed", "In short"} <= {text for leaf in content(laid_out[0]) for text in words(leaf)}
+    assert {"Approver", "In short"} <= {text for leaf in content(laid_out[0]) for text in words(leaf)}
     assert (sparse(laid_out, LEAST), cut(laid_out), parted(laid_out), lone_rows(laid_out)) == ([], [], [], [])
 
 

@@ -24,7 +24,7 @@ def test_sign_prints_the_status_the_evidence_and_the_files(command: Command, fol
     done = command(*SIGN)
 
     assert (done.returncode, done.stderr, done.stdout) == (0, "", (
-        "FINAL, approved by A. Reader (validator), 2026-11-21\n"
+        "IN REVIEW: approver missing\n"
         f"evidence, unchanged: results.json, sha256 {evidence}\n\nout/card.html\nout/signatures.json\n"))
     assert hashlib.sha256((folder / "out" / "results.json").read_bytes()).hexdigest() == evidence
     assert list(folder.glob(".*")) == []
@@ -39,7 +39,7 @@ def test_a_second_reader_adds_conditions_and_reads_json(command: Command, folder
 
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == {
-        "status": "FINAL, approved with conditions by 李 (owner), 2026-11-22; valid until 2027-11-22",
+        "status": "IN REVIEW: approver missing",
         "signature": {
             "role": "owner", "name": "李", "organisation": "Bank", "date": "2026-11-22",
             "decision": "approved_with_conditions", "conditions": ["Not for children.", "Monthly."],
@@ -87,12 +87,15 @@ def test_a_run_with_other_results_says_where_the_signatures_are(
     command: Command, folder: Path, evidence: str, form: str
 ) -> None:
     command(*SIGN)
+    command(*[{"validator": "approver"}.get(word, word) for word in SIGN])
     command("run", "small.yaml", "--out", "out", "--no-progress")
     assert (folder / "out" / "signatures.json").exists()
+    assert "\nsign-off: FINAL: approved by validator and approver\n" in command("verify", "out").stdout
     done = command("run", "small.yaml", "--out", "out", "--no-progress", "--set", "seed=1", "--format", form)
     moved = f"out/signatures-{evidence[:8]}.json"
 
     assert (folder / moved).exists()
+    assert "\nsign-off: DRAFT, not signed\n" in command("verify", "out").stdout
     if form == "json":
         assert json.loads(done.stdout)["signatures_moved"] == moved
     else:

@@ -32,6 +32,7 @@ the ledger
   same         ledger.sqlite
 
 out: 7 the same, 0 differ, 2 not checked
+sign-off: DRAFT, not signed
 """)
 
 
@@ -44,7 +45,24 @@ def test_a_difference_ends_with_1_and_the_places_are_told(command: Command, out:
     (line,) = [line for line in done.stdout.splitlines() if "estimates.csv" in line and "differs" in line]
     assert line.startswith("  differs      estimates.csv      its sha256 begins with ")
     assert "= accuracy of a on test, value: 0.1" in done.stdout
-    assert done.stdout.endswith("\nout: 6 the same, 1 differs, 2 not checked\n")
+    assert done.stdout.endswith("\nout: 6 the same, 1 differs, 2 not checked\nsign-off: DRAFT, not signed\n")
+
+
+def test_what_was_signed_is_unknown_where_the_results_or_the_signatures_have_changed(
+    command: Command, out: Path
+) -> None:
+    command("sign", "out", "--role", "owner", "--name", "A", "--decision", "approved", "--date", "2026-11-21")
+    signed = (out / "signatures.json").read_text()
+
+    assert command("verify", "out").stdout.endswith("\nsign-off: IN REVIEW: validator and approver missing\n")
+    for forged in (signed.replace("owner", "approver"), "[]"):
+        (out / "signatures.json").write_text(forged)
+        done = command("verify", "out")
+        assert done.returncode == 1
+        assert done.stdout.endswith("\nsign-off: unknown, as signatures.json cannot be trusted\n")
+    (out / "results.json").write_text("{}")
+    document = json.loads(command("verify", "out", "--format", "json").stdout)
+    assert document["sign_off"] == "unknown, as results.json and signatures.json cannot be trusted"
 
 
 @pytest.mark.usefixtures("out")
@@ -54,6 +72,7 @@ def test_json_says_the_same(command: Command, folder: Path) -> None:
     document = json.loads(done.stdout)
 
     assert (done.returncode, document["ok"], document["folder"]) == (0, True, "out")
+    assert document["sign_off"] == "DRAFT, not signed"
     assert document["files"][0] == {
         "kind": "output", "file": "manifest.json", "status": "same", "reason": "", "notes": []}
     assert document["files"][-1] == {

@@ -41,6 +41,12 @@ def rules(draft: Draft) -> Iterator[Problem]:
         else:
             draft.texts[loc] = prose
             yield from _check_text(draft, loc, prose)
+    if draft.readable("card", "sign_off", "required"):
+        sign_off = draft.spec.card.sign_off
+        if sign_off is not None and sign_off.required == ("developer",):
+            message = "the developer alone would make the card final"
+            yield draft.tree.problem("no-second-reader", message, "card", "sign_off", "required",
+                                     hint="add a role that did not build the model, such as 'validator'")
 
 
 def _check_text(draft: Draft, loc: Loc, prose: ProseText) -> Iterator[Problem]:

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Discriminator, Field, StrictStr, Tag, create_mod
 
 from evalpipe.base.origin import Loc
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import AnyOf, Day, FilePath, Only, Sparse, SpecPart
-from evalpipe.words.card_fields import FIELDS
+from evalpipe.spec.field_types import AnyOf, Day, FilePath, Only, Sparse, SpecPart, Unique
+from evalpipe.words.card_fields import FIELDS, Role
 from evalpipe.words.spelling import LONGEST
 
 
@@ -38,13 +38,25 @@ class Change(SpecPart):
     """What was changed."""
 
 
+class RequiredSignatures(SpecPart):
+    """Whose approval makes the document final."""
+
+    required: Annotated[
+        tuple[Role, ...], Field(min_length=1),
+        Unique("duplicate-role", "the role {} is listed twice"),
+    ] = ("validator", "approver")
+    """The roles that must have approved, with conditions or without: until then the card is a draft or in review."""
+
+
 class DocumentState(Sparse):
     """What tells a document from others, and how far it is."""
 
     id: Annotated[StrictStr, Field(min_length=1, max_length=60)] | None = None
     """The id of the document; made of the name and the hash of the spec where absent."""
     status: Literal["draft", "in_review", "final"] = "draft"
-    """How far the document is; whoever signs it says so outside the spec."""
+    """How far a document is that nobody signed; signatures, which are outside the spec, say the rest."""
+    sign_off: RequiredSignatures | None = None
+    """Whose signatures the document needs; those of validator and approver where absent."""
 
 
 _fields: dict[str, Any] = {

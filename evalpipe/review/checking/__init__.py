@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import read_public_key
-from evalpipe.base.formats import RESULTS
+from evalpipe.base.formats import RESULTS, SIGNATURES
+from evalpipe.card.sign_off import status_text
 from evalpipe.errors import DataError, UsageError
 from evalpipe.review.checking.origins import ROWS, CheckedFile, Origins, Verification, check_key_signature, check_ledger
 from evalpipe.review.checking.outputs import Outputs, recomputed
@@ -21,6 +22,8 @@ from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.verification import PDF
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalpipe.run import Progress
 
 __all__ = ["CheckedFile", "Verification", "verify"]
@@ -59,7 +62,16 @@ def verify(
     if recompute:
         repeated = list(recomputed(outputs, origins, progress))
         files = [*(_rows_read_again(file, repeated) for file in files), *repeated]
-    return Verification(str(folder), tuple(files))
+    return Verification(str(folder), tuple(files), _sign_off(outputs, files))
+
+
+def _sign_off(outputs: Outputs, files: Sequence[CheckedFile]) -> str:
+    """Return the status of the document by its signatures; unknown where they, or what they are of, have changed."""
+    changed = [file.file for file in files if file.kind == "output" and file.status == "differs"
+               and file.file in (RESULTS, SIGNATURES)]
+    if changed or outputs.results is None:
+        return f"unknown, as {' and '.join(changed) or RESULTS} cannot be trusted"
+    return status_text(outputs.results, outputs.folder.signatures)
 
 
 def _vouched_by_key(file: CheckedFile) -> CheckedFile:

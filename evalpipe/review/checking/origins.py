@@ -58,6 +58,8 @@ class Verification:
 
     folder: str
     files: tuple[CheckedFile, ...]
+    sign_off: str = ""
+    """The status of the document by its signatures, as its card has it."""
 
     def count(self, status: Status) -> int:
         """Return how many files have a status."""

@@ -200,3 +200,16 @@ def test_what_is_right_is_resolved_and_kept_beside_the_text(folder: Path) -> Non
     assert [(number.metric, number.model, number.params, number.slice) for number in stated.numbers] == [
         ("ppv", "a", {"prevalence": 0.2}, None), ("sensitivity", "b", {}, {"sex": "f"}),
         ("f_beta", "a", {"beta": 1.0}, None)]
+
+
+def test_who_must_sign_is_several_roles_or_one_that_did_not_build_the_model(folder: Path) -> None:
+    (alone,) = error(folder, "  sign_off: {required: [developer]}\n")
+    assert alone == (
+        "error[no-second-reader]: the developer alone would make the card final\n  --> spec.yaml:12:24\n   |\n"
+        "12 |   sign_off: {required: [developer]}\n"
+        "   |                        ^^^^^^^^^^^ add a role that did not build the model, such as 'validator'")
+    assert [line.partition("\n")[0] for line in error(folder, "  sign_off: {required: [owner, owner]}\n")] == [
+        "error[duplicate-role]: the role 'owner' is listed twice"]
+    (folder / "spec.yaml").write_text(f"{SPEC}card: {{sign_off: {{required: [owner, developer]}}}}\n")
+    results = evalpipe.run(folder / "spec.yaml")
+    assert results.spec["card"]["sign_off"] == {"required": ["owner", "developer"]}
