@@ -24,6 +24,7 @@ from evalpipe.card.page import (
     Link,
     Preformatted,
     Section,
+    Sparklines,
     StackedBars,
     Strong,
     Styled,
@@ -224,6 +225,12 @@ def _dot_plot(block: DotPlot, _: Edition) -> Iterator[str]:
     yield escaped(block.caption)
 
 
+def _sparklines(block: Sparklines, _: Edition) -> Iterator[str]:
+    lines = [f"| {escaped(line.label)} | {inline(line.text)} |" for line in block.lines]
+    yield "\n".join((f"| {escaped(block.title)} | |", "|---|---:|", *lines))
+    yield escaped(block.caption)
+
+
 def _stacked_bars(block: StackedBars, _: Edition) -> Iterator[str]:
     heads = [part.words for part in block.bars[0].parts]
     lines = [f"| {' | '.join([escaped(bar.label), *(str(part.count) for part in bar.parts)])} |" for bar in block.bars]
@@ -264,6 +271,7 @@ def _table(table: Table, _: Edition) -> Iterator[str]:
 
 BLOCKS: dict[type, Callable[[Any, Edition], Iterator[str]]] = {
     Text: _text, Heading: _heading, Facts: _facts, Bullets: _bullets, Preformatted: _fenced, Formula: _formula,
-    BlockGroup: _group, DotPlot: _dot_plot, StackedBars: _stacked_bars, Figures: _figures, Table: _table,
+    BlockGroup: _group, DotPlot: _dot_plot, Sparklines: _sparklines,
+    StackedBars: _stacked_bars, Figures: _figures, Table: _table,
 }
 """How each kind of block is written."""

@@ -21,8 +21,8 @@ are; an `Aside` puts a space before itself. Markup is escaped by the templates. 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from evalpipe.card.palette import look_of
 
@@ -427,6 +427,39 @@ class DotPlot:
 
 
 @dataclass(frozen=True, slots=True)
+class Sparkline:
+    """A line over nights, the last one marked; None breaks it. ``points`` are (x in per cent, y in `HIGH` pixels)."""
+
+    label: str
+    points: tuple[tuple[float, float] | None, ...]
+    band: tuple[float, float] | None
+    text: Cell
+    model: int
+
+    HIGH: ClassVar[float] = 24.0
+    """Pixels from the top of the line's room to the bottom."""
+
+    @property
+    def look(self) -> tuple[str, str, str]:
+        """The ink of the model, its colour on light paper, and the outline of its marker."""
+        return look_of(self.model)
+
+    @property
+    def segments(self) -> tuple[tuple[float, float, float, float], ...]:
+        """The straight parts of the line, each (x, y) to (x, y)."""
+        return tuple((*start, *end) for start, end in pairwise(self.points) if start is not None and end is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Sparklines:
+    """Measures over nights as lines without axes; a ``band`` is from one height to another."""
+
+    title: str
+    lines: tuple[Sparkline, ...]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
 class BarPart:
     """A part of a bar: its ``kind``, for its colour, the ``count`` that it stands for, and what that is called."""
 
@@ -471,7 +504,7 @@ Part = Literal[
 """The parts of the card, in their order."""
 
 Block = (Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Figures | BlockGroup | DotPlot
-         | StackedBars | Explorer | ModelBoxes)
+         | Sparklines | StackedBars | Explorer | ModelBoxes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,3 +171,21 @@ def more_rows(row: Any, bound: float, n: int) -> int | None:
         return None
     step: int = 10 ** (len(str(int(more))) - 1)
     return max(-(-int(more) // step) * step, 10)
+
+
+def earlier_range(values: Sequence[float | None], digits: int) -> str:
+    """Return the range of earlier nights, with so many decimals: "0.87 to 0.96 on 23 nights"; empty without any."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return ""
+    nights = f"on {numbers.count(len(known))} night{'' if len(known) == 1 else 's'}"
+    low, high = (numbers.fixed(end(known), digits) for end in (min, max))
+    return f"{low} {nights}" if low == high else f"{low} to {high} {nights}"
+
+
+def moved_to(tonight: float, earlier: Sequence[float | None]) -> str:
+    """Return "fell to" or "rose to" where the value of tonight is beyond all earlier ones, else "is"."""
+    known = [value for value in earlier if value is not None]
+    if known and tonight < min(known):
+        return "fell to"
+    return "rose to" if known and tonight > max(known) else "is"

@@ -522,7 +522,7 @@ def night_of_noise(seed: int, noise: float) -> dict[str, pl.DataFrame]:
 
 @fault
 def a_night_beyond_its_control_limits() -> Planted:
-    words = ("Brier score rose above its control limits", "by 9 earlier nights")
+    words = ("Brier score rose to", "above its control limits of", "; it was", "on 9 nights")
     planted = binary(night(60, 3), ("fails", "trend", words), metrics=["brier"],
                      trend={"control": {"min_nights": 9}})
     return planted._replace(nights=[night(seed) for seed in range(61, 70)])

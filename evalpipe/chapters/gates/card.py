@@ -14,7 +14,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
 from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, capital, joined, names_of
-from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline
+from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
@@ -312,8 +312,8 @@ def _observed_and_required(results: Results, rows: Sequence[Gate]) -> str:
         observed.append(f"{value} for {of_model(results, row)}{slice_text}")
     more = "" if len(rows) <= 3 else f" and {len(rows) - 3} more"
     limits = " and ".join(f"{LIMIT_WORDS[key]} {numbers.plain(value)}" for key, value in first.limit.items())
-    judged = ", by the evidence of all nights" if first.on == "sequence" else ""
-    return f"{first.name or names.subject(first)}: {'; '.join(observed)}{more}; required {limits}{judged}."
+    name, judged = first.name or names.subject(first), nights_judged(first)
+    return f"{name}: {'; '.join(observed)}{more}; required {limits}{judged}."
 
 
 def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:

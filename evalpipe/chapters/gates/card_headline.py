@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import names_of
-from evalpipe.findings.words import counted_rate, of_model
+from evalpipe.findings.words import counted_rate, earlier_range, moved_to, of_model
 from evalpipe.words import numbers
 from evalpipe.words.spelling import counted
 
@@ -65,8 +65,36 @@ def _failure(results: Results, gate: Gate) -> str:
         measured = " ".join(filter(None, parts))
     elif several:
         measured = f"{of_model(results, gate)} {measured}"
-    judged = ", by the evidence of all nights" if gate.on == "sequence" else ""
-    return f"{where}: {measured}, required {limits}{judged}"
+    since = "" if gate.against_as_of is None else f" since {gate.against_as_of}"
+    return f"{where}: {_night(results, gate) or measured}{since}, required {limits}{nights_judged(gate)}"
+
+
+def nights_judged(gate: Gate) -> str:
+    """Return over how many nights a gate is judged: " (24 nights since 2026-11-01)"; empty where over this run."""
+    if gate.sequence is None:
+        return ""
+    since = f" since {gate.sequence.since}" if gate.sequence.since and gate.sequence.nights > 1 else ""
+    return f" ({counted(gate.sequence.nights, 'night')}{since})"
+
+
+def _night(results: Results, gate: Gate) -> str:
+    """Return tonight's value beside the earlier ones of the trend: "ROC AUC fell to 0.57 on …"; empty without them."""
+    about = (gate.dataset, gate.model, gate.variant, gate.metric, gate.params, gate.average)
+    line = next((line for line in results.trend.lines if about == (
+        line.dataset, line.model, line.variant, line.metric, line.params, line.average)), None)
+    if line is None or line.value[-1] is None or gate.slice is not None or gate.class_ is not None:
+        return ""
+    nights = line.value[-results.trend.shown - 1 : -1]
+    earlier = earlier_range(nights, numbers.decimals(line.value[-1], line.lower[-1], line.upper[-1]))
+    if not earlier:
+        return ""
+    name = f"{gate.name}, " if gate.name else ""
+    of = f" of {of_model(results, gate)}" if len(results.models) > 1 else ""
+    value = numbers.with_limits(line.value[-1], line.lower[-1], line.upper[-1], apart=gate.limit.values())
+    change = "" if gate.against is None or gate.observed is None else (
+        f"; it changed by {numbers.signed_with_limits(gate.observed, gate.lower, gate.upper)}")
+    return (f"{name}{names_of(results).subject(gate)}{of} {moved_to(line.value[-1], nights)} {value} "
+            f"on {results.as_of}; it was {earlier}{change}")
 
 
 def _counted(results: Results, gate: Gate) -> str | None:

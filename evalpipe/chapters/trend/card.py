@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
@@ -12,12 +13,12 @@ from evalpipe.card.figures.context import or_nan, with_series
 from evalpipe.card.figures.panel import columns
 from evalpipe.card.figures.svg import KeyEntry, drawing, series_of
 from evalpipe.card.method import Procedure
-from evalpipe.card.page import Aside, Code, Column, Figures, Group, Row, Section, Table, Text
+from evalpipe.card.page import Aside, Code, Column, Figures, Group, Row, Section, Sparkline, Sparklines, Table, Text
 from evalpipe.card.tables import better_side, metric_of, ranged
 from evalpipe.card.wording import MOST_NAMED, more_models, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import finding, grouped
+from evalpipe.findings.words import earlier_range, finding, grouped, moved_to
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -57,6 +58,68 @@ def sections(results: Results) -> Iterator[Section]:
         blocks.append(Figures(partial(trend_figures, results)))
     blocks += [_table(results), Text(_limits_text(trend), "small")]
     yield Section("trend", "Trend over nights", tuple(blocks), part="monitoring")
+
+
+MOST_SPARKS = 4
+"""Lines over nights on the first screen, those beyond their limits first."""
+
+
+SPARK_EDGE = 5
+"""Pixels above and below a line, for its marker."""
+
+
+def glance(results: Results) -> Iterator[Sparklines]:
+    """Yield the trend for the first screen: a line of each first measure over the nights that the figure shows."""
+    trend = results.trend
+    if not trend.nights or not trend.shown:
+        return
+    ordered = sorted(trend.lines, key=lambda line: line.position not in ("above", "below"))[:MOST_SPARKS]
+    several = len(results.models) > 1
+    sparks = []
+    for line in ordered:
+        label = measure_of(results, line) + (f", {model_of(results, line)}" if several else "")
+        index = [model.name for model in results.models].index(line.model)
+        points, band = _spark(line, trend.shown + 1)
+        sparks.append(Sparkline(wording.capital(label), points, band, _spark_text(line, trend.shown), index))
+    band_text = " The band is the control limits of this night." if any(spark.band for spark in sparks) else ""
+    days = f"From {trend.nights[-trend.shown].as_of} to {results.as_of}, marked."
+    yield Sparklines(f"Trend over {earlier_nights(trend.shown)}", tuple(sparks), f"{days}{band_text}")
+
+
+def _spark(
+    line: TrendLine, count: int
+) -> tuple[tuple[tuple[float, float] | None, ...], tuple[float, float] | None]:
+    """Return the points of a line over its last ``count`` nights, and the band of the last night's limits, if any."""
+    values = line.value[-count:]
+    limits = (line.limit_lower[-1], line.limit_upper[-1]) if line.limit_lower else (None, None)
+    known = [value for value in (*values, *limits) if value is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    per_unit = (Sparkline.HIGH - 2 * SPARK_EDGE) / ((high - low) or 1.0)
+
+    def height(value: float) -> float:
+        return round(Sparkline.HIGH - SPARK_EDGE - (value - low) * per_unit, 2)
+
+    points = tuple(None if value is None else (round(100 * index / (count - 1), 2), height(value))
+                   for index, value in enumerate(values))
+    lower, upper = limits
+    return points, None if lower is None or upper is None else (height(upper), height(lower))
+
+
+def _spark_text(line: TrendLine, shown: int) -> str:
+    """Return the value of tonight and the range before it: "0.57; was 0.87–0.96"."""
+    tonight = "undefined" if line.value[-1] is None else numbers.fixed(line.value[-1], _digits(line))
+    earlier = [value for value in line.value[-shown - 1 : -1] if value is not None]
+    if not earlier:
+        return tonight
+    low, high = (numbers.fixed(end(earlier), _digits(line)) for end in (min, max))
+    return f"{tonight}; was {low if low == high else numbers.ranged(low, high)}"
+
+
+def _digits(line: TrendLine) -> int:
+    """Return the decimals of the newest value beside its interval."""
+    newest = ((value, lower, upper) for value, lower, upper in zip(
+        reversed(line.value), reversed(line.lower), reversed(line.upper), strict=True) if value is not None)
+    return numbers.most_decimals(islice(newest, 1))
 
 
 def _limits_text(trend: Trend) -> str:
@@ -154,16 +217,22 @@ def resembling(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding
 def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     """Yield a finding on each measure that is beyond its limits on one side, with its models."""
     for group in grouped(lines, lambda line: (measure_of(results, line), line.position)):
-        models_text = _of_first_models(group, lambda line: f"{model_of(results, line)} {tonight_of(line)}, limits "
-                                 f"{limits_of(line)}")
-        moved = "fell below" if group[0].position == "below" else "rose above"
-        text = (f"{measure_of(results, group[0])} {moved} its control limits: {models_text}, by "
-                f"{earlier_nights(group[0].counted)}.")
+        models_text = _of_first_models(group, lambda line: _moved(results, line))
+        text = f"{wording.capital(measure_of(results, group[0]))} {models_text}."
         # Beyond the limits on the side that is worse; on either side where none is better.
         better = {"maximize": "above", "minimize": "below"}.get(metric_of(results, group[0].metric).direction)
         is_worse = group[0].position != better
         weight = weights.OUT_OF_CONTROL if is_worse else weights.BETTER_THAN_LIMITS
         yield finding("fails" if is_worse else "note", weight, text, "trend", group)
+
+
+def _moved(results: Results, line: TrendLine) -> str:
+    """Return where tonight came from: "fell to 0.57 (0.50–0.64), below its control limits of …; it was 0.87 to …"."""
+    earlier = line.value[-results.trend.shown - 1 : -1]
+    of_model = f"of {model_of(results, line)} " if len(results.models) > 1 else ""
+    before = earlier_range(earlier, _digits(line))
+    return (f"{of_model}{moved_to(line.value[-1] or 0.0, earlier)} {tonight_of(line)}, {line.position} its control "
+            f"limits of {limits_of(line)}{f'; it was {before}' if before else ''}")
 
 
 def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:

@@ -180,6 +180,19 @@ def test_the_terminal_calls_slices_and_measures_what_the_card_calls_them(results
                          "cap < 5: the reason of warn <b>&")
 
 
+def test_a_gate_of_many_nights_says_how_many_and_a_change_says_since_when(results: Results) -> None:
+    nights = {"evidence": 50.0, "kept": 0.1, "threshold": 20.0, "level": 0.05, "alarms": 1, "basis": "exact",
+              "recent": 9.0, "waiting": 0, "nights_sha256": "0" * 64}
+    judged = [gate("fail", on="sequence", sequence=nights | seen) for seen in (
+        {"nights": 24, "since": "2026-11-01"}, {"nights": 1, "since": "2026-11-24"})]
+    changed = gate("fail", against="last", against_as_of="2026-11-23", limit={"max_increase": 0.05})
+
+    heads = [headline(results.model_copy(update={"gates": [one]})) for one in (*judged, changed)]
+    assert [head.partition(" for Naive Bayes on validation")[2] for head in heads] == [
+        ", required at most 0.2 (24 nights since 2026-11-01)", ", required at most 0.2 (1 night)",
+        " since 2026-11-23, required a rise of at most 0.05"]
+
+
 def test_a_card_without_gates_says_that_there_is_no_verdict(results: Results) -> None:
     page = html_page(results.model_copy(update={"curves": []})).decode()
     assert 'id="gates"' not in page

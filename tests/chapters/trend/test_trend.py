@@ -21,7 +21,8 @@ from engine.runs import people
 from evalpipe.card.contents import card_of
 from evalpipe.card.figures.svg import data_tables
 from evalpipe.card.page import Figures, Section, Text, plain
-from evalpipe.chapters.trend.card import trend_figures
+from evalpipe.chapters.gates.card_headline import headline
+from evalpipe.chapters.trend.card import glance, trend_figures
 from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.errors import SpecError
 from evalpipe.ledger.place import LedgerPlace
@@ -95,8 +96,47 @@ def test_the_trend_has_the_nights_of_its_name_in_whatever_folders(folder: Path, 
     assert line.position == "below"
     (said,) = [finding for finding in results.findings if finding.section == "trend"]
     assert (said.kind, said.text) == ("fails", (
-        "Accuracy fell below its control limits: Forest 0.74 (0.68–0.80), limits 0.869 to 0.931, by 25 earlier "
+        "Accuracy fell to 0.74 (0.68–0.80), below its control limits of 0.869 to 0.931; it was 0.89 to 0.91 on 25 "
         "nights."))
+
+
+def test_the_first_screen_shows_the_nights_as_lines_and_the_verdict_names_them(folder: Path, base: Results) -> None:
+    with_nights(folder, base, 25)
+    gates = [{"metric": "accuracy", "min": 0.85}]
+    results = evalpipe.run(spec_file(folder, gates=gates), out=folder / "out" / "churn-2026-03-01")
+    (sparks,) = glance(results)
+    (line,) = sparks.lines
+
+    assert (sparks.title, line.label, line.text) == ("Trend over 25 earlier nights", "Accuracy", "0.74; was 0.89–0.91")
+    assert sparks.caption == "From 2026-02-04 to 2026-03-01, marked. The band is the control limits of this night."
+    assert len(line.points) == 26
+    assert (line.points[0][0], line.points[-1]) == (0.0, (100.0, 19.0))  # type: ignore[index]
+    assert line.band is not None
+    assert line.band[0] < line.band[1] < line.points[-1][1]  # type: ignore[index]
+    assert headline(results) == (
+        "Not good enough: Accuracy fell to 0.74 (0.68–0.80) on 2026-03-01; it was 0.89 to 0.91 on 25 nights, required "
+        "at least 0.85")
+    page = evalpipe.render(results, ["html", "markdown"])
+    assert page["card.html"].decode().count('<table class="dots sparks">') == 1
+    assert "| Accuracy | 0.74; was 0.89–0.91 |" in page["card.md"].decode()
+
+
+def test_a_night_without_the_number_breaks_the_line(folder: Path, base: Results) -> None:
+    with_nights(folder, base, 3)
+    results = evalpipe.run(spec_file(folder), out=folder / "out" / "churn-2026-03-01")
+    (line,) = results.trend.lines
+    for value, points, segments in (
+        ([None, 0.5, 0.5, 0.7], [None, (33.33, 19.0), (66.67, 19.0), (100.0, 5.0)], 2),
+        ([0.5, None, 0.5, None], [(0.0, 19.0), None, (66.67, 19.0), None], 0),
+    ):
+        trend = results.trend.model_copy(update={"lines": [line.model_copy(update={"value": value})]})
+        (spark,) = next(glance(results.model_copy(update={"trend": trend}))).lines
+        assert (list(spark.points), len(spark.segments)) == (points, segments)
+    assert spark.text == "undefined; was 0.50"
+
+
+def test_the_first_night_has_no_lines(folder: Path) -> None:
+    assert list(glance(evalpipe.run(spec_file(folder), out=folder / "out" / "churn"))) == []
 
 
 def test_too_few_nights_give_no_limits_and_the_card_says_so(folder: Path, base: Results) -> None:
