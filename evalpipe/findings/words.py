@@ -21,9 +21,6 @@ R = TypeVar("R")
 MOST_VALUES = 3
 """The most values that one sentence gives with their limits; of more it gives the range."""
 
-MOST_MORE = 100
-"""How many times the rows at hand it may take to decide, for their number to be said."""
-
 
 BEGIN = frozenset({"all", "the", "overall", "desirability", *NUMBER_WORDS})
 """Words that a sentence about several models, or about a measure, begins with; other texts begin with a name."""
@@ -154,23 +151,6 @@ def rows_of(results: Results, row: Any) -> int:
     if row.slice is None:
         return next(dataset.n for dataset in results.datasets if dataset.name == row.dataset)
     return next(part.n for part in results.slices if (part.dataset, part.slice) == (row.dataset, row.slice))
-
-
-def more_rows(row: Any, bound: float, n: int) -> int | None:
-    """Return about how many more rows would decide, to one digit, if the value stays; None where too many would.
-
-    The half of the interval towards the bound shrinks as the square root of the rows; it decides once it is shorter
-    than the distance. ``n`` are the rows at hand.
-    """
-    value = row.observed if hasattr(row, "observed") else row.value
-    if value is None or row.lower is None or row.upper is None or value == bound:
-        return None
-    half = value - row.lower if value > bound else row.upper - value
-    more = n * ((half / (value - bound)) ** 2 - 1)
-    if not 0 < more <= MOST_MORE * n:
-        return None
-    step: int = 10 ** (len(str(int(more))) - 1)
-    return max(-(-int(more) // step) * step, 10)
 
 
 def earlier_range(values: Sequence[float | None], digits: int) -> str:

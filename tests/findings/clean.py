@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from findings.planted import BINARY, LEVELS, NUMBERS, Frames, Spec, amounts, counts, events, levels, spec_of
+from findings.planted import BINARY, NUMBERS, Frames, Spec, amounts, counts, events, levels, spec_of
 
 TASKS = ("binary", "regression", "count", "multiclass")
 ROWS = 400
+FIVE = ("least", "low", "mid", "high", "top")
 
 
 def spread_counts(seed: int, n: int) -> pl.DataFrame:
@@ -18,10 +19,19 @@ def spread_counts(seed: int, n: int) -> pl.DataFrame:
     return counts(seed, n).with_columns(y=pl.Series(rng.poisson(p)), p=pl.Series(p))
 
 
+def amounts_with_heavy_tails(seed: int, n: int) -> pl.DataFrame:
+    """Return rows whose prediction p, lognormal, is the mean of their outcome; errors have 3 degrees of freedom."""
+    rng = np.random.default_rng(seed)
+    p = np.exp(rng.normal(2.5, 0.7, n))
+    return amounts(seed, n).with_columns(y=pl.Series(p + 3 * rng.standard_t(3, n)), p=pl.Series(p))
+
+
 FAMILIES = {
     "binary": ("binary", events), "binary, narrow": ("binary", lambda seed, n: events(seed, n, spread=0.4)),
-    "numbers": ("regression", amounts), "counts": ("count", counts), "counts, widely spread": ("count", spread_counts),
-    "classes": ("multiclass", levels),
+    "binary, 2 % events": ("binary", lambda seed, n: events(seed, n, level=-4.4, spread=1.0)),
+    "numbers": ("regression", amounts), "numbers, heavy tails": ("regression", amounts_with_heavy_tails),
+    "counts": ("count", counts), "counts, widely spread": ("count", spread_counts),
+    "classes": ("multiclass", levels), "classes, five": ("multiclass", lambda seed, n: levels(seed, n, FIVE)),
 }
 """The task of each family, and what makes its rows."""
 
@@ -38,8 +48,11 @@ def clean_of(family: str, number: int, rows: int) -> tuple[Spec, Frames]:
     frames = {"d": make(seed, rows), "reference": make(seed + 1, rows).select("y", "id")}
     if task == "binary":
         gates = [{"metric": "roc_auc", "min": 0.7 if family == "binary" else 0.5}]
+        threshold = 0.02 if "2 %" in family else 0.5  # nobody cuts at 0.5 what is never so probable
         return spec_of(frames, task, BINARY, id="id", metrics=["brier", "roc_auc"], slices=["g", "h"], gates=gates,
-                       threshold=0.5), frames
+                       threshold=threshold), frames
     if task == "multiclass":
-        return spec_of(frames, task, LEVELS, id="id", outcome={"column": "y", "levels": ["low", "mid", "top"]}), frames
+        names = [name for name in frames["d"].columns if name not in ("y", "id")]
+        models = {"p": {"probabilities": {name: name for name in names}}}
+        return spec_of(frames, task, models, id="id", outcome={"column": "y", "levels": names}), frames
     return spec_of(frames, task, NUMBERS, id="id", slices=["g"]), frames

@@ -75,14 +75,14 @@ def counts(seed: int, n: int = N) -> pl.DataFrame:
                          "g": rng.choice(["a", "b", "c"], n)})
 
 
-def levels(seed: int, n: int = N) -> pl.DataFrame:
-    """Return rows of three levels with their probabilities."""
+def levels(seed: int, n: int = N, names: Sequence[str] = ("low", "mid", "top")) -> pl.DataFrame:
+    """Return rows of several levels with their probabilities."""
     rng = np.random.default_rng(seed)
-    x = rng.normal(0, 2, (n, 3))
+    x = rng.normal(0, 2, (n, len(names)))
     chances = np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
-    picked = (rng.random(n)[:, None] > chances.cumsum(axis=1)).sum(axis=1)
-    return pl.DataFrame({"y": np.array(["low", "mid", "top"])[picked], "low": chances[:, 0], "mid": chances[:, 1],
-                         "top": chances[:, 2], "id": np.arange(n) + n * seed})
+    picked = (rng.random(n)[:, None] > chances[:, :-1].cumsum(axis=1)).sum(axis=1)
+    return pl.DataFrame({"y": np.array(names)[picked], **{name: chances[:, k] for k, name in enumerate(names)},
+                         "id": np.arange(n) + n * seed})
 
 
 BINARY = {"p": {"probability": "p"}}

@@ -1,4 +1,4 @@
-"""Which claims are borne out: claims tested together, how many more rows would decide."""
+"""Which claims are borne out: claims tested together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from evalpipe.findings.claims import Claim, decided, p_apart, p_beyond
-from evalpipe.findings.words import more_rows
 
 CLOSE = 1e-9  # the same normal distribution, from the standard library and from scipy
 LEVEL = 0.95
@@ -49,15 +48,3 @@ def test_claims_share_the_error_by_families(
     p_values: dict[str, list[float | None]], expected: dict[str, list[bool]]
 ) -> None:
     assert borne_out(p_values) == expected
-
-
-@pytest.mark.parametrize(("estimate", "bound", "n", "more"), [
-    (row(0.56, 0.50, 0.62), 0.6, 883, 2000),  # (0.06 / 0.04)^2 = 2.25 times the rows: 1,104 more
-    (row(0.55, 0.50, 0.60), 0.6, 400, None),  # the bound is the very limit
-    (row(0.55, 0.50, 0.601), 0.6, 400, 20),
-    (row(0.6, 0.50, 0.7), 0.6, 400, None),  # the value sits on it
-    (row(0.6001, 0.50, 0.7), 0.6, 400, None),  # nearly: a million times as many
-    (row(0.55, None, None), 0.6, 400, None), (row(0.5, 0.4, 0.55), 0.6, 400, None),
-])
-def test_about_so_many_more_rows_would_decide(estimate: Any, bound: float, n: int, more: int | None) -> None:
-    assert more_rows(estimate, bound, n) == more

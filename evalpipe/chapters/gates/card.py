@@ -13,12 +13,13 @@ from evalpipe.card.junit import Check
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
-from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, capital, joined, names_of
+from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, capital, names_of
 from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import finding, grouped, more_rows, of_model, rows_of
+from evalpipe.findings.more_rows import few_events, more_rows, more_rows_sentence
+from evalpipe.findings.words import finding, grouped, of_model, rows_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -325,8 +326,9 @@ def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:
     by_model = len({row.model for row in rows}) == len(rows) > 1
     counts = [f"{numbers.count(number)}{f' ({names_of(results).model(row.model)})' if by_model else ''}"
               for number, row in zip(defined, rows, strict=True)]
-    listed = joined(counts) if by_model or len(rows) == 1 else numbers.count(max(defined))
-    return f" About {listed} more rows like these would."
+    rough = any(few_events(results, row) for row in rows)
+    return more_rows_sentence(counts if by_model or len(rows) == 1 else [numbers.count(max(defined))],
+                              rows[0].observed if len(rows) == 1 else None, rough=rough)
 
 
 def _more_rows_needed(results: Results, row: Gate) -> int | None:

@@ -19,7 +19,8 @@ from evalpipe.card.tables import curves_of, metric_of, ranged, shown, with_inter
 from evalpipe.card.wording import Names, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import anchor, finding, more_rows, of_model, on_all_rows, rows_of, with_limits
+from evalpipe.findings.more_rows import few_events, more_rows, more_rows_sentence
+from evalpipe.findings.words import anchor, finding, of_model, on_all_rows, rows_of, with_limits
 from evalpipe.results.curves.events import MarkedMeasures, Sweep
 from evalpipe.words import numbers
 
@@ -228,7 +229,8 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     for bounded in rows:
         row, bound, _ = bounded
         more = more_rows(row, bound, rows_of(results, row))
-        way_out = "" if more is None else f" About {numbers.count(more)} more rows like these would."
+        way_out = "" if more is None else more_rows_sentence(
+            [numbers.count(more)], row.value, rough=few_events(results, row))
         yield finding("undecided", weights.GATE_OPEN, f"{_bound_sentence(results, bounded)}: these data do not "
                       f"decide.{way_out}", anchor(results, bounded[0], "thresholds"), bounded[:1])
 
