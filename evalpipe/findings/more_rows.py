@@ -6,11 +6,10 @@ import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.card.wording import joined
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from evalpipe.results import Results
 
@@ -101,11 +100,8 @@ def few_events(results: Results, row: Any) -> bool:
     return dataset.events is not None and min(dataset.events, dataset.n - dataset.events) < FEW
 
 
-def more_rows_sentence(counts: Sequence[str], value: float | None, *, rough: bool = False) -> str:
-    """Return " About 1,300 more rows like these would, with 80% probability if the true value is 0.546.".
-
-    ``counts`` are numbers as text, one for each model; ``value`` is None of several.
-    """
-    truth = "the true values are these" if value is None else f"the true value is {numbers.number(value)}"
-    return (f" {'Very roughly' if rough else 'About'} {joined(counts)} more rows like these would, with {CHANCE:.0%} "
+def more_rows_sentence(count: int, value: float | None, *, rough: bool = False) -> str:
+    """Return " About 1,300 more rows would, with 80% probability if the true value is 0.546."; None of many values."""
+    truth = "these are true" if value is None else f"the true value is {numbers.number(value)}"
+    return (f" {'Very roughly' if rough else 'About'} {numbers.count(count)} more rows would, with {CHANCE:.0%} "
             f"probability if {truth}.")

@@ -104,7 +104,7 @@ def a_model_that_is_gone_since_the_night_before() -> Planted:
 
 @fault
 def an_open_gate_with_too_few_events() -> Planted:
-    return binary(events(5, 120), ("undecided", "gates", ("Sensitivity", "do not decide", "more rows like these")),
+    return binary(events(5, 120), ("undecided", "gates", ("Sensitivity", "do not decide", "more rows would, with 80%")),
                   metrics=["sensitivity"], gates=[{"metric": "sensitivity", "min": 0.58}])
 
 
@@ -416,7 +416,7 @@ def two_models_within_the_margin() -> Planted:
 
 @fault
 def numbers_too_high() -> Planted:
-    return numbers(amounts(27).with_columns(pl.col("p") + 1), ("fails", "dataset-1", (
+    return numbers(amounts(27).with_columns(pl.col("p") + 2), ("fails", "dataset-1", (
         "predictions of p are too high on average",)))
 
 

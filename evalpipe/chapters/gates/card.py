@@ -305,30 +305,45 @@ def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
 def _observed_and_required(results: Results, rows: Sequence[Gate]) -> str:
     """Return "Sensitivity: 0.56 (0.50–0.62) for Logistic regression; required at least 0.6."."""
     names, first = names_of(results), rows[0]
-    observed = []
-    for row in rows[:3]:
+    observed, worst = [], _worst_of_each_model(rows)
+    for row in worst[:3]:
         value = "no value" if row.observed is None else numbers.with_limits(
             row.observed, row.lower, row.upper, apart=row.limit.values())
         slice_text = "" if row.slice is None else f", {names.slice(row.slice)}"
         observed.append(f"{value} for {of_model(results, row)}{slice_text}")
-    more = "" if len(rows) <= 3 else f" and {len(rows) - 3} more"
+    named = len(worst[:3])
+    more = "" if len(rows) <= named else f" and {len(rows) - named} more"
     limits = " and ".join(f"{LIMIT_WORDS[key]} {numbers.plain(value)}" for key, value in first.limit.items())
     name, judged = first.name or names.subject(first), nights_judged(first)
     return f"{name}: {'; '.join(observed)}{more}; required {limits}{judged}."
 
 
+def _worst_of_each_model(rows: Sequence[Gate]) -> list[Gate]:
+    """Return of each model the verdict on the group that is worst by the limit of a gate; all where none is on a group.
+
+    The worst is the one furthest beyond its limit or, where all are kept, the one nearest to it.
+    """
+    if all(row.slice is None for row in rows):
+        return list(rows)
+
+    def distance(row: Gate) -> float:
+        """Return how far a number lies on the good side of its nearest limit."""
+        sides = [(row.observed or 0.0) - limit if key.startswith("min") else limit - (row.observed or 0.0)
+                 for key, limit in row.limit.items()]
+        return min(sides, default=0.0)
+
+    return [min(of_model, key=distance) for of_model in grouped(
+        rows, lambda row: (row.dataset, row.model, row.variant, row.class_))]
+
+
 def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:
-    """Return the sentence on how many more rows would decide; empty where a number lies on its limit, or nearly so."""
+    """Return the sentence on how many more rows would decide all; empty where a number lies on its limit, or nearly."""
     needed = [_more_rows_needed(results, row) for row in rows]
     defined = [number for number in needed if number is not None]
     if len(defined) < len(needed):
         return ""
-    by_model = len({row.model for row in rows}) == len(rows) > 1
-    counts = [f"{numbers.count(number)}{f' ({names_of(results).model(row.model)})' if by_model else ''}"
-              for number, row in zip(defined, rows, strict=True)]
     rough = any(few_events(results, row) for row in rows)
-    return more_rows_sentence(counts if by_model or len(rows) == 1 else [numbers.count(max(defined))],
-                              rows[0].observed if len(rows) == 1 else None, rough=rough)
+    return more_rows_sentence(max(defined), rows[0].observed if len(rows) == 1 else None, rough=rough)
 
 
 def _more_rows_needed(results: Results, row: Gate) -> int | None:

@@ -229,8 +229,7 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     for bounded in rows:
         row, bound, _ = bounded
         more = more_rows(row, bound, rows_of(results, row))
-        way_out = "" if more is None else more_rows_sentence(
-            [numbers.count(more)], row.value, rough=few_events(results, row))
+        way_out = "" if more is None else more_rows_sentence(more, row.value, rough=few_events(results, row))
         yield finding("undecided", weights.GATE_OPEN, f"{_bound_sentence(results, bounded)}: these data do not "
                       f"decide.{way_out}", anchor(results, bounded[0], "thresholds"), bounded[:1])
 

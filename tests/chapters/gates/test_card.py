@@ -205,3 +205,16 @@ def test_the_method_of_the_limits_is_explained(results: Results) -> None:
     assert "Recovery of variances" in page
     assert "Zou, G. Y. &amp; Donner, A. (2008)" in page
     assert "Recovery of variances" not in html_page(bare).decode()
+
+
+def test_a_gate_on_groups_names_the_worst_of_each_model(results: Results) -> None:
+    gates = [gate("fail", limit={"min": 0.5}, observed=observed, lower=observed - 0.05, upper=observed + 0.05,
+                  model=model, slice={"s": label})
+             for model in ("model_0", "model_1") for label, observed in (("a", 0.4), ("b", 0.2), ("c", 0.3))]
+    (told,), names = list(card.failed(results, gates)), [f"{model.label} on validation" for model in results.models]
+    value = "0.20 (0.15–0.25)"
+    assert told.text == (f"Brier score: {value} for {names[0]}, s = b; {value} for {names[1]}, s = b and 4 more; "
+                         "required at least 0.5.")
+    assert len(told.estimates) == len(gates)
+    on_all_rows = [gate("fail", limit={"min": 0.5}, model=model) for model in ("model_0", "model_1")]
+    assert " more; required" not in next(card.failed(results, on_all_rows)).text
