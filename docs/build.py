@@ -31,6 +31,7 @@ from evalpipe.cli.catalogue import describe, json_schema_of
 from evalpipe.data.condition.grammar import CASTS
 from evalpipe.data.condition.values import FUNCTIONS
 from evalpipe.findings import place_of, rules
+from evalpipe.findings.margins import DEFAULTS
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
 from evalpipe.metrics.other_names import OTHER_NAMES
@@ -39,6 +40,7 @@ from evalpipe.spec.schema import json_schema
 from evalpipe.spec.spec import Spec
 from evalpipe.spec.text import LONGEST
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.words import numbers
 from evalpipe.words.reasons import PARTS
 
 if TYPE_CHECKING:
@@ -175,15 +177,32 @@ for finding in results.findings:
 ```
 
 - `fails`: decided, for the worse. `passes`: decided, for the better. `undecided`: these data do not decide.
-- `equivalent`: models that differ by nothing that matters. `note`: what a reader must know, neither good nor bad.
+- `equivalent`: models or numbers that differ by nothing that matters. `note`: what a reader must know, neither good nor
+  bad.
 
-Findings are sorted by weight, from 100 to 0. Gates, control limits, bounds of thresholds, comparisons, reference rates
-and goals have the verdicts of their tables. All other tested findings are corrected together: each rule has an
-equal share of the error, which is 1 minus the confidence level, and what a rule does not need goes to the others
-(Holm 1979, with weights). So the chance that any of them is false is at most that error. Where the interval alone
+Findings are sorted by weight, from 100 to 0. First stands what the spec asks about: what its gates, bounds, goals and
+control limits refuse, then the answers of chapters that it switched on. Then failures that are looked for in every run,
+by harm: the share of rows that they concern times how many margins they are large. Then what is open, what holds, and
+what to know.
+
+Gates, control limits, bounds of thresholds, comparisons, reference rates and goals have the verdicts of their tables.
+All other tested findings are corrected together: each rule has an equal share of the error, which is 1 minus the
+confidence level, and what a rule does not need goes to the others (Holm 1979, with weights). So the chance that any of
+them is false is at most that error. Each effect is tested twice, beyond its margin and against none, with one share of
+the error: both can be false only together. Where the interval alone
 decides, but not after correction for all tests, the finding is undecided, and says so. The p-values come from the tests
 that results hold. Where there is no test they come from the interval: its half towards the tested value is taken as
 that of a normal distribution (Altman & Bland 2011).
+"""
+
+MARGINS = """## Margins
+
+An effect fails where its whole interval, corrected for all tests of the run, lies beyond a margin. Where the effect is
+certain but may lie within the margin, it is a note that says so. Where nothing is certain, an interval within the
+margin is `equivalent`, and one that reaches beyond it `undecided`: too few data. What a gate, a bound, a goal or a
+reference rate asks for has the limit that the spec gives it. `margins: {calibration: 0.2}` in a spec sets a margin.
+Between groups, datasets and models it is a difference of a measure that is the better the larger, and of an error a
+share of its value in the reference.
 """
 
 ROWS = f"""{MARK}
@@ -515,7 +534,10 @@ def findings_page() -> str:
     for rule in rules():
         rooms.setdefault(place_of(rule)[1], []).append(f"- `{rule.name}`: {rule.checks}")
     parts = (f"## {room.replace('_', ' ').capitalize()}\n\n" + "\n".join(lines) for room, lines in rooms.items())
-    return FINDINGS + "\n" + "\n\n".join(parts) + "\n"
+    rows = [f"| `{key}` | {entry.of} | {numbers.plain(entry.size)}{entry.unit} | {entry.source} |"
+            for key, entry in DEFAULTS.items()]
+    table = "\n".join(["| key | of | default | where it comes from |", "|---|---|---|---|", *rows])
+    return f"{FINDINGS}\n{MARGINS}\n{table}\n\n" + "\n\n".join(parts) + "\n"
 
 
 def codes_page() -> str:

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
-    "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability",
+    "recalibrate", "compare", "margins", "folds", "repeats", "optimism", "reference_rates", "desirability",
     "candidates", "slices", "steps", "per_thousand", "what_if", "gates", "trend", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""

@@ -18,7 +18,7 @@ from evalpipe.errors import UsageError
 from evalpipe.findings.claims import claims_of_plugins, decided, registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evalpipe.findings.claims import Claim, Rule, Say
     from evalpipe.results import Results
@@ -34,7 +34,7 @@ REPEATED = 0.8
 
 MOST_OF_GROUPS, CROWDED = 2, 0.5
 """The findings on groups of rows that keep their weight, and what each further one keeps of it, so that others have
-room among the first."""
+room among the first; so does one on numbers of which a heavier one says enough."""
 
 
 ALONE = "Significant alone, not after correction for all tests of the run."
@@ -72,10 +72,10 @@ def findings(results: Results, *, plugins: bool = True) -> list[Finding]:
     sentences = []
     for (code, say, only_interval), claims in claims_of_sentence.items():
         for repetition, finding in enumerate(say(results, [claim.row for claim in claims])):
-            text = f"{finding.text} {ALONE}" if only_interval else finding.text
+            text = f"{finding.text} {ALONE}" if only_interval and finding.kind != "equivalent" else finding.text
             with_code = finding.model_copy(update={"code": code, "text": text})
             sentences.append(_with_weight_share(with_code, REPEATED**repetition))
-    return _by_weight(_with_room_for_others(_by_weight(sentences)))
+    return _by_weight(_with_room_for_others(_by_weight(_once_among_the_first(_by_weight(sentences)))))
 
 
 def with_texts(results: Results) -> list[Finding]:
@@ -112,6 +112,16 @@ def _text_of(stored: Finding, sentences: Mapping[tuple[object, ...], list[str]])
 
 def _by_weight(sentences: Iterable[Finding]) -> list[Finding]:
     return sorted(sentences, key=lambda finding: -finding.weight)
+
+
+def _once_among_the_first(sentences: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, with less weight for what is decided of numbers of which heavier findings decide the same."""
+    seen: dict[str, set[str]] = {}
+    for finding in sentences:
+        numbers = {json_sha256(part.model_dump()) for part in finding.estimates}
+        is_repeated = finding.kind in ("fails", "passes") and bool(numbers) and numbers <= seen.get(finding.kind, set())
+        seen.setdefault(finding.kind, set()).update(numbers)
+        yield _with_weight_share(finding, CROWDED) if is_repeated else finding
 
 
 def _with_room_for_others(sentences: Iterable[Finding]) -> list[Finding]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.claims import rule
+from evalpipe.findings.margins import against_margin, margin_of, weight_of
 from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_models, values_of, with_verb
 from evalpipe.results.curves.calibration import Reliability
 from evalpipe.words import numbers
@@ -14,6 +15,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.findings.claims import Claim
     from evalpipe.results import Estimate, Results
     from evalpipe.results.curves.calibration import ReliabilityPoints
     from evalpipe.results.document import Finding
@@ -23,14 +25,16 @@ if TYPE_CHECKING:
 def probabilities_on_average(results: Results) -> Iterator[Claim]:
     """Whether the probabilities are right on average."""
     for row in measures(results, "calibration_in_the_large"):
-        yield Claim(row, too_low if (row.value or 0) > 0 else too_high, p_beyond(row, 0), right_on_average)
+        yield from against_margin(row, 0, margin_of(results, "calibration"), too_low if (row.value or 0) > 0 else
+                                  too_high, right_on_average, perhaps_right_on_average)
 
 
 @rule
 def probabilities_spread(results: Results) -> Iterator[Claim]:
     """Whether the probabilities are overconfident or underconfident, by the calibration slope."""
     for row in measures(results, "calibration_slope"):
-        yield Claim(row, overconfident if (row.value or 0) < 1 else underconfident, p_beyond(row, 1))
+        yield from against_margin(row, 1, margin_of(results, "slope"), overconfident if (row.value or 0) < 1 else
+                                  underconfident)
 
 
 @rule
@@ -65,7 +69,14 @@ def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that these data do not tell expected and observed events apart."""
+    """Say that as many events occur as are expected, within the margin."""
+    text = (f"On average the probabilities of {of_models(results, rows)} agree with the outcomes, within "
+            f"{numbers.plain(margin_of(results, 'calibration'))} in log odds.")
+    yield finding("equivalent", weights.CALIBRATED, text, anchor(results, rows[0]), rows)
+
+
+def perhaps_right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that these data do not tell expected and observed events apart, nor show that they agree."""
     text = (f"On average the probabilities of {of_models(results, rows)} agree with the outcomes, as far as these data "
             "show.")
     yield finding("undecided", weights.CALIBRATED, text, anchor(results, rows[0]), rows)
@@ -80,7 +91,8 @@ def _off_on_average(results: Results, rows: Sequence[Estimate], how: str) -> Fin
         observed = numbers.number(diagrams[0].notes.event_rate or 0.0)
         text += f" on average: mean {means}, observed prevalence {observed}"
     where = _where_clearest(diagrams[0].points, how) if len(diagrams) == len(rows) == 1 else ""
-    return finding("fails", weights.CALIBRATION, f"{text}.{where}", anchor(results, rows[0]), rows)
+    weight = weight_of(rows, 0, margin_of(results, "calibration"))
+    return finding("fails", weight, f"{text}.{where}", anchor(results, rows[0]), rows)
 
 
 def _reliability_diagram(results: Results, row: Estimate) -> Reliability | None:
@@ -115,11 +127,13 @@ def overconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Findin
     """Say that probabilities are too extreme."""
     text = (f"{with_verb(results, rows, 'is', 'are')} overconfident: the probabilities are too close to 0 and 1. "
             f"Calibration slope {values_of(results, rows)}; ideal: 1.")
-    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+    weight = weight_of(rows, 1, margin_of(results, "slope"))
+    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
 
 
 def underconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that probabilities are squeezed together."""
     text = (f"{with_verb(results, rows, 'is', 'are')} underconfident: the probabilities are too close to the "
             f"prevalence. Calibration slope {values_of(results, rows)}; ideal: 1.")
-    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+    weight = weight_of(rows, 1, margin_of(results, "slope"))
+    yield finding("fails", weight, text, anchor(results, rows[0]), rows)

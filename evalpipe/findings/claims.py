@@ -55,13 +55,15 @@ class Claim:
     """That something is so of a row of the results; rows of which the same is said are named in one sentence.
 
     ``p_value`` is that of the test that it is not so; None of a fact, or of a verdict that results hold already.
-    ``otherwise`` is said of rows for which the claim is not borne out.
+    ``otherwise`` is said of rows for which the claim is not borne out. ``after`` is a claim of the same family that
+    says more, and more than nothing at all: if it is borne out, so is this one, and is not yielded.
     """
 
     row: Any
     say: Say
     p_value: float | None = None
     otherwise: Say | None = None
+    after: Claim | None = None
 
 
 def p_beyond(row: Limited, bound: float) -> float:
@@ -83,16 +85,25 @@ def decided(families: Mapping[str, Sequence[Claim]], level: float) -> Iterator[t
     """Yield each claim, and whether these data bear it out, such that all are true with probability ``level``.
 
     The families share the error, 1 - level, equally, and so do the tested claims of each family; what one does not
-    need goes to the others: Holm (1979), with weights. Claims without a p-value are borne out.
+    need goes to the others: Holm (1979), with weights. Claims without a p-value are borne out. One ``after`` another is
+    tested with what of the error that other one had in the end: of the two at most one can be false and not the other.
     """
-    tested = {name: [claim for claim in claims if claim.p_value is not None] for name, claims in families.items()}
+    tested = {name: [claim for claim in claims if claim.p_value is not None and claim.after is None]
+              for name, claims in families.items()}
     p_values = [claim.p_value or 0.0 for claims in tested.values() for claim in claims]
     weights = [1 / len(claims) for claims in tested.values() for _ in claims]
     adjusted = iter(holm(p_values, weights).tolist())
     borne_out = {id(claim): next(adjusted) <= 1 - level for claims in tested.values() for claim in claims}
+    weight_of = {id(claim): 1 / len(claims) for claims in tested.values() for claim in claims}
+    weight_left = sum(weight for key, weight in weight_of.items() if not borne_out[key])
+    followed = {id(claim.after) for claims in families.values() for claim in claims if claim.after is not None}
     for claims in families.values():
         for claim in claims:
-            yield claim, borne_out.get(id(claim), True)
+            if claim.after is None:
+                if borne_out.get(id(claim), True) or id(claim) not in followed:
+                    yield claim, borne_out.get(id(claim), True)
+            elif not borne_out[id(claim.after)]:
+                yield claim, (claim.p_value or 0.0) <= (1 - level) * weight_of[id(claim.after)] / weight_left
 
 
 def claims_of_plugins(results: Results) -> dict[str, list[Claim]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.wording import KEY_MEASURES, joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_apart, rule
+from evalpipe.findings.margins import against_margin, margin_between, margin_of, weight_of
 from evalpipe.findings.words import anchor, finding, measures, with_limits
 from evalpipe.results.document import GONE
 from evalpipe.words import numbers
@@ -97,10 +99,25 @@ def warned(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
 
 
 class Pair(NamedTuple):
-    """The estimates of one measure of one model on two datasets."""
+    """The estimates of one measure of one model on two datasets, and their difference with limits.
+
+    These are of independent samples, by the halves of both intervals that face each other: Newcombe (1998).
+    """
 
     first: Estimate
     other: Estimate
+    difference: float
+    lower: float
+    upper: float
+    level: float | None
+
+
+def _pair(first: Estimate, other: Estimate) -> Pair:
+    """Return two estimates with the limits of their difference; both have limits."""
+    (a, a_low, a_high), (b, b_low, b_high) = (
+        (row.value or 0.0, row.lower or 0.0, row.upper or 0.0) for row in (first, other))
+    below, above = math.sqrt((b - b_low)**2 + (a_high - a)**2), math.sqrt((b_high - b)**2 + (a - a_low)**2)
+    return Pair(first, other, b - a, b - a - below, b - a + above, other.level)
 
 
 @rule
@@ -124,7 +141,12 @@ def performance_drift(results: Results) -> Iterator[Claim]:
     for first in (row for row in rows if row.dataset == rows[0].dataset):
         for other in (row for row in rows if row.model == first.model and row.dataset != first.dataset):
             is_worse = ((other.value or 0) < (first.value or 0)) == (direction_of[metric] == "maximize")
-            yield Claim(Pair(first, other), worse_there if is_worse else better_there, p_apart(first, other))
+            margin = margin_between(results, "datasets", metric, first.value)
+            if is_worse:
+                yield from against_margin(_pair(first, other), 0, margin, worse_there,
+                                          stated=margin_of(results, "datasets"))
+            else:
+                yield Claim(_pair(first, other), better_there, p_apart(first, other))
 
 
 @rule
@@ -133,7 +155,7 @@ def prediction_drift(results: Results) -> Iterator[Claim]:
     rows = measures(results, "detection_prevalence")
     for first in (row for row in rows if row.dataset == rows[0].dataset):
         for other in (row for row in rows if row.model == first.model and row.dataset != first.dataset):
-            yield Claim(Pair(first, other), predicts_otherwise, p_apart(first, other))
+            yield Claim(_pair(first, other), predicts_otherwise, p_apart(first, other))
 
 
 def shares_drifted(results: Results, rows: Sequence[DatasetDifference]) -> Iterator[Finding]:
@@ -156,7 +178,7 @@ def means_drifted(_: Results, rows: Sequence[DatasetDifference]) -> Iterator[Fin
 
 def predicts_otherwise(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     """Say which models predict the event more or less often on another dataset."""
-    for first, other in rows:
+    for first, other, *_ in rows:
         often = "more" if (other.value or 0) > (first.value or 0) else "less"
         text = (f"{names_of(results).model(other.model)} predicts the event {often} often on {other.dataset} than on "
                 f"{first.dataset}: share of rows {with_limits(other)} against {with_limits(first)}.")
@@ -165,7 +187,9 @@ def predicts_otherwise(results: Results, rows: Sequence[Pair]) -> Iterator[Findi
 
 def worse_there(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
     """Say which models do worse on another dataset, and by what measure."""
-    yield from (_difference_finding(results, row, "does worse", "fails", weights.WORSE_THERE) for row in rows)
+    for row in rows:
+        margin = margin_between(results, "datasets", row.first.metric, row.first.value)
+        yield _difference_finding(results, row, "does worse", "fails", weight_of([row], 0, margin))
 
 
 def better_there(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
@@ -175,7 +199,7 @@ def better_there(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
 
 def _difference_finding(results: Results, row: Pair, verb: str, kind: FindingKind, weight: float) -> Finding:
     """Return the finding that a model ``verb``, such as "does worse", on the other dataset of a pair."""
-    names, (first, other) = names_of(results), row
+    names, (first, other, *_) = names_of(results), row
     text = (f"{names.model(other.model)} {verb} on {other.dataset} than on {first.dataset}: "
             f"{names.measure(other.metric, other.params, other.average)} {with_limits(other)} against "
             f"{with_limits(first)}.")

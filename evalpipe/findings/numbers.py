@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.margins import against_margin, margin_of, weight_of
 from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_model, of_models, values_of
 from evalpipe.results.curves.residuals import ResidualPredicted, Rootogram
 from evalpipe.words import numbers
@@ -17,25 +19,38 @@ if TYPE_CHECKING:
     from evalpipe.results.document import Finding
 
 
+USUAL_LEVEL = 0.95
+"""Of limits that are made from a test alone, and hold what it says at every level."""
+
+
 @rule
 def numbers_on_average(results: Results) -> Iterator[Claim]:
     """Whether predicted numbers are right on average."""
     for row in measures(results, "mean_error"):
-        yield Claim(row, too_low if (row.value or 0) > 0 else too_high, p_beyond(row, 0))
+        yield from against_margin(row, 0, _margin_of_mean(results, row), too_low if (row.value or 0) > 0 else too_high,
+                                  stated=margin_of(results, "mean"))
+
+
+def _margin_of_mean(results: Results, row: Estimate) -> float:
+    """Return the margin of a mean error, in the unit of the outcome."""
+    spread = next(dataset.outcome.get("sd", 0.0) for dataset in results.datasets if dataset.name == row.dataset)
+    return margin_of(results, "mean") * spread
 
 
 @rule
 def numbers_spread(results: Results) -> Iterator[Claim]:
     """Whether predicted numbers are too far apart or too close together, by the calibration line."""
     for row in measures(results, "linear_calibration_slope"):
-        yield Claim(row, too_far_apart if (row.value or 0) < 1 else too_close, p_beyond(row, 1))
+        yield from against_margin(row, 1, margin_of(results, "slope"), too_far_apart if (row.value or 0) < 1 else
+                                  too_close)
 
 
 @rule
 def dispersion(results: Results) -> Iterator[Claim]:
     """Whether counts vary more, or less, than a Poisson distribution with the predicted means."""
     for row in measures(results, "pearson_dispersion"):
-        yield Claim(row, overdispersed if (row.value or 0) > 1 else underdispersed, p_beyond(row, 1))
+        yield from against_margin(row, 1, margin_of(results, "dispersion"), overdispersed if (row.value or 0) > 1 else
+                                  underdispersed)
 
 
 @rule
@@ -44,8 +59,30 @@ def zeros(results: Results) -> Iterator[Claim]:
     for curve in results.curves:
         if isinstance(curve, Rootogram) and curve.slice is None and curve.points.count[:1] == [0]:
             observed, expected = _observed_and_expected_zeros(curve)
-            if curve.notes.zeros_p_value is not None:
-                yield Claim(curve, excess_zeros if observed > expected else lacking_zeros, curve.notes.zeros_p_value)
+            if curve.notes.zeros_statistic and curve.notes.zeros_p_value is not None and expected:
+                yield from against_margin(_zeros_with_limits(curve, observed / expected), 1, margin_of(
+                    results, "zeros"), excess_zeros if observed > expected else lacking_zeros,
+                    p_value=curve.notes.zeros_p_value)
+
+
+class Zeros(NamedTuple):
+    """The zeros counted over the zeros expected, with limits from the test that this is 1."""
+
+    curve: Rootogram
+    value: float
+    lower: float
+    upper: float
+    level: float = USUAL_LEVEL
+
+    @property
+    def dataset(self) -> str:
+        """The dataset of the counts."""
+        return self.curve.dataset
+
+
+def _zeros_with_limits(curve: Rootogram, value: float) -> Zeros:
+    half = abs((value - 1) / (curve.notes.zeros_statistic or 1.0)) * NormalDist().inv_cdf((1 + USUAL_LEVEL) / 2)
+    return Zeros(curve, value, value - half, value + half)
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -61,28 +98,32 @@ def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 def _off_on_average(results: Results, rows: Sequence[Estimate], how: str) -> Iterator[Finding]:
     text = (f"The predictions of {of_models(results, rows)} are {how} on average. Mean error (outcome minus "
             f"prediction) {values_of(results, rows)}.")
-    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+    weight = weight_of(rows, 0, _margin_of_mean(results, rows[0]))
+    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
 
 
 def too_far_apart(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that large predictions are too large and small ones too small."""
     text = (f"The predictions of {of_models(results, rows)} are too far apart: large ones are too large, small ones "
             f"too small. Slope of outcome on prediction {values_of(results, rows)}; ideal: 1.")
-    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+    weight = weight_of(rows, 1, margin_of(results, "slope"))
+    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
 
 
 def too_close(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that large predictions are too small and small ones too large."""
     text = (f"The predictions of {of_models(results, rows)} are too close together: large ones are too small, small "
             f"ones too large. Slope of outcome on prediction {values_of(results, rows)}; ideal: 1.")
-    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+    weight = weight_of(rows, 1, margin_of(results, "slope"))
+    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
 
 
 def overdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that counts vary more than Poisson counts."""
     text = (f"Counts are overdispersed around the predictions of {of_models(results, rows)}: dispersion "
             f"{values_of(results, rows)}; a Poisson distribution has 1. Intervals that assume it would be too narrow.")
-    yield finding("fails", weights.DISTRIBUTION, text, anchor(results, rows[0]), rows)
+    weight = weight_of(rows, 1, margin_of(results, "dispersion"))
+    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
 
 
 def underdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -97,16 +138,16 @@ def _observed_and_expected_zeros(curve: Rootogram) -> tuple[float, float]:
     return curve.points.observed[0] or 0.0, curve.points.expected[0] or 0.0
 
 
-def excess_zeros(results: Results, rows: Sequence[Rootogram]) -> Iterator[Finding]:
+def excess_zeros(results: Results, rows: Sequence[Zeros]) -> Iterator[Finding]:
     """Say of each model how many more zeros there are than it expects."""
-    for curve in rows:
-        yield _zeros_finding(results, curve, "More")
+    for row in rows:
+        yield _zeros_finding(results, row.curve, "More")
 
 
-def lacking_zeros(results: Results, rows: Sequence[Rootogram]) -> Iterator[Finding]:
+def lacking_zeros(results: Results, rows: Sequence[Zeros]) -> Iterator[Finding]:
     """Say of each model how many fewer zeros there are than it expects."""
-    for curve in rows:
-        yield _zeros_finding(results, curve, "Fewer")
+    for row in rows:
+        yield _zeros_finding(results, row.curve, "Fewer")
 
 
 def _zeros_finding(results: Results, curve: Rootogram, how: str) -> Finding:

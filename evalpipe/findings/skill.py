@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.margins import against_margin, margin_of, within
 from evalpipe.findings.words import anchor, finding, measures, of_models, values_of, verb_form, with_verb
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.findings.claims import Say
     from evalpipe.results import Confusion, Estimate, Results
     from evalpipe.results.document import Finding
 
@@ -44,7 +46,7 @@ def better_than_trivial(results: Results) -> Iterator[Claim]:
     for metric in SKILL:
         for row in measures(results, metric, {"baseline": "evaluation"} if metric == "r2" else None):
             if metric != "r2" or results.task == "regression":
-                yield Claim(row, better if (row.value or 0) > 0 else worse, p_beyond(row, 0), undecided)
+                yield from _of_skill(row, 0, margin_of(results, "skill"), (better, worse, no_better, undecided))
 
 
 @rule
@@ -52,7 +54,18 @@ def better_than_persistence(results: Results) -> Iterator[Claim]:
     """Whether predicted numbers are better than the mean of the reference data."""
     for row in measures(results, "r2", {"baseline": "training"}):
         if (row.value or 0) < 0:
-            yield Claim(row, worse_than_persistence, p_beyond(row, 0))
+            yield from against_margin(row, 0, margin_of(results, "skill"), worse_than_persistence)
+
+
+def _of_skill(row: Estimate, none: float, margin: float, says: tuple[Say, Say, Say, Say]) -> Iterator[Claim]:
+    """Yield the claims that a row is better than ``none``, or worse beyond the margin, as good, or neither is known."""
+    better_say, worse_say, same, unclear = says
+    if (row.value or 0) <= none:
+        yield from against_margin(row, none, margin, worse_say, same, unclear)
+    elif within(row, none, margin):
+        yield Claim(row, same)
+    else:
+        yield Claim(row, better_say, p_beyond(row, none), unclear)
 
 
 def worse(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -60,6 +73,13 @@ def worse(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     text = (f"{with_verb(results, rows, 'does', 'do')} worse than predicting "
             f"{_rule_text(results, rows)}: {_skill_values(results, rows)}, below 0.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+
+
+def no_better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that a rule that sees no features does as well."""
+    text = (f"{with_verb(results, rows, 'is', 'are')} about as good as predicting {_rule_text(results, rows)}, and no "
+            f"better: {_skill_values(results, rows)}.")
+    yield finding("equivalent", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -119,7 +139,7 @@ def levels_never_predicted(results: Results) -> Iterator[Claim]:
 def ranking(results: Results) -> Iterator[Claim]:
     """Whether the scores rank events above non-events."""
     for row in measures(results, "roc_auc") if results.task == "binary" else ():
-        yield Claim(row, wrong_way if (row.value or 0) < CHANCE else ranks, p_beyond(row, CHANCE), no_order)
+        yield from _of_skill(row, CHANCE, margin_of(results, "ranking"), (ranks, wrong_way, as_chance, no_order))
 
 
 @rule
@@ -154,7 +174,8 @@ def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Fin
         listed = joined([f"'{level}' ({numbers.count(count)} {'row' if count == 1 else 'rows'})"
                          for level, count in key[1]])
         text = f"{of_models(results, tables)} never {verb_form(tables, 'predicts', 'predict')} {listed}."
-        yield finding("fails", weights.LEVEL_NEVER_PREDICTED, text, anchor(results, tables[0]))
+        share = sum(count for _, count in key[1]) / sum(map(sum, tables[0].counts))
+        yield finding("fails", weights.by_harm(share, weights.WHOLLY), text, anchor(results, tables[0]))
 
 
 def wrong_way(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -162,6 +183,13 @@ def wrong_way(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     text = (f"{with_verb(results, rows, 'ranks', 'rank')} in the wrong direction: non-events "
             f"have higher scores than events. ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+
+
+def as_chance(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
+    """Say that scores rank events as chance does."""
+    text = (f"{with_verb(results, rows, 'ranks', 'rank')} events about as chance does: ROC AUC "
+            f"{values_of(results, rows)}; chance gives {CHANCE}.")
+    yield finding("equivalent", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def no_order(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:

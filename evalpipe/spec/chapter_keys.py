@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.equivocal.spec import EquivocalKeys, EquivocalModelKeys
     from evalpipe.chapters.folds.spec import FoldsKeys
     from evalpipe.chapters.gates.spec import GatesKeys
+    from evalpipe.chapters.margins.spec import MarginsKeys
     from evalpipe.chapters.optimism.spec import OptimismModelKeys
     from evalpipe.chapters.prevalence.spec import PrevalenceKeys
     from evalpipe.chapters.recalibrate.spec import RecalibrateKeys
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
     class ChapterKeys(
         StandardsKeys, StatementKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
-        CalibrationKeys, RecalibrateKeys, CompareKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, CandidatesKeys,
-        SlicesKeys, StepsKeys, GatesKeys, TrendKeys,
+        CalibrationKeys, RecalibrateKeys, CompareKeys, MarginsKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys,
+        CandidatesKeys, SlicesKeys, StepsKeys, GatesKeys, TrendKeys,
     ):
         """The keys of a spec that chapters declare."""
 

@@ -236,3 +236,68 @@ def a_standard_that_is_answered() -> Planted:
     standard = {"profile": "model_cards_2019", "require": 0.5}
     return binary(events(31), ("passes", "standards", ("items answered", "required 50%")), metrics=["brier"],
                   standards=standard, card=dict.fromkeys(FIELDS, "Stated."))
+
+
+# Of sizes that do not matter
+
+@fault
+def a_level_that_is_off_by_too_little() -> Planted:
+    return binary(logits(lambda x: x - 0.8), ("note", "dataset-1", ("too low on average", "but too small to matter")),
+                  metrics=["brier"], margins={"calibration": 2.0})
+
+
+@fault
+def a_level_that_is_right_within_the_margin() -> Planted:
+    return binary(events(8), ("equivalent", "dataset-1", ("agree with the outcomes, within 0.5 in log odds",)),
+                  metrics=["brier"], margins={"calibration": 0.5})
+
+
+def without_use() -> pl.DataFrame:
+    """Return rows whose probabilities are those of other rows, near the prevalence."""
+    frame = events(51, spread=0.3)
+    return frame.with_columns(p=expit(rows_of(51).permutation(frame["x"].to_numpy()) + 0.03))
+
+
+@fault
+def no_better_than_no_features_within_the_margin() -> Planted:
+    return binary(without_use(), ("equivalent", "dataset-1", ("about as good as predicting", "and no better")),
+                  metrics=["brier"], margins={"skill": 0.3})
+
+
+@fault
+def ranked_as_by_chance_within_the_margin() -> Planted:
+    return binary(without_use(), ("equivalent", "dataset-1", ("ranks events about as chance does",)),
+                  metrics=["brier"], margins={"ranking": 0.2})
+
+
+@fault
+def a_challenger_that_is_as_good() -> Planted:
+    return binary(ranked(0.05), ("equivalent", "comparison-1", ("old is about as good as new", "Brier score")),
+                  metrics=["brier"], models=BOTH, compare={"baseline": "new"}, margins={"models": 0.2})
+
+
+@fault
+def a_challenger_that_is_worse_by_too_little() -> Planted:
+    return binary(ranked(2.0), ("note", "comparison-1", ("old is worse than new", "perhaps too little to matter")),
+                  metrics=["brier"], models=BOTH, compare={"baseline": "new"}, margins={"models": 2.0})
+
+
+@fault
+def worse_on_later_rows_by_too_little() -> Planted:
+    later = events(39)
+    noisy = later.with_columns(p=expit(later["x"].to_numpy() + rows_of(10).normal(0, 1.8, N)))
+    return binary({"early": events(38), "late": noisy},
+                  ("note", "comparison-1", ("does worse than on early", "perhaps too little to matter")),
+                  metrics=["brier"], compare={"baseline_dataset": "early"}, margins={"datasets": 2.0})
+
+
+@fault
+def a_recalibration_at_a_price() -> Planted:
+    def shifted(seed: int) -> pl.DataFrame:
+        frame = events(seed, 1500, level=-1.6)
+        return frame.with_columns(p=expit(0.6 * frame["x"].to_numpy() + 1.6))
+
+    return binary({"d": shifted(3), "calibration": shifted(4)}, ("note", "recalibration-1", (
+        "Recalibration by platt makes p better: Brier score −0.157", "The price: Sensitivity 0.399 instead of 0.953.")),
+        metrics=["brier", "sensitivity", "specificity"], threshold=0.5,
+        recalibrate={"fit_on": "calibration", "methods": ["platt"]})

@@ -48,3 +48,22 @@ def test_claims_share_the_error_by_families(
     p_values: dict[str, list[float | None]], expected: dict[str, list[bool]]
 ) -> None:
     assert borne_out(p_values) == expected
+
+
+def pair(beyond: float, none: float, family: str = "a") -> list[Claim]:
+    first = Claim((family, "beyond"), say, beyond)
+    return [first, Claim((family, "note"), say, none, after=first)]
+
+
+@pytest.mark.parametrize(("families", "expected"), [
+    ({"a": pair(0.049, 0.0)}, [("a", "beyond", True)]),
+    ({"a": pair(0.051, 0.049)}, [("a", "note", True)]),
+    ({"a": pair(0.051, 0.051)}, [("a", "note", False)]),
+    # each has half of the error until the other is decided beyond its margin
+    ({"a": pair(0.9, 0.024), "b": pair(0.9, 0.026, "b")}, [("a", "note", True), ("b", "note", False)]),
+    ({"a": pair(0.024, 0.0), "b": pair(0.9, 0.049, "b")}, [("a", "beyond", True), ("b", "note", True)]),
+])
+def test_a_claim_after_another_has_what_of_the_error_that_one_had(
+    families: dict[str, list[Claim]], expected: list[tuple[str, str, bool]]
+) -> None:
+    assert [(*claim.row, so) for claim, so in decided(families, LEVEL)] == expected

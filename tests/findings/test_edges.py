@@ -11,6 +11,7 @@ import pytest
 
 import evalpipe
 from evalpipe.findings import rules
+from evalpipe.findings.margins import DEFAULTS
 from evalpipe.results import Results, Warned
 from findings.faults import FAULTS
 from findings.planted import BINARY, COST, LEVELS, NUMBERS, Spec, amounts, counts, events, levels, spec_of
@@ -40,6 +41,14 @@ def replaced(results: Results, metric: str, **numbers: Any) -> Results:
         for table in ("rows", "diagnostics")})
 
 
+NO_MARGIN = EDGE / 1000
+
+
+def with_margins(results: Results, size: float) -> Results:
+    """Return results whose spec has this margin for every kind of effect."""
+    return results.model_copy(update={"spec": results.spec | {"margins": dict.fromkeys(DEFAULTS, size)}})
+
+
 OF_MEASURES = [
     ("probabilities_on_average", "binary", "calibration_in_the_large", 0.0, "too low", "too high", "agree with"),
     ("probabilities_spread", "binary", "calibration_slope", 1.0, "underconfident", "overconfident", None),
@@ -66,7 +75,7 @@ def test_a_measure_decides_where_its_interval_leaves_the_bound_out(
         value, near, far = (bound + side * reach for reach in (0.1 + gap, gap, 0.2 + gap))
         numbers = {"value": value, "lower": min(near, far), "upper": max(near, far), "level": 0.95, "status": "ok"}
         with monkeypatch.context() as patch:
-            return only(replaced(runs[task], metric, **numbers), rule, patch)
+            return only(with_margins(replaced(runs[task], metric, **numbers), NO_MARGIN), rule, patch)
 
     (kind, text), = said(EDGE)
     assert (above if side > 0 else below) in text
@@ -74,6 +83,31 @@ def test_a_measure_decides_where_its_interval_leaves_the_bound_out(
     for gap in (-EDGE, -0.09):
         assert [kind for kind, _ in said(gap)] == (["undecided"] if otherwise else [])
         assert all(otherwise in text for _, text in said(gap) if otherwise)
+
+
+SAME = {"calibration_in_the_large": "agree with the outcomes, within 0.05 in log odds", "roc_auc": "as chance does",
+        "brier_skill": "and no better", "r2": "and no better", "d2_poisson": "and no better"}
+
+
+@pytest.mark.parametrize(("rule", "task", "metric", "none"), [
+    row[:4] for row in OF_MEASURES if row[2] not in ("mean_error", "cost_saved", "pearson_dispersion")])
+def test_an_effect_fails_beyond_its_margin_is_a_note_across_it_and_nothing_within_it(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch, rule: str, task: str, metric: str, none: float,
+) -> None:
+    def said(nearest: float, furthest: float) -> list[tuple[str, str]]:
+        value = none - (nearest + furthest) / 2  # the worse side of a skill
+        numbers = {"value": value, "lower": none - furthest, "upper": none - nearest, "level": 0.95, "status": "ok"}
+        with monkeypatch.context() as patch:
+            return only(with_margins(replaced(runs[task], metric, **numbers), 0.05), rule, patch)
+
+    (kind, text), = said(0.05 + EDGE, 0.2)
+    assert (kind, "too small to matter" in text) == ("fails", False)
+    for nearest in (0.05 - EDGE, EDGE):
+        (kind, text), = said(nearest, 0.2)
+        assert (kind, "perhaps too small to matter (margin 0.05" in text) == ("note", True)
+    assert [(kind, SAME[metric] in text) for kind, text in said(-0.04, 0.04 + EDGE)] == (
+        [("equivalent", True)] if metric in SAME else [])
+    assert [kind for kind, _ in said(-0.04, 0.06)] == (["undecided"] if metric in SAME else [])
 
 
 @pytest.mark.parametrize(("rule", "task", "metric", "_bound", "_above", "_below", "_otherwise"), OF_MEASURES)
@@ -271,3 +305,13 @@ def test_rows_left_out_are_counted(
 
 def test_every_rule_says_what_it_checks() -> None:
     assert all(rule.checks.endswith(".") and rule.checks[:1].isupper() for rule in rules())
+
+
+def test_what_is_decided_of_the_same_numbers_twice_stands_once_among_the_first() -> None:
+    planted = FAULTS["overconfident"]()
+    spec = planted.spec | {"metrics": ["calibration_slope"]}
+    gated = spec | {"gates": [{"metric": "calibration_slope", "min": 0.9}]}
+    alone, after_gate = (next(
+        finding.weight for finding in evalpipe.run(keys, frames=planted.frames).findings
+        if finding.code == "probabilities-spread") for keys in (spec, gated))
+    assert after_gate == pytest.approx(alone / 2, abs=0.06)

@@ -16,6 +16,7 @@ from evalpipe.chapters.compare.card_pairs import is_pair
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.margins import margin_between, within
 from evalpipe.findings.words import by_dataset, difference_of, finding, grouped, of_model
 from evalpipe.words import numbers
 
@@ -323,6 +324,9 @@ def _discordant_rows(names: Names, comparison: Comparison) -> str:
 UNCORRECTED = ", but not certain once all differences of the table are allowed for"
 """What keeps a difference undecided whose interval excludes zero."""
 
+LITTLE = ", perhaps too little to matter"
+"""What makes a note of a difference whose interval reaches into the margin."""
+
 MOST_MEASURES = 3
 """The most measures that a sentence on two models gives."""
 
@@ -347,13 +351,17 @@ class PairFinding:
             other = first.baseline_dataset or names.model(first.baseline)
             differences = _first_measures(
                 [f"{names.measure(row.metric, row.params, row.average)} {difference_of(row)}" for row in pair])
-            text = f"{of_model(results, first)} {self.verb} {other}: difference in {differences}{self.doubt}."
+            has_margin = any(row.margin is not None for row in pair)  # of which the difference itself says it
+            doubt = "" if self.doubt == LITTLE and has_margin else self.doubt
+            text = f"{of_model(results, first)} {self.verb} {other}: difference in {differences}{doubt}."
             yield finding(self.kind, self.weight, text, _section_anchor(results, pair), pair)
 
 
 BETWEEN_MODELS = {
     "better": PairFinding("passes", weights.MODEL_BETTER, "is better than"),
     "worse": PairFinding("fails", weights.MODEL_WORSE, "is worse than"),
+    "little_worse": PairFinding("note", weights.MODELS_OPEN, "is worse than", LITTLE),
+    "within": PairFinding("equivalent", weights.MODELS_SAME, "is about as good as"),
     "equivalent": PairFinding("equivalent", weights.MODELS_SAME, "is equivalent, within the margin, to"),
     "undecided": PairFinding("undecided", weights.MODELS_OPEN, "is shown neither better nor worse than"),
     "perhaps_worse": PairFinding("undecided", weights.MODEL_PERHAPS_WORSE, "may be worse than", UNCORRECTED),
@@ -364,6 +372,7 @@ BETWEEN_MODELS = {
 BETWEEN_DATASETS = {
     "better": PairFinding("note", weights.CHECKED, "does better than on"),
     "worse": PairFinding("fails", weights.WORSE_THERE, "does worse than on"),
+    "little_worse": PairFinding("note", weights.MODELS_OPEN, "does worse than on", LITTLE),
     "perhaps_worse": PairFinding("undecided", weights.MODEL_PERHAPS_WORSE, "may do worse than on", UNCORRECTED),
 }
 """What is said of a model on a dataset and on an earlier one."""
@@ -397,9 +406,23 @@ def _verdict_or_leaning(results: Results, row: Comparison) -> str:
     Then the correction for the number of differences alone leaves it undecided.
     """
     direction = next((metric.direction for metric in results.metrics if metric.name == row.metric), "none")
+    if row.verdict in ("worse", "undecided") and row.difference is not None:
+        kind = "models" if row.baseline_dataset is None else "datasets"
+        margin = row.margin or margin_between(results, kind, row.metric, _value_of_baseline(results, row))
+        if row.verdict == "worse" and row.lower is not None and row.upper is not None and (
+                min(abs(row.lower), abs(row.upper)) <= margin):
+            return "little_worse"
+        if direction != "none" and row.margin is None and within(row, 0, margin):
+            return "within"
     if row.verdict != "undecided" or direction == "none" or not row.excludes_zero:
         return row.verdict
     return "perhaps_better" if ((row.difference or 0.0) > 0) == (direction == "maximize") else "perhaps_worse"
+
+
+def _value_of_baseline(results: Results, row: Comparison) -> float | None:
+    """Return the value that a difference is from; None where it is not among the estimates."""
+    value = next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
+    return None if value is None else value - (row.difference or 0.0)
 
 
 def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:

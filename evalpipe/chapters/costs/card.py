@@ -16,6 +16,7 @@ from evalpipe.card.tables import labels, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.margins import against_margin, margin_of
 from evalpipe.findings.words import by_dataset, finding, measures, values_of, with_verb
 from evalpipe.words import numbers
 
@@ -251,7 +252,13 @@ def _largest_profit_text(rows: list[Profit]) -> str:
 def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
     """Whether predictions cost less than always predicting the cheapest level, on the same rows."""
     for row in measures(results, "cost_saved"):
-        yield Claim(row, cheaper if (row.value or 0) > 0 else dearer, p_beyond(row, 0), undecided)
+        cheapest = next((cost.cost for cost in results.cost_references
+                         if cost.cheapest and cost.dataset == row.dataset), 0.0)
+        if (row.value or 0) > 0:
+            yield Claim(row, cheaper, p_beyond(row, 0), undecided)
+        else:
+            yield from against_margin(row, 0, margin_of(results, "skill") * (cheapest or 0.0), dearer, undecided,
+                                      undecided)
 
 
 @rule

@@ -10,6 +10,7 @@ from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.compare.card import is_recalibrated
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.margins import margin_between
 from evalpipe.findings.words import anchor, difference_of, finding, grouped, of_model
 from evalpipe.words import numbers
 
@@ -228,10 +229,12 @@ def recalibration_judged(results: Results) -> Iterator[Claim]:
 
 
 def helps(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Yield findings on methods by which recalibration makes a model better, and by how much at most."""
+    """Yield findings on methods by which recalibration makes a model better, by how much at most, and at what price."""
     for group in _by_model(rows):
-        text = _change_sentence(results, group, "makes {} better")
-        yield finding("passes", weights.RECALIBRATION_HELPS, text, anchor(results, group[0], SECTION), group)
+        price = _price_sentence(results, group)
+        text = f"{_change_sentence(results, group, 'makes {} better')}{price}"
+        yield finding("note" if price else "passes", weights.RECALIBRATION_HELPS, text,
+                      anchor(results, group[0], SECTION), group)
 
 
 def harms(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
@@ -260,6 +263,36 @@ def _change_sentence(results: Results, rows: Sequence[Comparison], verb: str) ->
     by_most = f"by {most.variant}, " if len(rows) > 1 else ""
     changed = verb.format(of_model(results, _as_original(rows)))
     return f"Recalibration by {_joined_methods(rows)} {changed}: {measure} {by_most}{difference_of(most)}."
+
+
+def _price_sentence(results: Results, rows: Sequence[Comparison]) -> str:
+    """Return " The price: specificity 0.00 instead of 0.59."; empty where no measure is worse beyond the margin.
+
+    Of several measures and methods it is the one that is worse by the most margins.
+    """
+    methods = {(row.dataset, row.model, row.variant) for row in rows}
+    worse: list[tuple[float, Comparison, float]] = []
+    for row in results.comparisons:
+        before = _value(results, row, row.baseline_variant)
+        if (row.dataset, row.model, row.variant) in methods and row.verdict == "worse" and is_recalibrated(row) and (
+                row.slice is None and row.class_ is None and "prevalence" not in row.params and before is not None
+                and row.lower is not None and row.upper is not None):
+            margin = row.margin or margin_between(results, "models", row.metric, before)
+            if min(abs(row.lower), abs(row.upper)) > margin:
+                worse.append((abs(row.difference or 0.0) / (margin or 1.0), row, before))
+    if not worse:
+        return ""
+    _, row, before = max(worse, key=lambda entry: entry[0])
+    method = f" by {row.variant}" if len(rows) > 1 else ""
+    measure = names_of(results).measure(row.metric, row.params, row.average)
+    return (f" The price: {measure}{method} {numbers.number(before + (row.difference or 0.0))} instead of "
+            f"{numbers.number(before)}.")
+
+
+def _value(results: Results, row: Comparison, variant: str) -> float | None:
+    """Return the value of the measure of a difference for a variant of its model; None where there is none."""
+    about = row.model_copy(update={"variant": variant}).about
+    return next((estimate.value for estimate in results.rows if estimate.about == about), None)
 
 
 def _as_original(rows: Sequence[Comparison]) -> Comparison:

@@ -15,7 +15,8 @@ from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.figures import sliced
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, p_beyond, rule
-from evalpipe.findings.words import counted_rate, difference_of, finding, of_model, of_models, verb_form
+from evalpipe.findings.margins import AsNote, against_margin, margin_between, margin_of
+from evalpipe.findings.words import counted_rate, difference_of, finding, of_model, of_models, rows_of, verb_form
 from evalpipe.findings.words import with_limits as value_with_limits
 from evalpipe.words import numbers
 
@@ -48,7 +49,7 @@ WORST = Procedure(
     "worse than they are, so p-values are multiplied by the number of groups searched, and limits of the difference "
     "hold for all of these at once (Bonferroni). The corrected difference is the mean of the true differences that may "
     "lie behind the one found, as estimated from all groups searched; a limit keeps it from correcting a lone bad "
-    "group away. The limits beside a value are those of a group that was not chosen.",
+    "group away. A value in the table is that of all rows plus the corrected difference, with its limits.",
     "Jiang, W. (2020). On general maximum likelihood empirical Bayes estimation of heteroscedastic IID normal means. "
     "Electronic Journal of Statistics 14(1), 2272–2297.",
 )
@@ -226,8 +227,8 @@ def disparities(results: Results, dataset: str) -> Iterator[Block]:
 
 
 AS_FOUND = (
-    "Values and differences are as found, and so too bad on average: the groups were chosen for them. Corrected "
-    "differences, and their limits, allow for the search.")
+    "Groups were chosen for being bad, so numbers as found are too bad on average. Values, corrected differences and "
+    "their limits allow for the search.")
 
 
 def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
@@ -243,11 +244,11 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
     columns = (
         Column("Rank", "num"), Column("Slice"), Column("n", "num"),
         Column("Events", "num", shown=results.event is not None), Column("Value", "num"), Column("All rows", "num"),
-        Column("Difference", "num"), Column("Corrected difference", "num"), Column("Adjusted p", "num", "whole"))
+        Column("Difference found", "num"), Column("Corrected difference", "num"), Column("Adjusted p", "num", "whole"))
     for (model, measure), rows_of_search in searches.items():
         rows = []
         for row in sorted(rows_of_search, key=lambda row: row.rank):
-            value = ranged(row.value, row.lower, row.upper, None if row.status == "ok" else status_of(row))
+            value = ranged(*corrected_value(row), None if row.status == "ok" else status_of(row))
             digits = len(value.value.partition(".")[2])
             rows.append(Row((
                 str(row.rank), wording.slice_name(row.slice), numbers.count(row.n),
@@ -290,14 +291,22 @@ def groups_against_others(results: Results) -> Iterator[Claim]:
             continue  # what a search came upon is said of that
         worse_side = {"maximize": -1, "minimize": 1}.get(better.get(row.metric, "none"), 0)
         is_worse = row.difference is not None and row.difference * worse_side > 0
-        if is_worse and row.p_value is not None and row.status == "ok":
-            yield Claim(row, group_worse, row.p_value)
+        if is_worse and row.p_value is not None and row.status == "ok" and row.lower is not None:
+            margin = margin_between(results, "groups", row.metric, _reference_value(results, row))
+            yield from against_margin(row, 0, margin, group_worse, p_value=row.p_value,
+                                      stated=margin_of(results, "groups"))
 
 
 @rule
 def groups_searched(results: Results) -> Iterator[Claim]:
     """Whether the search for the worst groups found one that is worse than chance explains."""
-    yield from (Claim(row, group_found, row.p_adjusted) for row in results.worst_slices if row.p_adjusted is not None)
+    for row in results.worst_slices:
+        if row.p_adjusted is not None and row.difference_lower is not None and row.difference_upper is not None:
+            margin = margin_between(results, "groups", row.metric, row.overall)
+            least = min(abs(row.difference_lower), abs(row.difference_upper))  # limits for all groups searched
+            is_large = row.difference_lower * row.difference_upper > 0 and least > margin
+            as_note = AsNote(group_found, margin_of(results, "groups"))
+            yield Claim(row, group_found if is_large else as_note, row.p_adjusted)
 
 
 @rule
@@ -350,12 +359,26 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
             value_text = "" if value is None else f"{numbers.number(value)}, "
             text = (f"{measure} of {of_model(results, worst)} is worse for {names.slice(worst.slice)} than for "
                     f"{reference}: {value_text}difference {difference_of(worst)}.{others}")
-        yield finding("fails", weights.GROUP_WORSE, text, "slices", by_measure[metric])
+        margin = margin_between(results, "groups", metric, _reference_value(results, worst))
+        weight = weights.by_harm(_share_of_rows(results, worst.dataset, rows_of(results, worst)), abs(
+            worst.difference or 0.0) / (margin or 1.0))
+        yield finding("fails", weight, text, "slices", by_measure[metric])
 
 
 def _value_in_group(results: Results, row: SliceDifference) -> float | None:
     """Return the value of the measure of a difference in the slice itself; None without an estimate."""
     return next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
+
+
+def _reference_value(results: Results, row: SliceDifference) -> float:
+    """Return the value of the measure of a difference in its reference."""
+    return (_value_in_group(results, row) or 0.0) - (row.difference or 0.0)
+
+
+def _share_of_rows(results: Results, dataset: str, n: int) -> float:
+    """Return which share of the rows of a dataset ``n`` are."""
+    total = next(summary.n for summary in results.datasets if summary.name == dataset)
+    return n / total if total else 0.0
 
 
 def _certain_shortfall(results: Results, row: SliceDifference) -> float:
@@ -365,7 +388,7 @@ def _certain_shortfall(results: Results, row: SliceDifference) -> float:
     """
     if row.lower is None or row.upper is None:
         return 0.0
-    reference_value = abs((_value_in_group(results, row) or 0.0) - (row.difference or 0.0))
+    reference_value = abs(_reference_value(results, row))
     return min(abs(row.lower), abs(row.upper)) / reference_value if reference_value else 0.0
 
 
@@ -385,29 +408,34 @@ def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Findin
             worst_rows.setdefault((row.dataset, row.model), row)
     for group in dict.fromkeys((row.dataset, row.metric, str(row.slice)) for row in worst_rows.values()):
         alike = [row for row in worst_rows.values() if (row.dataset, row.metric, str(row.slice)) == group]
-        worst, values = alike[0], [f"{numbers.number(row.value)}, against {numbers.number(row.overall)} for all rows"
+        worst, values = alike[0], [f"{_value_text(row)}, against {numbers.number(row.overall)} for all rows"
                                   for row in alike]
         if len(alike) > 1:
             values = [f"{value} ({of_model(results, row)})" for value, row in zip(values, alike, strict=True)]
         verb = verb_form(alike, "does", "do")
-        corrected_text = _corrected_differences(results, alike)
-        corrected = f"allowing for that, the difference is {corrected_text}" if corrected_text else (
+        corrected = "the numbers allow for that" if worst.difference_corrected is not None else (
             "p-values are corrected for that")
         text = (f"{of_models(results, alike)} {verb} worst for {names.slice(worst.slice)}: "
                 f"{names.measure(worst.metric, worst.params, worst.average)} {'; '.join(values)}. Worst of "
                 f"{numbers.count(worst.searched)} groups searched; {corrected}.")
-        yield finding("fails", weights.GROUP_WORSE, text, "slices", alike)
+        margin = margin_between(results, "groups", worst.metric, worst.overall)
+        weight = weights.by_harm(_share_of_rows(results, worst.dataset, worst.n), abs(
+            worst.difference_corrected or worst.difference) / (margin or 1.0))
+        yield finding("fails", weight, text, "slices", alike)
 
 
-def _corrected_differences(results: Results, rows: Sequence[WorstSlice]) -> str:
-    """Return the text of the differences of groups chosen as the worst, with limits that allow for the search."""
-    differences_text = []
-    for row in rows:
-        value, lower, upper = row.difference_corrected, row.difference_lower, row.difference_upper
-        if value is not None and lower is not None and upper is not None:
-            text, interval = numbers.interval(value, lower, upper)
-            differences_text.append(f"{text} ({interval}{'' if len(rows) == 1 else f'; {of_model(results, row)}'})")
-    return ", ".join(differences_text)
+def _value_text(row: WorstSlice) -> str:
+    """Return the value of a group chosen as the worst, with limits that allow for the search where there are any."""
+    value, lower, upper = corrected_value(row)
+    return numbers.number(row.value) if row.difference_corrected is None else numbers.with_limits(value, lower, upper)
+
+
+def corrected_value(row: WorstSlice) -> tuple[float, float | None, float | None]:
+    """Return the value of a group chosen as the worst, and limits, that allow for the search; without, as found."""
+    value, lower, upper = row.difference_corrected, row.difference_lower, row.difference_upper
+    if value is None or lower is None or upper is None:
+        return row.value, row.lower, row.upper
+    return row.overall + value, row.overall + lower, row.overall + upper
 
 
 def too_small(_: Results, rows: Sequence[int]) -> Iterator[Finding]:

@@ -56,14 +56,14 @@ def test_a_harm_within_which_the_margin_lies_is_worse(compared: Results) -> None
     assert row.p_adjusted == pytest.approx((row.p_value or 0.0) * (2 - adjusted.index(row.p_value or 0.0)), rel=1e-9)
     (kind, text), *_ = told(planted(results, {"brier": {}}))
     limits = f"+{row.difference:.3f} (+{row.lower:.3f} to +{row.upper:.3f}; perhaps within the margin of {margin})"
-    assert (kind, text) == ("fails", f"q is worse than p: difference in Brier score {limits}.")
-    assert any(found.kind == "fails" and f"Brier score {limits}" in found.text for found in results.findings)
+    assert (kind, text) == ("note", f"q is worse than p: difference in Brier score {limits}.")
+    assert any(found.kind == "note" and f"Brier score {limits}" in found.text for found in results.findings)
     written = [line[-1] for line in lines(tables(sections(results))[0])]
     assert written[1] == "▼ worse perhaps within the margin"
 
 
 @pytest.mark.parametrize(("change", "kind", "text"), [
-    ({}, "fails",
+    ({}, "note",
      "q is worse than p: difference in ROC AUC −0.07 (−0.11 to −0.02; perhaps within the margin of 0.1)."),
     ({"margin": 0.01, "margin_verdict": "beyond"}, "fails",
      "q is worse than p: difference in ROC AUC −0.07 (−0.11 to −0.02)."),
@@ -83,7 +83,7 @@ def test_each_verdict_has_its_sentence(compared: Results, change: dict[str, Any]
 
 
 @pytest.mark.parametrize(("change", "kind", "text"), [
-    ({}, "fails",
+    ({}, "note",
      "q does worse than on then: difference in ROC AUC −0.07 (−0.11 to −0.02; perhaps within the margin of 0.1)."),
     ({"verdict": "undecided", "margin_verdict": None}, "undecided",
      f"q may do worse than on then: difference in ROC AUC −0.07 (−0.11 to −0.02){UNCORRECTED}."),
