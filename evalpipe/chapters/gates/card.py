@@ -217,6 +217,9 @@ def _evidence_number(value: float) -> Number:
     return Number(numbers.evidence(value), exact=numbers.exact(value))
 
 
+UNTRUSTED = "An interval that cannot be trusted counts as failed."
+"""What is said of a gate that failed though the number may keep its limit."""
+
 CLEAR = 3.0
 """The standard errors by which nights must differ from independent ones before it is told."""
 
@@ -271,7 +274,9 @@ def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Yield a finding on each gate that failed."""
     for gate_rows in _by_gate(rows):
         weight = weights.GATE_FAILED if gate_rows[0].severity == "fail" else weights.GATE_WARNED
-        yield finding("fails", weight, _observed_and_required(results, gate_rows), "gates", gate_rows)
+        reasons = {row.reason.code for row in gate_rows if row.reason is not None}
+        untrusted = f" {UNTRUSTED}" if "unreliable" in reasons else ""
+        yield finding("fails", weight, f"{_observed_and_required(results, gate_rows)}{untrusted}", "gates", gate_rows)
 
 
 def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:

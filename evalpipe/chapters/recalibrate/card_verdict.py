@@ -268,8 +268,9 @@ def _change_sentence(results: Results, rows: Sequence[Comparison], verb: str) ->
 def _price_sentence(results: Results, rows: Sequence[Comparison]) -> str:
     """Return " The price: specificity 0.00 instead of 0.59."; empty where no measure is worse beyond the margin.
 
-    Of several measures and methods it is the one that is worse by the most margins.
+    It is that of the method that gains most, or else of another; of several measures, that of the most margins.
     """
+    most = max(rows, key=lambda row: abs(row.difference or 0.0)).variant
     methods = {(row.dataset, row.model, row.variant) for row in rows}
     worse: list[tuple[float, Comparison, float]] = []
     for row in results.comparisons:
@@ -282,11 +283,12 @@ def _price_sentence(results: Results, rows: Sequence[Comparison]) -> str:
                 worse.append((abs(row.difference or 0.0) / (margin or 1.0), row, before))
     if not worse:
         return ""
-    _, row, before = max(worse, key=lambda entry: entry[0])
+    _, row, before = max(worse, key=lambda entry: (entry[1].variant == most, entry[0]))
     method = f" by {row.variant}" if len(rows) > 1 else ""
     measure = names_of(results).measure(row.metric, row.params, row.average)
-    return (f" The price: {measure}{method} {numbers.number(before + (row.difference or 0.0))} instead of "
-            f"{numbers.number(before)}.")
+    before_text = numbers.number(before)
+    after_text = numbers.fixed(before + (row.difference or 0.0), len(before_text.partition(".")[2]))
+    return f" The price: {measure}{method} {after_text} instead of {before_text}."
 
 
 def _value(results: Results, row: Comparison, variant: str) -> float | None:

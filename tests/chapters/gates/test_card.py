@@ -218,3 +218,11 @@ def test_a_gate_on_groups_names_the_worst_of_each_model(results: Results) -> Non
     assert len(told.estimates) == len(gates)
     on_all_rows = [gate("fail", limit={"min": 0.5}, model=model) for model in ("model_0", "model_1")]
     assert " more; required" not in next(card.failed(results, on_all_rows)).text
+
+
+def test_a_gate_that_fails_for_want_of_an_interval_to_trust_says_so(results: Results) -> None:
+    because = {"code": "unreliable", "because": {"code": "biased-by-resampling"}}
+    (told,) = card.failed(results, [gate("fail", reason=because)])
+    assert told.text.endswith("required at most 0.2. An interval that cannot be trusted counts as failed.")
+    (other,) = card.failed(results, [gate("fail")])
+    assert other.text.endswith("required at most 0.2.")
