@@ -85,7 +85,11 @@ def test_a_run_of_now_is_the_same(tmp_path: Path, results: Results) -> None:
         ("gates[3].undefined", "indeterminate", "inconclusive")]
     # Reasons of then are texts, those of now have the words of now.
     assert [change for change in difference.estimates if change.details != ["reason"]] == []
-    assert (difference.gates, difference.findings) == ([], [])
+    assert difference.gates == []
+    # A slope of 0.4 (0.1 to 0.8) may lie within the margin: a note, and the other model fails alone. Its share of
+    # the error is then not free for others, and the order of old is no longer decided after correction.
+    assert sorted((change.change, "" if change.b is None else change.b.kind) for change in difference.findings) == [
+        ("appeared", "fails"), ("appeared", "note"), ("turned", "undecided"), ("went", "")]
     # Findings speak in other words now, and what a thousand rows come to is new.
     assert {part.part for part in difference.other} == {"findings", "per_thousand"}
 
