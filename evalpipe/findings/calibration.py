@@ -41,21 +41,24 @@ def probabilities_spread(results: Results) -> Iterator[Claim]:
 def confidence(results: Results) -> Iterator[Claim]:
     """Whether predictions of many classes are right as often as their probabilities say."""
     for row in measures(results, "confidence_gap"):
-        yield Claim(row, less_sure_than_right if (row.value or 0) > 0 else surer_than_right, p_beyond(row, 0))
+        yield from against_margin(row, 0, margin_of(results, "confidence"), less_sure_than_right if (
+            row.value or 0) > 0 else surer_than_right)
 
 
 def less_sure_than_right(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say by how much accuracy is above the mean confidence."""
     text = (f"{with_verb(results, rows, 'is', 'are')} right more often than the probabilities of the predicted classes "
             f"say: accuracy less mean confidence {values_of(results, rows)}; ideal: 0.")
-    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+    weight = weight_of(rows, 0, margin_of(results, "confidence"))
+    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
 
 
 def surer_than_right(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say by how much accuracy is below the mean confidence."""
     text = (f"{with_verb(results, rows, 'is', 'are')} right less often than the probabilities of the predicted classes "
             f"say: accuracy less mean confidence {values_of(results, rows)}; ideal: 0.")
-    yield finding("fails", weights.CALIBRATION, text, anchor(results, rows[0]), rows)
+    weight = weight_of(rows, 0, margin_of(results, "confidence"))
+    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:

@@ -38,6 +38,7 @@ DEFAULTS: dict[str, Default] = {
     "calibration": Default(0.1, "probabilities on average", " in log odds", ("binary",),
                            f"a tenth more or fewer events, {PRECISION}"),
     "slope": Default(0.1, "calibration slope", " from 1", ("binary", *NUMBERS), PRECISION),
+    "confidence": Default(0.02, "accuracy less confidence", "", ("multiclass",), OURS),
     "mean": Default(0.1, "mean error", " standard deviations of the outcome", NUMBERS,
                     "Austin, P. C. (2009). Balance diagnostics for comparing the distribution of baseline covariates. "
                     "Statistics in Medicine 28(25), 3083–3107"),

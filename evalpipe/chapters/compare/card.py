@@ -12,11 +12,10 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, on_same_rows, signed, status_of, with_intervals
 from evalpipe.card.wording import Names, joined, names_of
-from evalpipe.chapters.compare.card_pairs import is_pair
+from evalpipe.chapters.compare.card_pairs import is_pair, verdict_or_leaning
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.margins import margin_between, within
 from evalpipe.findings.words import by_dataset, difference_of, finding, grouped, of_model
 from evalpipe.words import numbers
 
@@ -382,7 +381,7 @@ BETWEEN_DATASETS = {
 def models_compared(results: Results) -> Iterator[Claim]:
     """Whether a model is better than the baseline on the same rows, by the verdicts of its comparisons."""
     for row in results.comparisons:
-        verdict = _verdict_or_leaning(results, row)
+        verdict = verdict_or_leaning(results, row)
         pair_finding = _same_numbers if verdict == "same" else BETWEEN_MODELS.get(verdict)
         between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
         on_all_rows = row.slice is None and row.class_ is None
@@ -394,35 +393,10 @@ def models_compared(results: Results) -> Iterator[Claim]:
 def datasets_compared(results: Results) -> Iterator[Claim]:
     """Whether a model does worse than on an earlier dataset, by the verdicts of its comparisons."""
     for row in results.comparisons:
-        pair_finding = BETWEEN_DATASETS.get(_verdict_or_leaning(results, row))
+        pair_finding = BETWEEN_DATASETS.get(verdict_or_leaning(results, row))
         as_given = row.baseline_dataset is not None and row.variant == "original"
         if as_given and row.slice is None and row.class_ is None and pair_finding is not None:
             yield Claim(row, pair_finding)
-
-
-def _verdict_or_leaning(results: Results, row: Comparison) -> str:
-    """Return the verdict on a row; "perhaps_better" or "perhaps_worse" if undecided while the interval excludes zero.
-
-    Then the correction for the number of differences alone leaves it undecided.
-    """
-    direction = next((metric.direction for metric in results.metrics if metric.name == row.metric), "none")
-    if row.verdict in ("worse", "undecided") and row.difference is not None:
-        kind = "models" if row.baseline_dataset is None else "datasets"
-        margin = row.margin or margin_between(results, kind, row.metric, _value_of_baseline(results, row))
-        if row.verdict == "worse" and row.lower is not None and row.upper is not None and (
-                min(abs(row.lower), abs(row.upper)) <= margin):
-            return "little_worse"
-        if direction != "none" and row.margin is None and within(row, 0, margin):
-            return "within"
-    if row.verdict != "undecided" or direction == "none" or not row.excludes_zero:
-        return row.verdict
-    return "perhaps_better" if ((row.difference or 0.0) > 0) == (direction == "maximize") else "perhaps_worse"
-
-
-def _value_of_baseline(results: Results, row: Comparison) -> float | None:
-    """Return the value that a difference is from; None where it is not among the estimates."""
-    value = next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
-    return None if value is None else value - (row.difference or 0.0)
 
 
 def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from evalpipe.card.tables import key_measures
 from evalpipe.card.wording import joined, names_of, number_word
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.margins import margin_between, within
 from evalpipe.findings.words import by_dataset, finding, grouped, with_limits
 from evalpipe.words import numbers
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 OPPOSITE = {"better": "worse", "worse": "better"}
 """The verdict on a difference whose sides change places; the others stay."""
+
+VERDICTS = {"within": "equivalent", "little_worse": "worse", "perhaps_worse": "undecided",
+            "perhaps_better": "undecided"}
+"""What a leaning, or a verdict by a default margin, counts as."""
 
 MOST_NAMED = 3
 """The most models, or measures, that the sentence names; of more it gives the number."""
@@ -40,6 +45,31 @@ def is_pair(results: Results, row: Comparison) -> bool:
     return not has_baseline and row.baseline_dataset is None and row.model != row.baseline
 
 
+def verdict_or_leaning(results: Results, row: Comparison) -> str:
+    """Return the verdict on a row; "perhaps_better" or "perhaps_worse" if undecided while the interval excludes zero.
+
+    Then the correction for the number of differences alone leaves it undecided.
+    """
+    direction = next((metric.direction for metric in results.metrics if metric.name == row.metric), "none")
+    if row.verdict in ("worse", "undecided") and row.difference is not None:
+        kind = "models" if row.baseline_dataset is None else "datasets"
+        margin = row.margin or margin_between(results, kind, row.metric, _value_of_baseline(results, row))
+        if row.verdict == "worse" and row.lower is not None and row.upper is not None and (
+                min(abs(row.lower), abs(row.upper)) <= margin):
+            return "little_worse"
+        if direction != "none" and row.margin is None and within(row, 0, margin):
+            return "within"
+    if row.verdict != "undecided" or direction == "none" or not row.excludes_zero:
+        return row.verdict
+    return "perhaps_better" if ((row.difference or 0.0) > 0) == (direction == "maximize") else "perhaps_worse"
+
+
+def _value_of_baseline(results: Results, row: Comparison) -> float | None:
+    """Return the value that a difference is from; None where it is not among the estimates."""
+    value = next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
+    return None if value is None else value - (row.difference or 0.0)
+
+
 @rule
 def pairs_compared(results: Results) -> Iterator[Claim]:
     """Which model is best by the first key measure, by the verdicts on all pairs of models."""
@@ -57,11 +87,11 @@ def best_of_pairs(results: Results, rows: Sequence[tuple[Comparison, Sequence[Co
     names = names_of(results)
     for first, pairs in rows:
         best = _with_best_value(results, first)
-        standings = [_standing(row, best.model) for row in _of_measure(pairs, first)]
+        standings = [_standing(results, row, best.model) for row in _of_measure(pairs, first)]
         text, kind = _ranked(names, best, [standing for standing in standings if standing is not None])
         where = f" on {first.dataset}" if sum(data.role == "evaluate" for data in results.datasets) > 1 else ""
         weight = weights.WHICH_MODEL if kind == "undecided" else weights.MODEL_BETTER
-        text = f"{text.format(where=where)}.{_worse_by_other_measures(names, best, pairs, first)}"
+        text = f"{text.format(where=where)}.{_worse_by_other_measures(results, best, pairs, first)}"
         yield finding(kind, weight, text, "comparison-1", _of_measure(pairs, first))
 
 
@@ -81,13 +111,14 @@ def _of_measure(pairs: Sequence[Comparison], first: Comparison) -> list[Comparis
             if (row.metric, row.params, row.average) == (first.metric, first.params, first.average)]
 
 
-def _standing(row: Comparison, model: str) -> Standing | None:
+def _standing(results: Results, row: Comparison, model: str) -> Standing | None:
     """Return how a model stands beside the other of a pair; None where it is neither of them."""
+    if model not in (row.model, row.baseline):
+        return None
+    verdict = VERDICTS.get(verdict_or_leaning(results, row), row.verdict)
     if row.model == model:
-        return Standing(model, row.baseline, row.verdict, row)
-    if row.baseline == model:
-        return Standing(model, row.model, OPPOSITE.get(row.verdict, row.verdict), row)
-    return None
+        return Standing(model, row.baseline, verdict, row)
+    return Standing(model, row.model, OPPOSITE.get(verdict, verdict), row)
 
 
 def _ranked(names: Names, best: Estimate, standings: Sequence[Standing]) -> tuple[str, FindingKind]:
@@ -124,11 +155,13 @@ def _difference_text(standing: Standing) -> str:
     return numbers.signed_with_limits(-row.difference, lower, upper)
 
 
-def _worse_by_other_measures(names: Names, best: Estimate, pairs: Sequence[Comparison], first: Comparison) -> str:
+def _worse_by_other_measures(
+    results: Results, best: Estimate, pairs: Sequence[Comparison], first: Comparison
+) -> str:
     """Return a sentence on the models that are better than the best one by other measures; empty without any."""
-    of_first = _of_measure(pairs, first)
+    names, of_first = names_of(results), _of_measure(pairs, first)
     standings = [standing for row in pairs if row not in of_first
-                 and (standing := _standing(row, best.model)) is not None and standing.verdict == "worse"]
+                 and (standing := _standing(results, row, best.model)) is not None and standing.verdict == "worse"]
     parts = [f"{names.model(group[0].other)} by {_named(list(dict.fromkeys(names.measure_of(i.row) for i in group)))}"
              for group in grouped(standings, lambda standing: standing.other)]
     return f" Measures disagree: better is {joined(parts)}." if parts else ""

@@ -15,6 +15,8 @@ class Margins(Sparse):
     """Of probabilities on average, in log odds; 0.1 by default."""
     slope: Positive | None = None
     """How far a calibration slope may lie from 1, of probabilities and of numbers; 0.1 by default."""
+    confidence: Positive | None = None
+    """How far the accuracy of many classes may lie from the mean confidence; 0.02 by default."""
     mean: Positive | None = None
     """Of a mean error, in standard deviations of the outcome; 0.1 by default."""
     skill: Positive | None = None

@@ -27,7 +27,7 @@ def frame() -> pl.DataFrame:
     rng = np.random.default_rng(7)
     x = rng.normal(0, 2, N)
     y = (rng.random(N) < 1 / (1 + np.exp(-x))).astype(int)
-    noisy = {"good": 0.0, "like": 0.1, "poor": 4.0}
+    noisy = {"good": 0.0, "like": 0.9, "poor": 4.0}
     scores = {name: 1 / (1 + np.exp(-(x + rng.normal(0, noise, N)))) for name, noise in noisy.items()}
     return pl.DataFrame({"y": y, **scores, "wrong": 1 - scores["good"]})
 
