@@ -31,17 +31,20 @@ from evalpipe.cli.catalogue import describe, json_schema_of
 from evalpipe.data.condition.grammar import CASTS
 from evalpipe.data.condition.values import FUNCTIONS
 from evalpipe.findings import place_of, rules
+from evalpipe.findings.applies import NOTHING_TESTED
 from evalpipe.findings.margins import DEFAULTS
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
 from evalpipe.metrics.other_names import OTHER_NAMES
+from evalpipe.results.document import OUTCOMES
 from evalpipe.review.exports import EXPORTS
 from evalpipe.spec.schema import json_schema
 from evalpipe.spec.spec import Spec
 from evalpipe.spec.text import LONGEST
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 from evalpipe.words import numbers
-from evalpipe.words.reasons import PARTS
+from evalpipe.words.reasons import PARTS, TEMPLATES
+from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 
     from evalpipe.calibration import Recalibrator
     from evalpipe.chapters.standards.spec import ProfileItem
+    from evalpipe.findings.claims import Rule
     from evalpipe.intervals.declare import IntervalMethod
     from evalpipe.metrics import Metric
     from evalpipe.metrics.other_names import OtherName
@@ -167,7 +171,7 @@ FINDINGS = f"""{MARK}
 # Findings
 
 What a run looks for in its results and says in a sentence: on the card, after `evalpipe run`, in `results.json` and
-as `results.findings`. Each is a record with `code` (the name of its rule, with hyphens), `kind`, `weight`, `section`
+as `results.findings`. Each is a record with `code` (that of its check), `kind`, `weight`, `section`
 (the anchor of the evidence on the card) and `estimates` (what was measured, of the numbers that it rests on). In Python
 it has its sentence too, as `text`; `results.json` has none, so that a changed word changes no byte of it:
 
@@ -179,6 +183,21 @@ for finding in results.findings:
 - `fails`: decided, for the worse. `passes`: decided, for the better. `undecided`: these data do not decide.
 - `equivalent`: models or numbers that differ by nothing that matters. `note`: what a reader must know, neither good nor
   bad.
+
+Each rule is a check with a code, and every run counts all of them: "50 checks: 2 ✗ · 3 ? · 15 ✓ · 12 clear · 18 not
+applicable". That line stands on the first screen and in the terminal. The appendix of the card has a table of them,
+`results.json` has `checks`, and Python `results.checks`. A check has the outcome of the worst of its findings, where
+`equivalent` counts as `passes`. It is `clear` where it looked and there is nothing to tell. It is `not-applicable`
+where there was nothing to look at, and `reason` says why. Rules of plugins are not counted.
+
+`checks: {{silence: {{unchecked: "No groups here."}}}}` in the spec leaves out the findings of a check. The card
+and `checks` still have it, with the reason and the outcome that it would have. It is made all the same, so that silence
+changes no other finding.
+
+`gates: [{{check: better-than-trivial}}]` requires a check. The gate passes where the check passes or is clear. It fails
+where it fails, and is inconclusive where it is undecided or does not apply. A note fails the gate of a check whose only
+outcome beside `clear` is `note`, and passes that of any other. No gate can require `gates` and `requirements`, which
+depend on the gates, a silenced check, or one that does not apply by the spec alone.
 
 Findings are sorted by weight, from 100 to 0. First stands what the spec asks about: what its gates, bounds, goals and
 control limits refuse, then the answers of chapters that it switched on. Then failures that are looked for in every run,
@@ -529,15 +548,25 @@ def interval_entry(method: IntervalMethod) -> str:
 
 
 def findings_page() -> str:
-    """Return the list of rules of findings, by the room that declares them."""
+    """Return an entry for each check, by the room that declares its rule."""
     rooms: dict[str, list[str]] = {}
     for rule in rules():
-        rooms.setdefault(place_of(rule)[1], []).append(f"- `{rule.name}`: {rule.checks}")
-    parts = (f"## {room.replace('_', ' ').capitalize()}\n\n" + "\n".join(lines) for room, lines in rooms.items())
+        rooms.setdefault(place_of(rule)[1], []).append(check_entry(rule))
+    parts = (f"## {room.replace('_', ' ').capitalize()}\n\n" + "\n\n".join(entries) for room, entries in rooms.items())
     rows = [f"| `{key}` | {entry.of} | {numbers.plain(entry.size)}{entry.unit} | {entry.source} |"
             for key, entry in DEFAULTS.items()]
     table = "\n".join(["| key | of | default | where it comes from |", "|---|---|---|---|", *rows])
     return f"{FINDINGS}\n{MARGINS}\n{table}\n\n" + "\n\n".join(parts) + "\n"
+
+
+def check_entry(rule: Rule) -> str:
+    """Return the entry of a check: what it looks for, what may become of it, and when it does not apply."""
+    reasons = [TEMPLATES[reason.code] for reason in rule.unless]
+    reasons += [TEMPLATES[NOTHING_TESTED]] if rule.claims_all and TEMPLATES[NOTHING_TESTED] not in reasons else []
+    kinds = [kind for kind in OUTCOMES if kind in rule.kinds or (kind == "passes" and "equivalent" in rule.kinds)]
+    outcomes = ", ".join(f"`{kind}`" for kind in (*kinds, "clear"))
+    applies = f"Does not apply where {joined(reasons, 'or')}." if reasons else "Applies to every run."
+    return f"### {rule.code}\n\n{rule.checks}\n\n- Outcomes: {outcomes}.\n- {applies}"
 
 
 def codes_page() -> str:

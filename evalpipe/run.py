@@ -203,6 +203,7 @@ def _run_from_plan(
     from evalpipe.chapters.trend.compute import charted
     from evalpipe.engine.evaluate import evaluate, gather
     from evalpipe.findings import with_findings
+    from evalpipe.findings.required import with_required
     from evalpipe.ledger.history import earlier_evidence, nights_before, open_ledger
     from evalpipe.reading import read_all
 
@@ -233,7 +234,7 @@ def _run_from_plan(
     row_file = _row_file(planned, evaluation, folder)
     results = charted(planned, gather(planned, samples, evaluation, resolved_spec, row_file), nights)
     results = assessed(planned, judged(planned, results, earlier_runs, evidence))
-    results = with_findings(_with_ledger_warnings(results, ledger, folder, before))
+    results = with_required(with_findings(_with_ledger_warnings(results, ledger, folder, before)))
     if folder is not None:
         references = _reference_files(results, earlier_runs, folder, fail_on)
         _render_and_record(folder, spec, results, references, clock, _parts_read(planned, work), ledger)
@@ -261,7 +262,20 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
     from evalpipe.plan.sources import sources
     from evalpipe.spec.schema import resolved
 
-    return make_plan(spec, look(sources(spec), frames)), resolved(spec)
+    resolved_spec = resolved(spec)
+    if any(gate.check is not None for gate in spec.gates or ()):
+        _refuse_checks_that_do_not_apply(spec, resolved_spec)
+    return make_plan(spec, look(sources(spec), frames)), resolved_spec
+
+
+def _refuse_checks_that_do_not_apply(spec: Spec, resolved_spec: Mapping[str, object]) -> None:
+    """Raise SpecError with each gate that requires a check which the resolved spec shows not to apply."""
+    from evalpipe.errors import SpecError
+    from evalpipe.findings.required import not_applicable
+
+    problems = list(not_applicable(resolved_spec, spec.origin))
+    if problems:
+        raise SpecError(*problems)
 
 
 def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress, *, cached: bool) -> Work:

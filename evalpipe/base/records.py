@@ -143,6 +143,18 @@ class SparseRecord(Record):
         return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
 
 
+class DescribedRow(SparseRecord):
+    """A row with fields left out, whose JSON Schema has its fields all the same."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Return the JSON Schema of the fields, of which the serializer tells nothing."""
+        fields: Any = {key: part for key, part in schema.items() if key != "serialization"}
+        return super().__get_pydantic_json_schema__(fields, handler)
+
+
 class OfModel(Record):
     """What is of a model, or of a variant of it, on a dataset."""
 
@@ -167,13 +179,17 @@ class Measured(OfModel):
                 self.class_)
 
 
-class Subject(Record):
-    """One number of a dataset, a model, a variant of it, a slice and a class, as a gate is on it."""
+class Subject(DescribedRow):
+    """One number of a dataset, a model, a variant of it, a slice and a class, as a gate is on it; or a check."""
+
+    absent: ClassVar[tuple[str, ...]] = ("check",)
 
     metric: str | None
-    """The measure; null where desirability is judged."""
+    """The measure; null where desirability is judged, or a check."""
     desirability: str | None = None
-    """overall, or the name of a goal; null where a measure is judged."""
+    """overall, or the name of a goal; null where a measure is judged, or a check."""
+    check: str | None = None
+    """The code of a check, which is of the whole run: dataset and model are empty then. Absent of any other gate."""
     params: dict[str, Scalar] = Field(default_factory=dict)
     average: str | None = None
     class_: str | None = Field(default=None, alias="class")
@@ -187,5 +203,5 @@ class Subject(Record):
         """What tells it from other numbers, in whatever order its options and the labels of its slice stand."""
         labels = None if self.slice is None else tuple(sorted(self.slice.items()))
         options = tuple(sorted(self.params.items()))
-        return (self.metric, self.desirability, options, self.average, self.class_, self.dataset, self.model,
-                self.variant, labels)
+        return (self.metric, self.desirability, self.check, options, self.average, self.class_, self.dataset,
+                self.model, self.variant, labels)

@@ -24,7 +24,7 @@ OUTCOMES = {
 `evalpipe run`, so a gate that failed with severity warn, is inconclusive or was skipped counts as skipped."""
 
 
-class Check(NamedTuple):
+class Case(NamedTuple):
     """A verdict as a test case: its name within a group, which readers tell cases apart by, what it is, and why."""
 
     group: str
@@ -46,7 +46,7 @@ class Check(NamedTuple):
         return "fail" if self.gate is None else self.gate.severity
 
 
-def checks_of(results: Results) -> list[Check]:
+def checks_of(results: Results) -> list[Case]:
     """Return the checks of all chapters, in their order."""
     return [check for write in functions("card", "checks") for check in write(results)]
 

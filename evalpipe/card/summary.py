@@ -5,6 +5,7 @@ The section of all findings, by kind with links to their evidence, follows.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
@@ -38,9 +39,9 @@ from evalpipe.words.spelling import clipped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.page import Block, Cell
+    from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Estimate, Results
-    from evalpipe.results.document import Finding, FindingKind
+    from evalpipe.results.document import CheckKind, Finding, FindingKind
     from evalpipe.results.signatures import Signature
 
 
@@ -197,9 +198,12 @@ def verdict(results: Results, signatures: Sequence[Signature] = ()) -> Section:
     sign, headline = _joined_verdicts(results)
     chosen = [finding for finding in results.findings if results.gates or finding.section != REQUIREMENTS]
     blocks: list[Block] = [*reservations(signatures), Bullets(tuple(map(sentence, chosen[:MOST_FINDINGS])), "findings")]
+    rest: list[Piece] = []
     if len(results.findings) > len(chosen[:MOST_FINDINGS]):
-        rest = (Link(f"All {len(results.findings)} findings", "findings"),)
-        blocks.append(Bullets((rest,), "findings more"))
+        rest += [Link(f"All {len(results.findings)} findings", "findings")]
+    if results.checks:
+        rest += [", " if rest else "", Link(f"{len(results.checks)} checks", CHECKS), f": {outcome_counts(results)}"]
+    blocks += [Bullets((tuple(rest),), "findings more")] if rest else []
     if results.gates or results.verdict == "fail":
         style: str = results.verdict
     else:
@@ -276,6 +280,22 @@ def _stated_or_missing(results: Results, key: str) -> Cell:
     """Return the beginning of the text stated under a key, or that it is missing."""
     text = getattr(results.statement, key)
     return missing(results, key) if text is None else opening(results, text, PLACES[FIELDS[key].section].anchor)
+
+
+CHECKS = "checks"
+"""The anchor of the section on checks."""
+
+COUNTED: dict[CheckKind, str] = {
+    "fails": "✗", "undecided": "?", "passes": "✓", "note": "with a note", "clear": "clear",
+    "not-applicable": "not applicable", "silenced": "silenced",
+}
+"""What stands behind the number of checks of each kind, in this order."""
+
+
+def outcome_counts(results: Results) -> str:
+    """Return how many checks have each outcome: "2 ✗ · 3 ? · 15 ✓ · 10 clear · 16 not applicable"."""
+    kinds = Counter(check.kind for check in results.checks)
+    return " · ".join(f"{kinds[kind]} {word}" for kind, word in COUNTED.items() if kinds[kind])
 
 
 KIND_HEADINGS: dict[FindingKind, str] = {

@@ -310,7 +310,9 @@ class Names:
         return self.model(row.model, row.variant)
 
     def subject(self, subject: Subject, *, whole: bool = False) -> str:
-        """Return the name of what a gate judges: a measure, ``whole`` or of its class, or a desirability."""
+        """Return the name of what a gate judges: a measure, ``whole`` or of its class, a desirability, or a check."""
+        if subject.check is not None:
+            return f"check {subject.check}"
         if subject.metric is None:
             goal = subject.desirability
             return "overall desirability" if goal == "overall" else f"desirability of {goal}"
@@ -318,6 +320,8 @@ class Names:
 
     def scope(self, subject: Subject) -> str:
         """Return model, dataset and slice of a number: ``Logistic regression (platt) on test, season = a``."""
+        if subject.check is not None:
+            return "the whole run"
         inside = "" if subject.slice is None else f", {self.slice(subject.slice)}"
         return f"{self.model(subject.model, subject.variant)} on {subject.dataset}{inside}"
 

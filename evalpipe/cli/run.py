@@ -180,7 +180,7 @@ def _print(outcome: RunOutcome, form: str) -> None:
 
 
 def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
-    """Return what a run comes to as plain JSON values: its verdict, its gates, its findings and its files."""
+    """Return what a run comes to as plain JSON values: its verdict, gates, findings, checks and files."""
     from evalpipe.cli.summary import gate_documents
 
     return {
@@ -189,6 +189,7 @@ def run_document(results: Results, written: Sequence[str]) -> dict[str, object]:
         "gates": gate_documents(results),
         "standards": [standard.model_dump(by_alias=True) for standard in results.standards],
         "findings": [finding.model_dump(by_alias=True) | {"text": finding.text} for finding in results.findings],
+        "checks": [check.model_dump() for check in results.checks],
         "warnings": [warning.model_dump() | {"message": warning.message} for warning in results.warnings],
         "files": list(written),
     }

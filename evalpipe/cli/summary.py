@@ -15,7 +15,7 @@ import click
 from evalpipe.base.formats import REFERENCE
 from evalpipe.card.junit import checks_of
 from evalpipe.card.page import Number
-from evalpipe.card.summary import MOST_FINDINGS, SIGNS
+from evalpipe.card.summary import MOST_FINDINGS, SIGNS, outcome_counts
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall
 from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters import functions
@@ -192,14 +192,15 @@ def _difference(row: Comparison | None, least: int) -> str:
 
 
 def print_findings(results: Results) -> None:
-    """Print the first findings, each with the sign of its kind, and how many there are."""
+    """Print the first findings, each with the sign of its kind, and how many there are; then the counts of checks."""
     shown = results.findings[:MOST_FINDINGS]
-    if not shown:
-        return
-    more = f", {len(shown)} of {len(results.findings):,}" if len(shown) < len(results.findings) else ""
-    click.echo(f"\nfindings{more}:")
+    if shown:
+        more = f", {len(shown)} of {len(results.findings):,}" if len(shown) < len(results.findings) else ""
+        click.echo(f"\nfindings{more}:")
     for finding in shown:
         click.echo(f"{SIGNS[finding.kind][0]} {finding.text}")
+    if results.checks:
+        click.echo(f"\n{len(results.checks)} checks: {outcome_counts(results)}")
 
 
 def verdicts(results: Results) -> list[VerdictLines]:

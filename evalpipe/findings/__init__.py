@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING
 from evalpipe.base.digests import json_sha256
 from evalpipe.chapters import CHAPTERS
 from evalpipe.errors import UsageError
-from evalpipe.findings.claims import claims_of_plugins, decided, registry
+from evalpipe.findings.claims import claims_of_plugins, code_of, decided, registry
+from evalpipe.results.document import OUTCOMES, Check
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.findings.claims import Claim, Rule, Say
     from evalpipe.results import Results
-    from evalpipe.results.document import Finding
+    from evalpipe.results.document import Finding, Outcome
 
 PLACES = (*(("chapters", name) for name in CHAPTERS),
           *(("findings", topic) for topic in ("calibration", "skill", "models", "numbers", "data")))
@@ -42,13 +44,16 @@ ALONE = "Significant alone, not after correction for all tests of the run."
 
 
 def with_findings(results: Results) -> Results:
-    """Return a copy of the results with their findings.
+    """Return a copy of the results with their findings, and with the outcome of every check.
 
     The rows that are stored lack sentences, which are made from the results again; those of a plugin keep them.
     """
-    with_sentences = findings(results)
+    claims_by_rule = _claims(results, plugins=True)
+    unranked = _unranked(results, claims_by_rule)
+    with_sentences = _ranked(results, unranked)
     rows = [finding if finding.plugin else finding.model_copy(update={"text": ""}) for finding in with_sentences]
-    complete = results.model_copy(update={"finding_rows": rows})
+    checks = counted(results, claims_by_rule, [finding for group in unranked for finding in group])
+    complete = results.model_copy(update={"finding_rows": rows, "checks": checks})
     complete.__dict__["findings"] = with_sentences  # so that they need not be made again in this run
     return complete
 
@@ -56,26 +61,64 @@ def with_findings(results: Results) -> Results:
 def findings(results: Results, *, plugins: bool = True) -> list[Finding]:
     """Return the findings of all rules by weight, the heaviest first; raises UsageError where one of a plugin fails.
 
-    Without ``plugins`` they are those of evalpipe's own rules.
+    Without ``plugins`` they are those of evalpipe's own rules. Findings of silenced checks are not among them.
     """
+    return _ranked(results, _unranked(results, _claims(results, plugins=plugins)))
+
+
+def _claims(results: Results, *, plugins: bool) -> dict[str, list[Claim]]:
+    """Return the claims of each rule by its name, with ``plugins`` those of their rules too."""
     claims_by_rule = {rule.name: list(rule.claims(results)) for rule in rules()}
-    claims_by_rule |= claims_of_plugins(results) if plugins else {}
+    return claims_by_rule | (claims_of_plugins(results) if plugins else {})
+
+
+def _unranked(results: Results, claims_by_rule: Mapping[str, Sequence[Claim]]) -> list[list[Finding]]:
+    """Return the findings on all claims, those of each sentence as a list, with the weight that its rule gives it."""
     error = 1 - results.intervals.level
-    code_of = {id(claim): name.replace("_", "-") for name, claims in claims_by_rule.items() for claim in claims}
+    code_by_claim = {id(claim): code_of(name) for name, claims in claims_by_rule.items() for claim in claims}
     claims_of_sentence: dict[tuple[str, Say, bool], list[Claim]] = {}
     for claim, borne_out in decided(claims_by_rule, results.intervals.level):
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
             # The test of this claim alone would bear it out, the tests of all claims together do not.
             only_interval = not borne_out and (claim.p_value or 0) < error
-            claims_of_sentence.setdefault((code_of[id(claim)], say, only_interval), []).append(claim)
-    sentences = []
+            claims_of_sentence.setdefault((code_by_claim[id(claim)], say, only_interval), []).append(claim)
+    groups = []
     for (code, say, only_interval), claims in claims_of_sentence.items():
-        for repetition, finding in enumerate(say(results, [claim.row for claim in claims])):
-            text = f"{finding.text} {ALONE}" if only_interval and finding.kind != "equivalent" else finding.text
-            with_code = finding.model_copy(update={"code": code, "text": text})
-            sentences.append(_with_weight_share(with_code, REPEATED**repetition))
+        spoken = say(results, [claim.row for claim in claims])
+        groups.append([finding.model_copy(update={"code": code, "text": f"{finding.text} {ALONE}" if (
+            only_interval and finding.kind != "equivalent") else finding.text}) for finding in spoken])
+    return groups
+
+
+def _ranked(results: Results, unranked: Iterable[Sequence[Finding]]) -> list[Finding]:
+    """Return findings by weight, of which each further one of a sentence has less; without those of silenced checks."""
+    silenced = silence_of(results)
+    sentences = [_with_weight_share(finding, REPEATED**repetition)
+                 for group in unranked for repetition, finding in enumerate(group) if finding.code not in silenced]
     return _by_weight(_with_room_for_others(_by_weight(_once_among_the_first(_by_weight(sentences)))))
+
+
+def counted(
+    results: Results, claims_by_rule: Mapping[str, Sequence[Claim]], unranked: Sequence[Finding]
+) -> list[Check]:
+    """Return the outcome of each check, from the claims of its rule and all findings."""
+    silenced = silence_of(results)
+    checks = []
+    for rule in rules():
+        kinds = [finding.kind for finding in unranked if finding.code == rule.code]
+        reason = None if claims_by_rule[rule.name] else rule.not_applicable(results)
+        outcome: Outcome = "clear" if reason is None else "not-applicable"
+        if kinds:
+            outcome = min(("passes" if kind == "equivalent" else kind for kind in kinds), key=OUTCOMES.index)
+        checks.append(Check(code=rule.code, outcome=outcome, findings=len(kinds), silenced=silenced.get(rule.code),
+                            reason=None if reason is None else sentence(reason)))
+    return checks
+
+
+def silence_of(results: Results) -> Mapping[str, str]:
+    """Return the reasons of the checks that the spec silences, by their codes."""
+    return (results.spec.get("checks") or {}).get("silence") or {}
 
 
 def with_texts(results: Results) -> list[Finding]:
@@ -106,7 +149,7 @@ def _text_of(stored: Finding, sentences: Mapping[tuple[object, ...], list[str]])
     unused = sentences.get(_finding_key(stored))
     if unused:
         return unused.pop(0)
-    checked = next((rule.checks for rule in rules() if rule.name.replace("_", "-") == stored.code), stored.code)
+    checked = next((rule.checks for rule in rules() if rule.code == stored.code), stored.code)
     return f"{checked.rstrip('.')}: {stored.kind}."
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
+from evalpipe.findings.applies import NOT_BINARY, NOT_MULTICLASS
 from evalpipe.findings.claims import rule
 from evalpipe.findings.margins import against_margin, margin_of, weight_of
 from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_models, values_of, with_verb
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from evalpipe.results.document import Finding
 
 
-@rule
+@rule("fails", "undecided", "note", "equivalent", unless=(NOT_BINARY,), claims_all=True)
 def probabilities_on_average(results: Results) -> Iterator[Claim]:
     """Whether the probabilities are right on average."""
     for row in measures(results, "calibration_in_the_large"):
@@ -29,7 +30,7 @@ def probabilities_on_average(results: Results) -> Iterator[Claim]:
                                   too_high, right_on_average, perhaps_right_on_average)
 
 
-@rule
+@rule("fails", "note", unless=(NOT_BINARY,), claims_all=True)
 def probabilities_spread(results: Results) -> Iterator[Claim]:
     """Whether the probabilities are overconfident or underconfident, by the calibration slope."""
     for row in measures(results, "calibration_slope"):
@@ -37,7 +38,7 @@ def probabilities_spread(results: Results) -> Iterator[Claim]:
                                   underconfident)
 
 
-@rule
+@rule("fails", "note", unless=(NOT_MULTICLASS,), claims_all=True)
 def confidence(results: Results) -> Iterator[Claim]:
     """Whether predictions of many classes are right as often as their probabilities say."""
     for row in measures(results, "confidence_gap"):

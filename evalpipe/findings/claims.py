@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.plugins import failing, load, plugins_of, refuse
+from evalpipe.findings.applies import NOTHING_TESTED
 from evalpipe.intervals.p_values import holm, p_against, p_between
 from evalpipe.results.document import Finding
 
@@ -14,30 +15,63 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.base.plugins import Plugin
+    from evalpipe.findings.applies import Unless
     from evalpipe.intervals.p_values import Known
     from evalpipe.results import Results
+    from evalpipe.results.document import FindingKind
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is looked for in every run: its name, what it checks in a sentence, and the function that claims it."""
+    """What is looked for in every run: its name, what it checks in a sentence, and the function that claims it.
+
+    ``kinds`` are those that its findings can have. It does not apply where one of ``unless`` holds or, where it
+    ``claims_all``, something of each number that it looks at, where it claims nothing.
+    """
 
     name: str
     checks: str
     claims: Callable[[Results], Iterable[Claim]]
+    kinds: tuple[FindingKind, ...] = ()
+    unless: tuple[Unless, ...] = ()
+    claims_all: bool = False
+
+    @property
+    def code(self) -> str:
+        """The code of its check and of its findings."""
+        return code_of(self.name)
+
+    def not_applicable(self, results: Results) -> str | None:
+        """Return the code of the reason why it does not apply to results of which it claims nothing; None else."""
+        return next((reason.code for reason in self.unless if reason.holds(results)),
+                    NOTHING_TESTED if self.claims_all else None)
+
+
+def code_of(name: str) -> str:
+    """Return the code of a rule, or of a plugin's, by its name."""
+    return name.replace("_", "-")
 
 
 registry: dict[str, Rule] = {}
 """Every rule, by name, in the order of declaration."""
 
 
-def rule(claims: Claims) -> Claims:
-    """Declare a rule: a function of results that yields claims; the first docstring line says what it checks."""
-    name = claims.__name__
-    if name in registry and registry[name].claims.__module__ != claims.__module__:
-        raise ValueError(f"two rules of findings are called {name!r}")
-    registry[name] = Rule(name, (claims.__doc__ or "").strip().splitlines()[0], claims)
-    return claims
+def rule(
+    *kinds: FindingKind, unless: tuple[Unless, ...] = (), claims_all: bool = False
+) -> Callable[[Claims], Claims]:
+    """Declare a rule: a function of results that yields claims; the first docstring line says what it checks.
+
+    The arguments are those of `Rule`.
+    """
+    def declare(claims: Claims) -> Claims:
+        name = claims.__name__
+        if name in registry and registry[name].claims.__module__ != claims.__module__:
+            raise ValueError(f"two rules of findings are called {name!r}")
+        checks = (claims.__doc__ or "").strip().splitlines()[0]
+        registry[name] = Rule(name, checks, claims, kinds, unless, claims_all)
+        return claims
+
+    return declare
 
 
 if TYPE_CHECKING:

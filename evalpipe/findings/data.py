@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.wording import KEY_MEASURES, joined, names_of
 from evalpipe.findings import weights
+from evalpipe.findings.applies import NO_DATASETS, ONE_DATASET, ONE_EVALUATED, Unless, count_of
 from evalpipe.findings.claims import Claim, p_apart, rule
 from evalpipe.findings.margins import against_margin, margin_between, margin_of, weight_of
 from evalpipe.findings.words import anchor, finding, measures, with_limits
@@ -31,14 +32,19 @@ MOST_COLUMNS = 3
 """The most columns that a sentence names."""
 
 
-@rule
+@rule("note", unless=(NO_DATASETS,))
 def rows_left_out(results: Results) -> Iterator[Claim]:
     """Whether rows were left out because a value is missing."""
     yield from (Claim(dataset, incomplete) for dataset in results.datasets
                 if dataset.role == "evaluate" and (dataset.excluded_incomplete or dataset.unknown_where))
 
 
-@rule
+NO_OTHER_ROWS = Unless("no-other-rows", lambda spec: not count_of(spec, "datasets", "calibrate", "reference"))
+ROWS_ALIKE = Unless(
+    "rows-look-alike", by_results=lambda results: any(warning.code == "alike-rows" for warning in results.warnings))
+
+
+@rule("passes", unless=(NO_OTHER_ROWS, ROWS_ALIKE), claims_all=True)
 def rows_shared(results: Results) -> Iterator[Claim]:
     """Whether an evaluated row was also used for training or fitting; such a row stops the run."""
     has_alike_rows = any(warning.code == "alike-rows" for warning in results.warnings)
@@ -48,15 +54,15 @@ def rows_shared(results: Results) -> Iterator[Claim]:
                 yield Claim((dataset.name, other, tuple(columns)), not_shared)
 
 
-@rule
+@rule("note")
 def warnings(results: Results) -> Iterator[Claim]:
     """Warnings of the run that no other finding mentions."""
     yield from (Claim(warning, warned) for warning in results.warnings if warning.code not in SAID_ELSEWHERE)
 
 
-@rule
+@rule("undecided")
 def gone(results: Results) -> Iterator[Claim]:
-    """Whether the models, datasets and gates of the run before are still there."""
+    """Whether the models, datasets and gates of the run before are still there, if the ledger has one."""
     yield from (Claim(warning, lost) for warning in results.warnings if warning.code in GONE)
 
 
@@ -120,7 +126,7 @@ def _pair(first: Estimate, other: Estimate) -> Pair:
     return Pair(first, other, b - a, b - a - below, b - a + above, other.level)
 
 
-@rule
+@rule("note", unless=(ONE_DATASET,), claims_all=True)
 def outcome_drift(results: Results) -> Iterator[Claim]:
     """Whether the event is equally frequent, or the mean outcome equal, in every dataset."""
     for row in results.dataset_differences:
@@ -128,7 +134,10 @@ def outcome_drift(results: Results) -> Iterator[Claim]:
             yield Claim(row, means_drifted if row.level is None else shares_drifted, row.p_value)
 
 
-@rule
+COMPARED = Unless("compared-by-spec", lambda spec: bool((spec.get("compare") or {}).get("baseline_dataset")))
+
+
+@rule("fails", "note", unless=(ONE_EVALUATED, COMPARED), claims_all=True)
 def performance_drift(results: Results) -> Iterator[Claim]:
     """Whether models perform equally well on every evaluated dataset, by the key measure."""
     direction_of = {metric.name: metric.direction for metric in results.metrics}
@@ -149,7 +158,7 @@ def performance_drift(results: Results) -> Iterator[Claim]:
                 yield Claim(_pair(first, other), better_there, p_apart(first, other))
 
 
-@rule
+@rule("note", unless=(ONE_EVALUATED,), claims_all=True)
 def prediction_drift(results: Results) -> Iterator[Claim]:
     """Whether models predict the event equally often on every evaluated dataset."""
     rows = measures(results, "detection_prevalence")
@@ -206,14 +215,14 @@ def _difference_finding(results: Results, row: Pair, verb: str, kind: FindingKin
     return finding(kind, weight, text, anchor(results, other), [other, first])
 
 
-@rule
+@rule("undecided", unless=(NO_DATASETS,))
 def requirements(results: Results) -> Iterator[Claim]:
     """Whether the spec says how good is good enough."""
     if results.datasets and not results.gates:
         yield Claim(None, no_gate)
 
 
-@rule
+@rule("note", unless=(NO_DATASETS,))
 def unchecked(results: Results) -> Iterator[Claim]:
     """What was not checked."""
     has_reference = any(dataset.role == "reference" for dataset in results.datasets)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.wording import KEY_MEASURES, joined, names_of
 from evalpipe.findings import weights
+from evalpipe.findings.applies import FEW_LEVELS, NO_SLICES, NOT_BINARY, ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, p_apart, rule
 from evalpipe.findings.skill import CHANCE
 from evalpipe.findings.words import anchor, finding, grouped, measures, of_model, with_limits
@@ -39,7 +40,7 @@ class BestModels(NamedTuple):
     model_of_measure: Mapping[str, Estimate]
 
 
-@rule
+@rule("note", unless=(FEW_LEVELS,))
 def worst_class(results: Results) -> Iterator[Claim]:
     """Which class is predicted correctly least often, and with which it is confused most often."""
     for table in results.confusion:
@@ -47,7 +48,7 @@ def worst_class(results: Results) -> Iterator[Claim]:
             yield Claim(table, least_correct)
 
 
-@rule
+@rule("fails", unless=(NOT_BINARY, NO_SLICES))
 def ranking_within_groups(results: Results) -> Iterator[Claim]:
     """Whether a model ranks rows within groups, or only tells the groups apart."""
     for overall in measures(results, "roc_auc"):
@@ -62,15 +63,22 @@ def ranking_within_groups(results: Results) -> Iterator[Claim]:
                 yield Claim(WithinGroups(overall, tuple(rows)), only_groups, max(p_apart(overall, row) for row in rows))
 
 
-@rule
+def _compared(results: Results) -> bool:
+    """Tell whether verdicts say which model is better by which measure."""
+    return any(row.variant == row.baseline_variant and row.baseline_dataset is None for row in results.comparisons)
+
+
+MODELS_COMPARED = Unless("models-compared", by_results=_compared)
+
+
+@rule("note", unless=(ONE_MODEL, MODELS_COMPARED))
 def best_by_measure(results: Results) -> Iterator[Claim]:
     """Whether measures agree on which model has the best value."""
     direction_of = {metric.name: metric.direction for metric in results.metrics}
     requested = {row.metric for row in results.rows}
     names = [name for name in KEY_MEASURES if name in requested and direction_of.get(name, "none") != "none"]
-    compared = any(row.variant == row.baseline_variant and row.baseline_dataset is None for row in results.comparisons)
-    # Verdicts say which model is better by which measure; values alone are for where there are none.
-    for dataset in results.datasets if len(results.models) > 1 and not compared else ():
+    # Values alone are for where there are no verdicts.
+    for dataset in results.datasets if len(results.models) > 1 and not _compared(results) else ():
         best = {}
         for name in names:
             rows = [row for row in measures(results, name) if row.dataset == dataset.name]

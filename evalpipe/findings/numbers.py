@@ -6,6 +6,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.findings import weights
+from evalpipe.findings.applies import NOT_COUNTS, NOT_NUMBERS
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.margins import against_margin, margin_of, weight_of
 from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_model, of_models, values_of
@@ -23,7 +24,7 @@ USUAL_LEVEL = 0.95
 """Of limits that are made from a test alone, and hold what it says at every level."""
 
 
-@rule
+@rule("fails", "note", unless=(NOT_NUMBERS,), claims_all=True)
 def numbers_on_average(results: Results) -> Iterator[Claim]:
     """Whether predicted numbers are right on average."""
     for row in measures(results, "mean_error"):
@@ -37,7 +38,7 @@ def _margin_of_mean(results: Results, row: Estimate) -> float:
     return margin_of(results, "mean") * spread
 
 
-@rule
+@rule("fails", "note", unless=(NOT_NUMBERS,), claims_all=True)
 def numbers_spread(results: Results) -> Iterator[Claim]:
     """Whether predicted numbers are too far apart or too close together, by the calibration line."""
     for row in measures(results, "linear_calibration_slope"):
@@ -45,7 +46,7 @@ def numbers_spread(results: Results) -> Iterator[Claim]:
                                   too_close)
 
 
-@rule
+@rule("fails", "note", unless=(NOT_COUNTS,), claims_all=True)
 def dispersion(results: Results) -> Iterator[Claim]:
     """Whether counts vary more, or less, than a Poisson distribution with the predicted means."""
     for row in measures(results, "pearson_dispersion"):
@@ -53,7 +54,7 @@ def dispersion(results: Results) -> Iterator[Claim]:
                                   underdispersed)
 
 
-@rule
+@rule("fails", "note", unless=(NOT_COUNTS,), claims_all=True)
 def zeros(results: Results) -> Iterator[Claim]:
     """Whether there are more, or fewer, zero counts than a Poisson distribution expects."""
     for curve in results.curves:
@@ -158,21 +159,21 @@ def _zeros_finding(results: Results, curve: Rootogram, how: str) -> Finding:
     return finding("fails", weights.DISTRIBUTION, text, anchor(results, curve))
 
 
-@rule
+@rule("note", unless=(NOT_NUMBERS,), claims_all=True)
 def residuals_fan_out(results: Results) -> Iterator[Claim]:
     """Whether residuals are equally spread for small and large predictions."""
     yield from (Claim(curve, fanning, curve.notes.fan_p_value) for curve in _residual_curves(results)
                 if curve.notes.fan_p_value is not None)
 
 
-@rule
+@rule("fails", unless=(NOT_NUMBERS,), claims_all=True)
 def residuals_follow_a_curve(results: Results) -> Iterator[Claim]:
     """Whether residuals follow a curve along the predictions."""
     yield from (Claim(curve, curved, curve.notes.curve_p_value) for curve in _residual_curves(results)
                 if curve.notes.curve_p_value is not None)
 
 
-@rule
+@rule("fails", unless=(NOT_NUMBERS,), claims_all=True)
 def residuals_form_groups(results: Results) -> Iterator[Claim]:
     """Whether the residuals have more than one peak, as when an important feature is missing."""
     yield from (Claim(curve, grouped, curve.notes.peak_p_value) for curve in _residual_curves(results)

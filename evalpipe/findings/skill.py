@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.wording import joined
 from evalpipe.findings import weights
+from evalpipe.findings.applies import NO_DATASETS, NO_LEVELS, NOT_BINARY, NOT_NUMBERS, NOTHING_TESTED, Unless, count_of
 from evalpipe.findings.claims import Claim, p_beyond, rule
 from evalpipe.findings.margins import against_margin, margin_of, within
 from evalpipe.findings.words import anchor, finding, measures, of_models, values_of, verb_form, with_verb
@@ -40,7 +41,7 @@ PERSISTENCE = "the mean of the reference data for every row"
 """The rule that keeps to what was known before: it needs no model either."""
 
 
-@rule
+@rule("fails", "undecided", "note", "passes", "equivalent", claims_all=True)
 def better_than_trivial(results: Results) -> Iterator[Claim]:
     """Whether predictions are better than a constant prediction."""
     for metric in SKILL:
@@ -49,7 +50,11 @@ def better_than_trivial(results: Results) -> Iterator[Claim]:
                 yield from _of_skill(row, 0, margin_of(results, "skill"), (better, worse, no_better, undecided))
 
 
-@rule
+NO_REFERENCE = Unless("no-reference", lambda spec: not count_of(spec, "datasets", "reference"),
+                      lambda results: not measures(results, "r2", {"baseline": "training"}))
+
+
+@rule("fails", "note", unless=(NOT_NUMBERS, NO_REFERENCE))
 def better_than_persistence(results: Results) -> Iterator[Claim]:
     """Whether predicted numbers are better than the mean of the reference data."""
     for row in measures(results, "r2", {"baseline": "training"}):
@@ -128,21 +133,24 @@ CHANCE = 0.5
 """The ROC AUC of scores that tell nothing of the event."""
 
 
-@rule
+NO_MATRIX = Unless(NOTHING_TESTED, by_results=lambda results: not results.confusion)
+
+
+@rule("fails", unless=(NO_LEVELS, NO_MATRIX))
 def levels_never_predicted(results: Results) -> Iterator[Claim]:
     """Whether every level that occurs is predicted at least once."""
     yield from (Claim(table, never_predicted) for table in results.confusion
                 if table.slice is None and table.variant == "original" and _levels_missed(table))
 
 
-@rule
+@rule("fails", "undecided", "note", "passes", "equivalent", unless=(NOT_BINARY,), claims_all=True)
 def ranking(results: Results) -> Iterator[Claim]:
     """Whether the scores rank events above non-events."""
     for row in measures(results, "roc_auc") if results.task == "binary" else ():
         yield from _of_skill(row, CHANCE, margin_of(results, "ranking"), (ranks, wrong_way, as_chance, no_order))
 
 
-@rule
+@rule("undecided", unless=(NO_DATASETS,))
 def perfection(results: Results) -> Iterator[Claim]:
     """Whether predictions are perfect, as they are when a feature contains the outcome."""
     perfect: dict[tuple[str, str], tuple[Confusion | Estimate, str]] = {}

@@ -52,7 +52,7 @@ def verdict_rows(results: Results) -> list[Row]:
     """Return the verdicts of all gates, on slices and classes too, as rows of the table of verdicts."""
     return [
         {"place": place, **_fields(gate, OF_GATE), "reason": gate.reason.code,
-         "subject": _fields(gate, SUBJECT)}
+         "subject": _fields(gate, SUBJECT if gate.check is None else (*SUBJECT, "check"))}
         for place, gate in enumerate(results.gates)]
 
 

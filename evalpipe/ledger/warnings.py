@@ -26,7 +26,8 @@ def gone(run: Row, results: Results) -> Iterator[Warned]:
     day = run["as_of"]
     new_name_of = {former_name: name for name, former_name in results.renamed.items()}
     rows = [*run["estimates"], *(verdict["subject"] for verdict in run["verdicts"])]
-    models, datasets = (dict.fromkeys(row[key] for row in rows) for key in ("model", "dataset"))
+    # A gate on a check is of no model and no dataset.
+    models, datasets = (dict.fromkeys(row[key] for row in rows if row[key]) for key in ("model", "dataset"))
     model_names = {model.name for model in results.models}
     gone_models = [model for model in models if new_name_of.get(model, model) not in model_names]
     gone_datasets = [name for name in datasets if name not in {dataset.name for dataset in results.datasets}]
@@ -72,7 +73,8 @@ def _gate_labels(row: Row) -> list[str]:
     """Return the labels that identify a gate: its name, if it has one, and its measure with the keys of its limits."""
     subject: dict[str, Any] = row["subject"]
     options = [f"{key} {value}" for key, value in sorted(subject["params"].items())]
-    measure = subject["metric"] or f"desirability {subject['desirability']}"
+    check = subject.get("check")
+    measure = subject["metric"] or (f"check {check}" if check else f"desirability {subject['desirability']}")
     average = [] if subject["average"] is None else [subject["average"]]
     label = " ".join([measure, *options, *average, *sorted(row["limit"])])
     return [label] if row["name"] is None else [row["name"], label]

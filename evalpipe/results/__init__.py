@@ -26,6 +26,7 @@ from evalpipe.results.document import (
     BestProfit,
     CandidateGoal,
     Candidates,
+    Check,
     ChosenMethod,
     Comparison,
     Confusion,
@@ -87,13 +88,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "Applied", "BestProfit", "CandidateGoal", "Candidates", "ChosenMethod", "Comparison", "Confusion", "Constraint",
-    "CostReference", "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Draw", "Estimate",
-    "FailOn", "Finding", "Gate", "GateEvidence", "GateSequence", "Individual", "InputFile", "LevelCount", "Matched",
-    "Method", "MetricSummary", "ModelSummary", "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine",
-    "Prior", "Profit", "RankedCandidate", "RateDifference", "Recalibration", "Record", "Repeat", "RepeatedModel",
-    "Results", "RowColumn", "RowFile", "Scalar", "Slice", "SliceDifference", "SliceSummary", "Status", "StepHistory",
-    "Threshold", "Verdict", "Warned", "WorstSlice", "Zone", "holds", "worst",
+    "Applied", "BestProfit", "CandidateGoal", "Candidates", "Check", "ChosenMethod", "Comparison", "Confusion",
+    "Constraint", "CostReference", "Curve", "DatasetDifference", "DatasetSummary", "Desirability", "Disparity", "Draw",
+    "Estimate", "FailOn", "Finding", "Gate", "GateEvidence", "GateSequence", "Individual", "InputFile", "LevelCount",
+    "Matched", "Method", "MetricSummary", "ModelSummary", "NamedCost", "ObservedShare", "Optimism", "Overall",
+    "PredictiveLine", "Prior", "Profit", "RankedCandidate", "RateDifference", "Recalibration", "Record", "Repeat",
+    "RepeatedModel", "Results", "RowColumn", "RowFile", "Scalar", "Slice", "SliceDifference", "SliceSummary", "Status",
+    "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice", "Zone", "holds", "worst",
 ]
 
 

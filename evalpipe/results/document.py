@@ -12,6 +12,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from evalpipe.base.records import Measured, Record, Scalar, Slice, SparseRecord, Status
 from evalpipe.chapters import composed
 from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
+from evalpipe.chapters.checks.records import OUTCOMES, Check, CheckKind, Outcome
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
 from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
@@ -42,14 +43,14 @@ from evalpipe.results.curves import AnyCurve
 from evalpipe.words.sentences import Sentence, sentence
 
 __all__ = [
-    "GONE", "OF_LEDGER", "ORDER", "AnyCurve", "Applied", "BestProfit", "CandidateGoal", "Candidates", "ChosenMethod",
-    "Comparison", "Confusion", "Constraint", "CostReference", "DatasetDifference", "DatasetSummary", "Desirability",
-    "Disparity", "Document", "Draw", "Estimate", "FailOn", "Finding", "FindingKind", "Gate", "GateEvidence",
-    "GateSequence", "Individual", "InputFile", "Kind", "LevelCount", "Matched", "Method", "MetricSummary",
-    "ModelSummary", "NamedCost", "ObservedShare", "Optimism", "Overall", "PredictiveLine", "Prior", "Profit",
-    "RankedCandidate", "RateDifference", "Recalibration", "Repeat", "RepeatedModel", "RowColumn", "RowFile",
-    "RunVerdict", "SliceDifference", "SliceSummary", "StepHistory", "Threshold", "Verdict", "Warned", "WorstSlice",
-    "Zone", "current_word", "holds", "worst",
+    "GONE", "OF_LEDGER", "ORDER", "OUTCOMES", "AnyCurve", "Applied", "BestProfit", "CandidateGoal", "Candidates",
+    "Check", "CheckKind", "ChosenMethod", "Comparison", "Confusion", "Constraint", "CostReference", "DatasetDifference",
+    "DatasetSummary", "Desirability", "Disparity", "Document", "Draw", "Estimate", "FailOn", "Finding", "FindingKind",
+    "Gate", "GateEvidence", "GateSequence", "Individual", "InputFile", "Kind", "LevelCount", "Matched", "Method",
+    "MetricSummary", "ModelSummary", "NamedCost", "ObservedShare", "Optimism", "Outcome", "Overall", "PredictiveLine",
+    "Prior", "Profit", "RankedCandidate", "RateDifference", "Recalibration", "Repeat", "RepeatedModel", "RowColumn",
+    "RowFile", "RunVerdict", "SliceDifference", "SliceSummary", "StepHistory", "Threshold", "Verdict", "Warned",
+    "WorstSlice", "Zone", "current_word", "holds", "worst",
 ]
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.appearance.records import AppearanceFields
     from evalpipe.chapters.candidates.records import CandidatesFields
+    from evalpipe.chapters.checks.records import ChecksFields
     from evalpipe.chapters.compare.records import CompareFields
     from evalpipe.chapters.costs.records import CostsFields
     from evalpipe.chapters.desirability.records import DesirabilityFields
@@ -83,7 +85,7 @@ if TYPE_CHECKING:
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
         RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
         DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields, GatesFields,
-        TrendFields, AppearanceFields, RowFileFields,
+        ChecksFields, TrendFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""
 else:

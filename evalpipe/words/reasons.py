@@ -252,6 +252,48 @@ _WARNINGS = {
                          "right event and that higher values mean the event",
 }
 
+_OF_CHECKS = {
+    "no-standards": "no standard is declared",
+    "no-prevalence": "no prevalence is declared",
+    "no-bounds": "no threshold was chosen under a requirement and is judged on other rows",
+    "no-zone": "no equivocal zone is declared",
+    "no-costs": "no costs are declared",
+    "no-recalibration": "nothing is recalibrated",
+    "no-baseline": "no model is the baseline",
+    "no-pairs": "no pairs of models are compared",
+    "models-compared": "the models are compared, and that has checks of its own",
+    "no-baseline-dataset": "no datasets are compared",
+    "compared-by-spec": "the spec compares the datasets, and that has a check of its own",
+    "no-repeats": "no model has several fits",
+    "not-trained-on": "no evaluated row is one that a model was fitted to, by the spec",
+    "no-reference-rates": "no reference rate is declared",
+    "no-goals": "no goals of models are declared",
+    "no-candidates": "there are no candidates",
+    "no-slices": "no slices are declared",
+    "no-group-gates": "no gate on all rows is on a measure that slices have",
+    "no-search": "no search for the worst slices is declared",
+    "no-steps": "no steps of a fit are evaluated",
+    "no-gates": "no gate is declared",
+    "no-sequence": "no gate is on a sequence of nights",
+    "few-nights": "there are too few nights",
+    "no-trend": "no trend is declared",
+    "no-shift": "the trend does not look for a shift",
+    "no-datasets": "no dataset is evaluated",
+    "one-dataset": "there is one dataset",
+    "one-evaluated": "one dataset is evaluated",
+    "one-model": "there is one model",
+    "no-reference": "no dataset is a reference",
+    "no-other-rows": "no dataset is a reference or for calibration",
+    "rows-look-alike": "rows look alike in all columns, and no 'id' says whether they are the same",
+    "not-binary": "the outcome is not binary",
+    "not-multiclass": "the outcome is not one of several classes without an order",
+    "few-levels": "the outcome has no more than two classes",
+    "no-levels": "the outcome is a number",
+    "not-numbers": "the outcome is no number",
+    "not-counts": "the outcome is no count",
+    "nothing-tested": "the run lacks the numbers or intervals that it needs",
+}
+
 FORMER_VERDICTS = {"indeterminate": "inconclusive"}
 """What verdicts were called before, with what they are called now."""
 
@@ -264,6 +306,7 @@ NEEDS = {
 PARTS: Mapping[str, Mapping[str, str]] = MappingProxyType({
     "Estimates and tables": _OF_ESTIMATES, "Earlier runs": _OF_EARLIER_RUNS, "Interval methods": _OF_METHODS,
     "Replicates and rows": _OF_DRAWS, "Warnings": _WARNINGS,
+    "Checks that do not apply": _OF_CHECKS,
 })
 """The templates by what they are of."""
 

@@ -38,7 +38,7 @@ SPECS = [
             "name": "late", "where": "t > 3"}, {"column": "t", "by": "month"}], "no_information": {"permutations": 10},
         "worst_slices": {"metric": "brier", "columns": ["g"]},
         "curves": {"relations": {"measures": ["ppv", "npv"]}, "residuals": {}}, "calibration": {},
-        "compare": {}, "margins": {},
+        "compare": {}, "margins": {}, "checks": {"silence": {"unchecked": "known"}},
         "recalibrate": {"fit_on": {"folds": 2}, "methods": ["isotonic"]}, "standards": [{"profile": "nist_ai_rmf"}],
         "steps": {"metrics": ["brier"]}, "words": {}, "card": {"design": {"file": "design.md"}, "changes": [{
             "date": "2026-11-21", "text": "new"}], "sign_off": {"required": ["owner"]}}, "report": {"theme": {}},

@@ -15,6 +15,7 @@ from evalpipe.card.tables import ranged
 from evalpipe.card.wording import group, joined, names_of
 from evalpipe.chapters.desirability.card import CAVEAT, SOURCES, form
 from evalpipe.findings import weights
+from evalpipe.findings.applies import without
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding
 from evalpipe.words import numbers
@@ -354,7 +355,7 @@ def _coordinate(goal: CandidateGoal, candidate: RankedCandidate) -> float | None
 SECTION = "candidates"
 
 
-@rule
+@rule("fails", "undecided", "note", "passes", unless=(without("no-candidates", "candidates"),))
 def best_candidate(results: Results) -> Iterator[Claim]:
     """Which candidate is the most desirable, and whether others lie within one standard error of it."""
     if results.candidates.ranking:
@@ -362,7 +363,7 @@ def best_candidate(results: Results) -> Iterator[Claim]:
         yield Claim(results.candidates, most_desirable if first and first[0].value else none_acceptable)
 
 
-@rule
+@rule("note", unless=(without("no-candidates", "candidates"),))
 def candidates_ranked(results: Results) -> Iterator[Claim]:
     """Whether every candidate has the values that the goals need."""
     if any(candidate.value is None for candidate in results.candidates.ranking):

@@ -15,6 +15,7 @@ from evalpipe.card.wording import Names, joined, names_of
 from evalpipe.chapters.compare.card_pairs import is_pair, verdict_or_leaning
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.findings import weights
+from evalpipe.findings.applies import NO_BASELINE, ONE_EVALUATED, ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import by_dataset, difference_of, finding, grouped, of_model
 from evalpipe.words import numbers
@@ -377,7 +378,7 @@ BETWEEN_DATASETS = {
 """What is said of a model on a dataset and on an earlier one."""
 
 
-@rule
+@rule("fails", "undecided", "note", "passes", "equivalent", unless=(ONE_MODEL, NO_BASELINE), claims_all=True)
 def models_compared(results: Results) -> Iterator[Claim]:
     """Whether a model is better than the baseline on the same rows, by the verdicts of its comparisons."""
     for row in results.comparisons:
@@ -389,7 +390,11 @@ def models_compared(results: Results) -> Iterator[Claim]:
             yield Claim(row, pair_finding)
 
 
-@rule
+NO_BASELINE_DATASET = Unless(
+    "no-baseline-dataset", lambda spec: not (spec.get("compare") or {}).get("baseline_dataset"))
+
+
+@rule("fails", "undecided", "note", unless=(ONE_EVALUATED, NO_BASELINE_DATASET))
 def datasets_compared(results: Results) -> Iterator[Claim]:
     """Whether a model does worse than on an earlier dataset, by the verdicts of its comparisons."""
     for row in results.comparisons:

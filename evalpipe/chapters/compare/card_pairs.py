@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe.card.tables import key_measures
 from evalpipe.card.wording import joined, names_of, number_word
 from evalpipe.findings import weights
+from evalpipe.findings.applies import ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.margins import margin_between, within
 from evalpipe.findings.words import by_dataset, finding, grouped, with_limits
@@ -45,6 +46,9 @@ def is_pair(results: Results, row: Comparison) -> bool:
     return not has_baseline and row.baseline_dataset is None and row.model != row.baseline
 
 
+NO_PAIRS = Unless("no-pairs", by_results=lambda results: not any(is_pair(results, row) for row in results.comparisons))
+
+
 def verdict_or_leaning(results: Results, row: Comparison) -> str:
     """Return the verdict on a row; "perhaps_better" or "perhaps_worse" if undecided while the interval excludes zero.
 
@@ -70,7 +74,7 @@ def _value_of_baseline(results: Results, row: Comparison) -> float | None:
     return None if value is None else value - (row.difference or 0.0)
 
 
-@rule
+@rule("undecided", "passes", "equivalent", unless=(ONE_MODEL, NO_PAIRS))
 def pairs_compared(results: Results) -> Iterator[Claim]:
     """Which model is best by the first key measure, by the verdicts on all pairs of models."""
     pairs = [row for row in results.comparisons if is_pair(results, row) and row.class_ is None]

@@ -15,6 +15,7 @@ from evalpipe.card.page import Aside, Column, Facts, Figures, Heading, Number, R
 from evalpipe.card.tables import labels, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
+from evalpipe.findings.applies import without
 from evalpipe.findings.claims import Claim, p_beyond, rule
 from evalpipe.findings.margins import against_margin, margin_of
 from evalpipe.findings.words import by_dataset, finding, measures, values_of, with_verb
@@ -248,7 +249,7 @@ def _largest_profit_text(rows: list[Profit]) -> str:
     return f"{numbers.number(best.profit) if best.contacted else 0} at {share}"
 
 
-@rule
+@rule("fails", "undecided", "note", "passes", unless=(without("no-costs", "costs"),), claims_all=True)
 def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
     """Whether predictions cost less than always predicting the cheapest level, on the same rows."""
     for row in measures(results, "cost_saved"):
@@ -261,7 +262,7 @@ def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
                                       undecided)
 
 
-@rule
+@rule("fails", unless=(without("no-costs", "costs"),))
 def free_level(results: Results) -> Iterator[Claim]:
     """Whether the cost table lets one level be predicted always without any cost."""
     if all(cost.cost >= 0 for cost in results.costs):

@@ -18,6 +18,7 @@ from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
 from evalpipe.chapters.desirability.records import FACTORS
 from evalpipe.findings import weights
+from evalpipe.findings.applies import Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding, grouped, of_model, of_models, with_limits
 from evalpipe.words import numbers
@@ -360,7 +361,11 @@ def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
 SECTION = "desirability"
 
 
-@rule
+NO_GOALS = Unless("no-goals", lambda spec: not spec.get("desirability"),
+                  lambda results: not results.desirability.individual)
+
+
+@rule("undecided", "passes", unless=(NO_GOALS,), claims_all=True)
 def most_desirable(results: Results) -> Iterator[Claim]:
     """Whether one model is the most desirable, by the share of resamples in which it ranks first."""
     for row in results.desirability.overall:
@@ -368,7 +373,7 @@ def most_desirable(results: Results) -> Iterator[Claim]:
             yield Claim(row, first if row.probability_best >= results.intervals.level else first_perhaps)
 
 
-@rule
+@rule("fails", "undecided", unless=(NO_GOALS,))
 def goals_reached(results: Results) -> Iterator[Claim]:
     """Whether every goal has a desirability above 0."""
     for row in results.desirability.individual:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.tables import overall, shown
 from evalpipe.findings import weights
+from evalpipe.findings.applies import Unless
 from evalpipe.findings.claims import Claim, p_beyond, rule
 from evalpipe.findings.words import anchor, finding, measures, values_of, with_verb
 from evalpipe.words import numbers
@@ -90,7 +91,11 @@ def _reportable_rate(results: Results, confusion: Confusion) -> str | None:
 HALF = 0.5
 
 
-@rule
+NO_ZONE = Unless("no-zone", lambda spec: not any(
+    part.get("equivocal") for part in (spec, *(spec.get("models") or {}).values())))
+
+
+@rule("fails", "note", unless=(NO_ZONE,))
 def rows_without_class(results: Results) -> Iterator[Claim]:
     """Whether most rows get a class despite the equivocal zone."""
     for row in measures(results, "reportable_rate"):

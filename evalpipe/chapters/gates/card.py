@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.card.junit import Check
+from evalpipe.card.junit import Case
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
@@ -17,6 +17,7 @@ from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, c
 from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
+from evalpipe.findings.applies import NO_GATES, Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.more_rows import few_events, more_rows, more_rows_sentence
 from evalpipe.findings.words import finding, grouped, of_model, rows_of
@@ -78,7 +79,7 @@ def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
     """Return the table of gates: the verdict on each, what was observed, and the reason."""
     rows = []
     for gate in gates:
-        by = [] if gate.on == "interval" else [Aside(f"by {JUDGED[gate.on]}", "definition")]
+        by = [] if gate.on in ("interval", "check") else [Aside(f"by {JUDGED[gate.on]}", "definition")]
         severity = ", severity warn" if gate.severity == "warn" else ""
         rows.append(Row((
             Verdict(VERDICTS[gate.kind].word, VERDICTS[gate.kind].sign, f"outcome {gate.kind}"),
@@ -153,7 +154,7 @@ def _limit_text(names: Names, gate: Gate) -> str:
     """Return the limits of a gate as text: "at least 0.75", "rises by at most 0.01 against Logistic regression"."""
     limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in gate.limit.items())
     if gate.against is None:
-        return limits
+        return limits or ("is required" if gate.name is None else f"requires the check {gate.check}")
     run = "the reference" if gate.against == "last" else names.labels.get(gate.against, gate.against)
     return f"{limits} against {run}"
 
@@ -163,18 +164,18 @@ def _class_suffix(gate: Gate) -> str:
     return "" if gate.name is None or gate.class_ is None else f", {gate.class_}"
 
 
-def checks(results: Results) -> Iterator[Check]:
+def checks(results: Results) -> Iterator[Case]:
     """Yield each verdict as a test case of its dataset and model; cases of one name have the number of the gate too."""
     names = names_of(results)
     names_so_far: set[tuple[str, str]] = set()
     for gate in results.gates:
         variant = "" if gate.variant == "original" else f"+{gate.variant}"
-        group = f"{gate.dataset}.{gate.model}{variant}"
+        group = f"{gate.dataset}.{gate.model}{variant}" if gate.check is None else "checks"
         slice_text = "" if gate.slice is None else f", {names.slice(gate.slice)}"
         name = f"{_title(names, gate)}{slice_text}{_class_suffix(gate)}"
         name += f" (gate {gate.gate})" if (group, name) in names_so_far else ""
         names_so_far.add((group, name))
-        yield Check(group, name, gate.kind, gate_sentence(names, gate), gate)
+        yield Case(group, name, gate.kind, gate_sentence(names, gate), gate)
 
 
 def verdict_lines(results: Results) -> Iterator[VerdictLines]:
@@ -187,9 +188,15 @@ def verdict_lines(results: Results) -> Iterator[VerdictLines]:
     yield VerdictLines(f"{verdict}\ngates: {count - len(others):,} of {count:,} held", tuple(
         VerdictLine("gate", f"{gate.gate}",
                     "failed (severity warn)" if gate.kind == "warn" else VERDICTS[gate.kind].word,
-                    f"{names.gate(gate)}: {gate_sentence(names, gate)}", ("gates", gate.gate - 1),
+                    _named_sentence(names, gate), ("gates", gate.gate - 1),
                     SEVERITIES.get(gate.kind, "notice"), gate=gate)
         for gate in others))
+
+
+def _named_sentence(names: Names, gate: Gate) -> str:
+    """Return the sentence of a verdict after the name of the gate and which number it is on; a check has no number."""
+    named = names.gate(gate) if gate.check is None else gate.name
+    return f"{named}: {gate_sentence(names, gate)}" if named else gate_sentence(names, gate)
 
 
 def nights(sequence: GateSequence) -> str:
@@ -224,14 +231,19 @@ CLEAR = 3.0
 """The standard errors by which nights must differ from independent ones before it is told."""
 
 
-@rule
+NO_SEQUENCE = Unless("no-sequence", lambda spec: all(gate.get("on") != "sequence" for gate in spec.get("gates") or ()))
+FEW_NIGHTS = Unless("few-nights", by_results=lambda results: all(
+    gate.sequence is None or gate.sequence.spread is None for gate in results.gates))
+
+
+@rule("fails", "undecided", "note", "passes", unless=(NO_GATES,))
 def gates(results: Results) -> Iterator[Claim]:
     """Whether each gate held."""
     finding_of_kind = {"fail": failed, "warn": failed, "inconclusive": undecided, "pass": kept, "skipped": skipped}
     yield from (Claim(gate, finding_of_kind[gate.kind]) for gate in results.gates)
 
 
-@rule
+@rule("undecided", unless=(NO_SEQUENCE, FEW_NIGHTS))
 def dependent_nights(results: Results) -> Iterator[Claim]:
     """Whether the nights of a gate `on: sequence` differ by what their rows explain, and independently."""
     for gate in results.gates:
@@ -282,9 +294,9 @@ def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Yield a finding on each inconclusive gate, with about how many more rows would decide."""
     for gate_rows in _by_gate(rows):
-        what_is_open = ("The nights so far do not decide." if gate_rows[0].on == "sequence"
-                 else f"These data do not decide.{_more_rows_sentence(results, gate_rows)}")
-        text = f"{_observed_and_required(results, gate_rows)} {what_is_open}"
+        what_is_open = {"sequence": " The nights so far do not decide.", "check": ""}.get(
+            gate_rows[0].on, f" These data do not decide.{_more_rows_sentence(results, gate_rows)}")
+        text = f"{_observed_and_required(results, gate_rows)}{what_is_open}"
         yield finding("undecided", weights.GATE_OPEN, text, "gates", gate_rows)
 
 
@@ -310,6 +322,8 @@ def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
 def _observed_and_required(results: Results, rows: Sequence[Gate]) -> str:
     """Return "Sensitivity: 0.56 (0.50–0.62) for Logistic regression; required at least 0.6."."""
     names, first = names_of(results), rows[0]
+    if first.check is not None:
+        return f"{f'{first.name}: ' if first.name else ''}{gate_sentence(names, first)}"
     observed, worst = [], _worst_of_each_model(rows)
     for row in worst[:3]:
         value = "no value" if row.observed is None else numbers.with_limits(

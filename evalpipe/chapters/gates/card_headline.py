@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import names_of
+from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings.words import counted_rate, earlier_range, moved_to, of_model
 from evalpipe.words import numbers
 from evalpipe.words.spelling import counted
@@ -52,6 +53,10 @@ def _others(gates: Sequence[Gate], counts: Counter[Kind]) -> str:
 def _failure(results: Results, gate: Gate) -> str:
     """Return what a failed gate says, first for which rows: "Not fit for s = a: finds 3 of 9 events, required …"."""
     names = names_of(results)
+    if gate.check is not None:
+        texts = [finding.text for finding in results.findings if (finding.code, finding.kind) == (
+            gate.check, gate.reason.code.removeprefix("check-"))]
+        return f"Not good enough: {next(iter(texts), gate_sentence(names, gate)).rstrip('.')}"
     where = "Not good enough" if gate.slice is None else f"Not fit for {names.slice(gate.slice)}"
     limits = " and ".join(f"{LIMIT_WORDS[key]} {numbers.plain(value)}" for key, value in gate.limit.items())
     evaluated = [dataset for dataset in results.datasets if dataset.role == "evaluate"]

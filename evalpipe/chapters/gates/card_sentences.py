@@ -25,11 +25,22 @@ def gate_sentence(names: Names, gate: Gate) -> str:
     if gate.reason.text is not None:
         return gate.reason.text
     name = capital(names.subject(gate))
+    if gate.check is not None:
+        return f"The {names.subject(gate)} {_check_predicate(gate)}"
     if gate.reason.code == "not-compared":
         return f"{name} was not compared: {gate.reason.because}."
     is_count = gate.metric in names.counts
     predicate = _predicate if gate.sequence is None else _sequence_predicate
     return f"{name}{_minus_reference(names, gate)}{predicate(gate, is_count=is_count)}"
+
+
+def _check_predicate(gate: Gate) -> str:
+    """Return what follows the name of a check: its outcome in words, and what that comes to where it is not plain."""
+    outcome = gate.reason.code.removeprefix("check-")
+    if outcome == "not-applicable":
+        return f"does not apply: {gate.reason.because}. {COUNTED[gate.verdict]}"
+    note = "has a note, and should have none" if gate.verdict == "fail" else "has a note, and does not fail"
+    return {"clear": "is clear", "note": note, "undecided": "is undecided"}.get(outcome, outcome) + "."
 
 
 def _minus_reference(names: Names, gate: Gate) -> str:

@@ -127,7 +127,16 @@ def _same_data_warnings(
 
 
 def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
-    """Yield the verdict of a gate on each number that it judges, in the order of the results, or a Problem."""
+    """Yield the verdict of a gate on each number that it judges, in the order of the results, or a Problem.
+
+    A check is judged after all else, by its outcome: `evalpipe.findings.required`.
+    """
+    rule = case.gate.rule
+    if rule.check is not None:
+        yield Gate(metric=None, check=rule.check, dataset="", model="", gate=case.number, name=rule.name, on="check",
+                   limit={}, observed=None, lower=None, upper=None, level=None, method="none", verdict="inconclusive",
+                   severity=rule.severity, reason=GateReason(code="check-clear"))
+        return
     subjects = [subject for subject in case.numbers.subjects if is_on(case.plan, case.gate, subject)]
     place = case.plan.places.place
     if not subjects:

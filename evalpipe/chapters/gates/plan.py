@@ -61,6 +61,8 @@ class GatePlan:
     @property
     def words(self) -> str:
         """What it is on, its limits, and what a change is from: "brier max 0.2, of every model on test"."""
+        if self.rule.check is not None:
+            return f"the check {self.rule.check}"
         measures = " and ".join(entry.label for entry in self.entries)
         subject = measures if self.rule.desirability is None else f"desirability {self.rule.desirability}"
         subject += "" if self.class_ is None else f" of class {self.class_}"
@@ -76,12 +78,14 @@ class GatePlan:
     def document(self) -> dict[str, object]:
         """What it is on, as JSON values, as far as known before data are seen; null where it is on each there is."""
         rule = self.rule
+        check: dict[str, object] = {} if rule.check is None else {"check": rule.check}
         return {
             "name": rule.name, "measures": [entry.document for entry in self.entries],
             "desirability": rule.desirability, "class": self.class_, "dataset": rule.dataset, "model": rule.model,
             "variant": rule.variant, "slice": None if self.slice is None else dict(self.slice),
             "slices": None if self.slices is None else list(self.slices), "limit": rule.limit,
             "against": self.reference, "on": rule.on, "undefined": rule.undefined, "severity": rule.severity,
+            **check,
         }
 
     @property

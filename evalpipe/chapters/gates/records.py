@@ -70,10 +70,10 @@ def size(value: float | None, reference: float | None) -> float:
     return max(abs(value), abs(reference), abs(value + reference))
 
 
-class GateEvidence(Subject, SparseRecord):
+class GateEvidence(Subject):
     """The evidence of this night on one limit of a gate `on: sequence`, which the ledger keeps."""
 
-    absent: ClassVar[tuple[str, ...]] = ("former",)
+    absent: ClassVar[tuple[str, ...]] = ("check", "former")
 
     gate: int
     """The number of the gate in the spec, from 1."""
@@ -159,7 +159,7 @@ class GateReason(SparseRecord):
     """What was judged and where it is, such as value-below or interval-includes. undefined: the number is. absent: the
     slice has too few rows for it. unreliable: its interval is. not-compared: there is no earlier number. Of gates
     `on: sequence`: no-nights, few-rows-in-nights, nights-missed, nights-kept, recent-nights-missed, nights-undecided.
-    text: results of `schema_version` 1."""
+    Of checks: check- and the outcome, such as check-fails. text: results of `schema_version` 1."""
     because: Sentence | None = None
     """Why there is no number, no interval, or none that can be relied on."""
     bound: float | None = None
@@ -175,8 +175,9 @@ class Gate(Subject):
     """The number of the gate in the spec, from 1."""
     name: str | None = None
     """What the spec calls it."""
-    on: Literal["interval", "value", "lower", "upper", "sequence"]
-    """What must keep the limit: the whole interval, that number alone, or the nights of a sequence together."""
+    on: Literal["interval", "value", "lower", "upper", "sequence", "check"]
+    """What must keep the limit: the whole interval, that number alone, or the nights of a sequence together; check:
+    there is no limit, and the outcome of a check is judged."""
     limit: dict[str, float]
     """The limits by their keys in the spec: min and max of the value; max_increase, max_decrease, min_increase and
     min_decrease of the value minus its reference."""

@@ -9,6 +9,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text, meant_level
+from evalpipe.chapters.checks.rules import NO_CHECK
+from evalpipe.chapters.checks.spec import CODES, OF_GATES
 from evalpipe.chapters.desirability.rules import names_of_goals
 from evalpipe.chapters.gates.spec import (
     AVERAGED,
@@ -18,6 +20,7 @@ from evalpipe.chapters.gates.spec import (
     KEYS,
     LARGE_NIGHTS,
     LIMITS,
+    OF_CHECK,
     AgainstEarlier,
 )
 from evalpipe.chapters.prevalence.rules import single_prevalence
@@ -45,9 +48,12 @@ def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of each gate: of what it judges, its limits, reference and scope, and of a repeated one."""
     yield from _nights(draft)
     for loc, gate in draft.entries(draft.spec.gates, "gates"):
-        yield from chain(_subject(draft, loc, gate), _limits(draft, loc, gate), _against(draft, loc, gate),
-                         _scope(draft, loc, gate))
-        if gate.on == "sequence":
+        if gate.check is not None:
+            yield from _required_check(draft, loc, gate.check)
+        else:
+            yield from chain(_subject(draft, loc, gate), _limits(draft, loc, gate), _against(draft, loc, gate),
+                             _scope(draft, loc, gate))
+        if gate.check is None and gate.on == "sequence":
             yield from chain(_check_what_is_judged(draft, loc, gate), _check_evidence(draft, loc, gate))
         gates, index = draft.tree.get("gates"), int(loc[1])
         if gates[index] in gates[:index]:
@@ -56,10 +62,29 @@ def rules(draft: Draft) -> Iterator[Problem]:
                                      notes=notes)
 
 
+def _required_check(draft: Draft, loc: Loc, code: str) -> Iterator[Problem]:
+    """Report a check that is not there, depends on gates or is silenced, and keys of a gate on a number beside it."""
+    check_loc: Loc = (*loc, "check")
+    message = f"no check is called {draft.tree.show(*check_loc)}"
+    yield from refer(draft, check_loc, CODES, "unknown-check", message, NO_CHECK)
+    if code in OF_GATES:
+        message = f"the check '{code}' depends on the gates, so that no gate can require it"
+        yield draft.tree.problem("check-of-gates", message, *check_loc, hint="remove the gate")
+    if draft.spec.checks is not None and code in draft.spec.checks.silence:
+        message = f"the check '{code}' is silenced, so that no gate can require it"
+        notes = draft.tree.noted("silenced at", "checks", "silence", code)
+        yield draft.tree.problem("silenced-check", message, *check_loc, hint="remove one of the two", notes=notes)
+    for key in draft.tree.get(*loc):
+        if key in KEYS.difference(OF_CHECK):
+            message = f"'{key}' has no effect: the gate requires a check, and is on no number"
+            hint = "remove it, or make it a gate of its own"
+            yield draft.tree.problem("unused-key", message, *loc, key, key=True, hint=hint)
+
+
 def _subject(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Check what is judged: one measure of one average, or desirability."""
     if gate.metric is None and gate.desirability is None:
-        hint = "add 'metric: …', or 'desirability: overall'"
+        hint = "add 'metric: …', 'desirability: overall' or 'check: …'"
         yield draft.tree.problem("gate-subject", "this gate says nothing of what it judges", *loc, hint=hint)
     elif gate.metric is None:
         yield from _desired(draft, loc, gate)

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from evalpipe.base.records import UNWRITTEN, After
+from evalpipe.chapters.checks.spec import CODES
 from evalpipe.metrics import registry
 from evalpipe.spec.field_types import (
     COMPUTABLE,
@@ -144,6 +145,10 @@ class GateRule(SpecPart):
               "add 'desirability: […]' to the spec, or name a 'metric'", of_spec=True),
     ] = None
     """Instead of a measure, `overall` or a goal by its form and what it is of, such as `maximize sensitivity`."""
+    check: Annotated[StrictStr, Field(json_schema_extra={"enum": list(CODES)})] | None = None
+    """Instead of a measure, a check by its code: [findings.md](findings.md) lists them. The gate fails where the check
+    fails, and is inconclusive where it is undecided or does not apply. Of a check that makes nothing but notes, a note
+    fails the gate. Beside it a gate has a `name` and a `severity` at most."""
     min: Number | None = None
     """The lowest value allowed."""
     max: Number | None = None
@@ -217,7 +222,9 @@ class GateRule(SpecPart):
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Write the class under the key that the spec has for it, and no key that would say nothing."""
-        idle = {"undefined": self.on == "sequence", "optional": self.against == "last"}
+        if self.check is not None:
+            return {key: item for key, item in handler(self).items() if key in OF_CHECK}
+        idle = {"undefined": self.on == "sequence", "optional": self.against == "last", "check": True}
         return {"class" if key == "class_" else key: item for key, item in handler(self).items() if not idle.get(key)}
 
     @property
@@ -225,6 +232,9 @@ class GateRule(SpecPart):
         """The limits by their keys."""
         return {key: float(item) for key in LIMITS if (item := getattr(self, key)) is not None}
 
+
+OF_CHECK = ("name", "check", "severity")
+"""The keys of a gate that requires a check."""
 
 KEYS = frozenset(field.alias or name for name, field in GateRule.model_fields.items())
 """The keys of a gate that are no options of its measure."""

@@ -10,6 +10,7 @@ from evalpipe.card.page import Cell, Column, Heading, Number, Row, Section, Tabl
 from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
+from evalpipe.findings.applies import Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import anchor, finding, grouped
 from evalpipe.words import numbers
@@ -91,7 +92,11 @@ MOST_MEASURES = 3
 """The most measures that a sentence gives."""
 
 
-@rule
+NOT_TRAINED_ON = Unless("not-trained-on", by_results=lambda results: not results.optimism and not any(
+    dataset.trained_on for dataset in results.datasets))
+
+
+@rule("note", unless=(NOT_TRAINED_ON,))
 def measures_apparent(results: Results) -> Iterator[Claim]:
     """Whether measures are of rows that the models were fitted to, and what they come to corrected for optimism."""
     for row in results.optimism:

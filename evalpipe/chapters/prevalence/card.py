@@ -18,6 +18,7 @@ from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Te
 from evalpipe.card.tables import evaluated, labels, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, observed_share, share
 from evalpipe.findings import weights
+from evalpipe.findings.applies import without
 from evalpipe.findings.claims import Claim, p_apart, rule
 from evalpipe.findings.words import finding
 from evalpipe.results.curves.events import PredictiveValues
@@ -409,7 +410,7 @@ class Share(NamedTuple):
 Pair = tuple[Share, Share]
 
 
-@rule
+@rule("note", unless=(without("no-prevalence", "prevalence"),), claims_all=True)
 def prevalence_declared(results: Results) -> Iterator[Claim]:
     """Whether the declared prevalence equals that of the evaluated rows."""
     for row in results.observed:

@@ -9,6 +9,7 @@ from evalpipe.card.tables import overall, shown
 from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.compare.card import is_recalibrated
 from evalpipe.findings import weights
+from evalpipe.findings.applies import NOTHING_TESTED, Unless, without
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.margins import margin_between
 from evalpipe.findings.words import anchor, difference_of, finding, grouped, of_model
@@ -216,7 +217,11 @@ PROPER = ("brier", "log_loss", "rps", "rmse", "mae", "poisson_deviance")
 """The measures that a recalibration is judged by, the first that the run has: losses that reward right predictions."""
 
 
-@rule
+NO_CHANGE = Unless(NOTHING_TESTED, by_results=lambda results: all(
+    row.verdict is None for row in results.comparisons if row.variant != row.baseline_variant))
+
+
+@rule("fails", "undecided", "note", "passes", unless=(without("no-recalibration", "recalibrate"), NO_CHANGE))
 def recalibration_judged(results: Results) -> Iterator[Claim]:
     """Whether recalibration makes a model better or worse, by the verdicts of its comparisons."""
     shifted = {(fit.model, fit.variant) for fit in results.recalibration if fit.shifts}

@@ -11,6 +11,7 @@ from evalpipe.card.tables import estimate_of, ranged, shown
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.compare.card import difference_number, notes, verdict_of
 from evalpipe.findings import weights
+from evalpipe.findings.applies import without
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import by_dataset, finding, grouped, of_models, verb_form
 from evalpipe.findings.words import difference_of as difference_text
@@ -56,7 +57,7 @@ RATES = "reference-rates"
 """The anchor of the section on reference rates."""
 
 
-@rule
+@rule("fails", "undecided", "passes", unless=(without("no-reference-rates", "reference_rates"),), claims_all=True)
 def reference_rates_reached(results: Results) -> Iterator[Claim]:
     """Whether models reach the reference rates, by the intervals of the differences."""
     findings = {"better": reached, "worse": missed, "undecided": undecided}

@@ -16,6 +16,7 @@ from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, T
 from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
+from evalpipe.findings.applies import NO_BASELINE, ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding, grouped, of_model
 from evalpipe.words import numbers
@@ -118,7 +119,10 @@ MOST_MEASURES = 3
 """The most measures that a sentence gives."""
 
 
-@rule
+NO_REPEATS = Unless("no-repeats", by_results=lambda results: not results.repeats)
+
+
+@rule("note", unless=(NO_REPEATS,))
 def fits_differ(results: Results) -> Iterator[Claim]:
     """Whether the fits of a model differ between them as much as the rows make one of them uncertain."""
     for row in single_values(results):
@@ -126,7 +130,7 @@ def fits_differ(results: Results) -> Iterator[Claim]:
             yield Claim(row, as_wide)
 
 
-@rule
+@rule("undecided", unless=(NO_REPEATS, ONE_MODEL, NO_BASELINE))
 def fits_against_models(results: Results) -> Iterator[Claim]:
     """Whether the difference of two models is smaller than the spread between the fits of one of them."""
     for row in results.comparisons:

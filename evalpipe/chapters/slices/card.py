@@ -14,6 +14,7 @@ from evalpipe.card.wording import Names, capital, names_of, number_word
 from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.figures import sliced
 from evalpipe.findings import weights
+from evalpipe.findings.applies import NO_GATES, NO_SLICES, NOTHING_TESTED, Unless, without
 from evalpipe.findings.claims import Claim, p_beyond, rule
 from evalpipe.findings.margins import AsNote, against_margin, margin_between, margin_of
 from evalpipe.findings.words import counted_rate, difference_of, finding, of_model, of_models, rows_of, verb_form
@@ -268,12 +269,16 @@ if TYPE_CHECKING:
     """The estimate of a group, the limit of a gate on all rows, and "at least" or "at most"."""
 
 
-@rule
+NO_GROUP_GATES = Unless("no-group-gates", by_results=lambda results: not any(
+    any(_estimates_in_groups(results, gate)) for gate in _gates_on_all_rows(results)))
+NO_GROUPS_TESTED = Unless(NOTHING_TESTED, by_results=lambda results: all(
+    row.p_value is None for row in results.slice_differences))
+
+
+@rule("fails", unless=(NO_SLICES, NO_GATES, NO_GROUP_GATES))
 def groups_against_gates(results: Results) -> Iterator[Claim]:
     """Whether each group reaches the limits that gates set for all rows."""
-    for gate in results.gates:
-        if gate.slice is not None or gate.metric is None or gate.against is not None or gate.variant != "original":
-            continue
+    for gate in _gates_on_all_rows(results):
         for key, side in (("min", "at least"), ("max", "at most")):
             for row in _estimates_in_groups(results, gate) if key in gate.limit else ():
                 limit, value = gate.limit[key], row.value or 0.0
@@ -281,7 +286,7 @@ def groups_against_gates(results: Results) -> Iterator[Claim]:
                     yield Claim((row, limit, side), group_fails, p_beyond(row, limit))
 
 
-@rule
+@rule("fails", "note", unless=(NO_SLICES, NO_GROUPS_TESTED))
 def groups_against_others(results: Results) -> Iterator[Claim]:
     """Whether a measure is worse in a group than in its reference."""
     better = {metric.name: metric.direction for metric in results.metrics}
@@ -297,7 +302,7 @@ def groups_against_others(results: Results) -> Iterator[Claim]:
                                       stated=margin_of(results, "groups"))
 
 
-@rule
+@rule("fails", "note", unless=(without("no-search", "worst_slices"),), claims_all=True)
 def groups_searched(results: Results) -> Iterator[Claim]:
     """Whether the search for the worst groups found one that is worse than chance explains."""
     for row in results.worst_slices:
@@ -309,12 +314,19 @@ def groups_searched(results: Results) -> Iterator[Claim]:
             yield Claim(row, group_found if is_large else as_note, row.p_adjusted)
 
 
-@rule
+@rule("note", unless=(NO_SLICES,))
 def groups_too_small(results: Results) -> Iterator[Claim]:
     """Whether groups have too few rows to be judged."""
     small = {str(row.slice) for row in results.rows if row.slice is not None and row.status == "insufficient"}
     if small:
         yield Claim(len(small), too_small)
+
+
+def _gates_on_all_rows(results: Results) -> Iterator[Gate]:
+    """Yield the gates on a value of an original model on all rows."""
+    for gate in results.gates:
+        if gate.slice is None and gate.metric is not None and gate.against is None and gate.variant == "original":
+            yield gate
 
 
 def _estimates_in_groups(results: Results, gate: Gate) -> Iterator[Estimate]:

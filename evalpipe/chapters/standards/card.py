@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.junit import Check
+from evalpipe.card.junit import Case
 from evalpipe.card.page import Aside, Column, Heading, Link, Row, Section, Strong, Table, Text, Verdict
 from evalpipe.card.wording import VerdictLine, VerdictLines, joined
 from evalpipe.chapters.standards.evidence import EVIDENCE, answer
 from evalpipe.findings import weights
+from evalpipe.findings.applies import without
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import finding
 from evalpipe.words import numbers
@@ -144,11 +145,11 @@ def _crosswalk_table(results: Results) -> Table:
     return Table("What answers which item", columns, tuple(rows), "crosswalk", label="Cross-walk")
 
 
-def checks(results: Results) -> Iterator[Check]:
+def checks(results: Results) -> Iterator[Case]:
     """Yield a test case for each standard of which a share is required."""
     for standard in results.standards:
         if standard.verdict is not None:
-            yield Check("standards", f"Evidence for {standard.title}", standard.verdict, in_words(standard))
+            yield Case("standards", f"Evidence for {standard.title}", standard.verdict, in_words(standard))
 
 
 MOST_GAPS = 6
@@ -186,7 +187,7 @@ MOST_LABELS = 4
 """Items that a sentence names; of more it gives the number."""
 
 
-@rule
+@rule("fails", "passes", "note", unless=(without("no-standards", "standards"),))
 def standards(results: Results) -> Iterator[Claim]:
     """Whether the card answers what the chosen standards ask for."""
     for standard in results.standards:

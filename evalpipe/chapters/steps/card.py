@@ -14,6 +14,7 @@ from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Secti
 from evalpipe.card.tables import better_side, metric_of
 from evalpipe.card.wording import MOST_NAMED, joined, more_models, names_of
 from evalpipe.findings import weights
+from evalpipe.findings.applies import Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import anchor, finding, grouped
 from evalpipe.words import numbers
@@ -113,7 +114,10 @@ OF_LEVELS = ("accuracy", "misclassifications", "error_rate", "balanced_accuracy"
 """Measures that see predicted levels alone."""
 
 
-@rule
+NO_STEPS = Unless("no-steps", by_results=lambda results: not results.steps)
+
+
+@rule("note", unless=(NO_STEPS,))
 def best_steps_differ(results: Results) -> Iterator[Claim]:
     """Whether a proper score and accuracy, or misclassifications, are best at different steps of a fit."""
     for rows in _rows_by_model(results):
@@ -124,7 +128,7 @@ def best_steps_differ(results: Results) -> Iterator[Claim]:
                 yield Claim((scores, counts), differ)
 
 
-@rule
+@rule("note", unless=(NO_STEPS,))
 def step_not_best(results: Results) -> Iterator[Claim]:
     """Whether the step that the card shows has a worse value than an earlier or a later one."""
     for rows in _rows_by_model(results):

@@ -18,6 +18,7 @@ from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Secti
 from evalpipe.card.tables import curves_of, metric_of, ranged, shown, with_intervals
 from evalpipe.card.wording import Names, names_of
 from evalpipe.findings import weights
+from evalpipe.findings.applies import Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.more_rows import few_events, more_rows, more_rows_sentence
 from evalpipe.findings.words import anchor, finding, of_model, on_all_rows, rows_of, with_limits
@@ -187,18 +188,25 @@ if TYPE_CHECKING:
     """A measure on the evaluated rows, the bound, and "at least" or "at most"."""
 
 
-@rule
+NO_BOUNDS = Unless("no-bounds", by_results=lambda results: not any(
+    _is_judged_anew(threshold) and threshold.constraints for threshold in results.thresholds))
+
+
+@rule("fails", "undecided", "passes", unless=(NO_BOUNDS,), claims_all=True)
 def bounds_kept(results: Results) -> Iterator[Claim]:
     """Whether the requirements under which a threshold was chosen hold on the evaluated rows."""
     for threshold in results.thresholds:
-        # Rows that chose a threshold keep its bounds by design.
-        judged_anew = threshold.folds is not None or threshold.chosen_on != threshold.dataset
-        for constraint in threshold.constraints if judged_anew else ():
+        for constraint in threshold.constraints if _is_judged_anew(threshold) else ():
             for row, bound, side in _evaluated_bounds(results, threshold, constraint):
                 if row.lower is None or row.upper is None or row.lower <= bound <= row.upper:
                     yield Claim((row, bound, side), undecided)
                 else:
                     yield Claim((row, bound, side), kept if (row.lower > bound) == (side == "at least") else broken)
+
+
+def _is_judged_anew(threshold: Threshold) -> bool:
+    """Tell whether other rows judge a threshold than chose it, which keep its bounds by design."""
+    return threshold.folds is not None or threshold.chosen_on != threshold.dataset
 
 
 def _evaluated_bounds(results: Results, threshold: Threshold, constraint: Constraint) -> Iterator[Bounded]:

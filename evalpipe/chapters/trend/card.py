@@ -17,6 +17,7 @@ from evalpipe.card.page import Aside, Code, Column, Figures, Group, Row, Section
 from evalpipe.card.tables import better_side, metric_of, ranged
 from evalpipe.card.wording import MOST_NAMED, more_models, names_of
 from evalpipe.findings import weights
+from evalpipe.findings.applies import Unless, without
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import earlier_range, finding, grouped, moved_to
 from evalpipe.words import numbers
@@ -176,7 +177,11 @@ def _lead(results: Results) -> Cell:
     return what, Code("results.json"), f" with a sha256 that begins with {trend.sha256[:DIGITS]}."
 
 
-@rule
+NO_TREND = without("no-trend", "trend")
+NO_SHIFT = Unless("no-shift", by_results=lambda results: results.trend.shift is None)
+
+
+@rule("fails", "note", "passes", unless=(NO_TREND,), claims_all=True)
 def control(results: Results) -> Iterator[Claim]:
     """Whether each measure of this night is within its control limits."""
     finding_of_position = {"within": within, "above": beyond, "below": beyond}
@@ -187,7 +192,7 @@ def control(results: Results) -> Iterator[Claim]:
             yield Claim(line, without_limits)
 
 
-@rule
+@rule("note", unless=(NO_TREND, NO_SHIFT))
 def shift(results: Results) -> Iterator[Claim]:
     """Whether so many nights in a row lie on one side of the centre as the spec takes for a shift."""
     for line in results.trend.lines:
@@ -196,7 +201,7 @@ def shift(results: Results) -> Iterator[Claim]:
             yield Claim(line, shifted)
 
 
-@rule
+@rule("note", unless=(NO_TREND,), claims_all=True)
 def alike(results: Results) -> Iterator[Claim]:
     """Whether nights resemble the night before them, which control limits take as independent."""
     for line in results.trend.lines:

@@ -323,8 +323,8 @@ def _gate_change(
     aspects = ["presence"] if a is None or b is None else gate_aspects(a, b)
     if aspects:
         subject = {name: getattr(either_gate, name) for name in (
-            "metric", "desirability", "params", "average", "class_", "dataset", "model", "variant", "slice", "name",
-            "against")}
+            "metric", "desirability", "check", "params", "average", "class_", "dataset", "model", "variant", "slice",
+            "name", "against")}
         sides = {side: gate and GateSide.of(of_run, gate) for side, of_run, gate in zip("ab", names, pair, strict=True)}
         yield GateChange.model_validate(subject | {"differs_in": aspects, **sides})
 

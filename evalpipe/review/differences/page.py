@@ -256,7 +256,8 @@ def _verdict_change(change: GateChange) -> Cell:
 def _limits(side: GateSide) -> str:
     """Return the limits of a gate in one run as text, with what it is judged by and its severity."""
     limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in side.limit.items())
-    basis = {"interval": "", "sequence": " by the evidence of all nights"}.get(side.on, f" by its {side.on}")
+    basis = {"interval": "", "sequence": " by the evidence of all nights", "check": "is required"}.get(
+        side.on, f" by its {side.on}")
     return f"{limits}{basis}{', severity warn' if side.severity == 'warn' else ''}"
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import os
 
     from evalpipe.card.addresses import Addresses
-    from evalpipe.card.junit import Check
+    from evalpipe.card.junit import Case
     from evalpipe.card.wording import Names
     from evalpipe.results import Estimate, Results, Scalar, Slice
     from evalpipe.runs.manifest import Manifest
@@ -248,7 +248,7 @@ def json_text(document: object) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def judged(exported: ExportedRun, predictor: Predictor | None = None) -> list[Check]:
+def judged(exported: ExportedRun, predictor: Predictor | None = None) -> list[Case]:
     """Return every verdict of a gate, and of a standard of which a share is required; names are those of junit.xml.
 
     With a ``predictor``, only gates on that model and variant are among them.

@@ -9,7 +9,7 @@ from evalpipe.review.exports.declare import Export, Files, json_text, judged
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
-    from evalpipe.card.junit import Check
+    from evalpipe.card.junit import Case
     from evalpipe.results import InputFile
     from evalpipe.review.exports.declare import ExportedRun
 
@@ -49,7 +49,7 @@ def _facet(path: str, **fields: Any) -> dict[str, Any]:
     return {"_producer": PRODUCER, "_schemaURL": f"{FACETS}/{path}.json#/$defs/{name}", **fields}
 
 
-def _test(test: Check) -> dict[str, Any]:
+def _test(test: Case) -> dict[str, Any]:
     """Return the entry of a verdict as a test: status and severity and, of a gate, the expected and observed value."""
     entry = {"name": test.title, "status": STATUSES[test.kind], "severity": SEVERITIES[test.severity]}
     if test.gate is None:
@@ -59,8 +59,9 @@ def _test(test: Check) -> dict[str, Any]:
     fields = test.gate.model_dump(
         mode="json", by_alias=True, exclude={"name", "limit", "observed", "reason", "severity"})
     params = {name: value for name, value in fields.items() if value not in (None, {})}
-    return {**entry, "type": test.gate.metric or "desirability", "description": test.reason,
-            "expected": json.dumps(test.gate.limit), **observed, "params": params}
+    kind = test.gate.metric or ("check" if test.gate.check else "desirability")
+    return {**entry, "type": kind, "description": test.reason, "expected": json.dumps(test.gate.limit), **observed,
+            "params": params}
 
 
 def _input(file: InputFile) -> dict[str, Any]:

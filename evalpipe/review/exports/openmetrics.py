@@ -64,7 +64,7 @@ def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
         if gate is not None:
             yield {"run": exported.results.name, "gate": str(gate.gate), "name": test.title, "dataset": gate.dataset,
                    "model": gate.model, "variant": gate.variant, "slice": options(gate.slice or {}),
-                   "metric": gate.metric or "desirability", "severity": gate.severity}, gate
+                   "metric": gate.metric or gate.check or "desirability", "severity": gate.severity}, gate
 
 
 def _estimates(exported: ExportedRun) -> Iterator[tuple[Labels, Estimate]]:
