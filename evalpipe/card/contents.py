@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from evalpipe.card import appendix, data, dataset_results, method, provenance, sign_off, summary
 from evalpipe.card.data import SHORT_HASH
-from evalpipe.card.page import Code, ModelBoxes, Part, Section
+from evalpipe.card.page import Code, ModelBoxes, Part, Section, Text
 from evalpipe.card.palette import look_of
 from evalpipe.card.plugins import sections_of_plugins
 from evalpipe.card.summary import at_a_glance, identity, verdict
@@ -57,12 +57,22 @@ def subject(results: Results) -> str:
 
 
 TITLES: dict[Part, str] = {
-    "use": "Use and limits", "results": "Results", "groups": "Groups", "calibration": "Calibration",
-    "comparison": "Comparison", "decisions": "Decisions", "data": "Data", "model": "Model",
-    "risks": "Risks and oversight", "monitoring": "Monitoring", "findings": "Findings and limitations",
-    "changes": "Change log", "sign_off": "Sign-off", "appendix": "Appendix",
+    "use": "Use and limits", "requirements": "Gates", "results": "Results", "groups": "Groups",
+    "calibration": "Calibration", "comparison": "Comparison", "decisions": "Decisions", "data": "Data",
+    "model": "Model", "risks": "Risks and oversight", "monitoring": "Monitoring",
+    "findings": "Findings and limitations", "changes": "Change log", "sign_off": "Sign-off", "appendix": "Annex",
 }
 """What the parts are called in the contents."""
+
+ANNEX = "annex"
+"""The anchor of the heading over the annex."""
+
+
+def annex_head() -> Section:
+    """Return the heading over the annex, with a sentence on what is in it."""
+    return Section(ANNEX, TITLES["appendix"], (Text(
+        "What the pages before rest on: further figures and tables, the method, the definitions of the measures, "
+        "references, the spec, and where each number comes from.", "lead"),), "opening", part="appendix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +89,7 @@ class Card:
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
-        """The parts that have sections, with their titles."""
+        """The parts that have sections, with their titles; the annex begins with the section that heads it."""
         return tuple((TITLES[part], tuple(sections))
                      for part, sections in groupby(self.sections, key=lambda section: section.part))
 
@@ -111,10 +121,10 @@ def _sections(
     results: Results, signatures: Sequence[Signature], templates: Templates | None
 ) -> list[Section]:
     """Return the sections of the card in the order of its parts; within a part in the order of the lists below."""
-    all_sections = [section for sections in (
+    all_sections = [annex_head(), *(section for sections in (
         dataset_results.sections, *functions("card", "sections"), data.data_sections, data.model_sections,
         summary.finding_sections, appendix.further_sections, method.sections, appendix.definition_sections,
-        appendix.reference_sections) for section in sections(results)]
+        appendix.reference_sections) for section in sections(results))]
     all_sections += [*provenance.sections(results, templates), sign_off.section(results, signatures)]
     all_sections += sections_of_plugins(results, [section.anchor for section in all_sections])
     order = get_args(Part)

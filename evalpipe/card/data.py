@@ -28,7 +28,7 @@ SHORT_HASH = 12
 """The digits that a fingerprint is shortened to."""
 
 MOST_FILES = 12
-"""The files that the section lists, of which many fits have many; Provenance has the others too."""
+"""The files in the table, of which many fits have many; the fingerprints have the others too."""
 
 SPREAD = (
     ("Mean", "mean"), ("Standard deviation", "sd"), ("Minimum", "min"), ("Lower quartile", "lower_quartile"),
@@ -37,12 +37,19 @@ SPREAD = (
 
 
 def data_sections(results: Results) -> Iterator[Section]:
-    """Yield the section on the data: stated facts, rows used, each dataset, figures and the files read."""
+    """Yield the section on the data, stated facts, rows used and figures, and in the annex one on each dataset."""
     blocks: list[Block] = [Facts(entries(results, "data"), "rules")]
     if results.datasets:
         blocks.append(flow(results))
-    blocks += [_dataset(results, dataset) for dataset in results.datasets]
     blocks += [Figures(partial(drawings, results, dataset.name, "data")) for _, dataset in evaluated(results)]
+    yield Section("data", "Data", tuple(blocks), part="data")
+    if results.datasets:
+        yield Section("datasets", "Datasets", tuple(_dataset(results, dataset) for dataset in results.datasets),
+                      part="appendix")
+
+
+def files_read(results: Results) -> Table:
+    """Return the table of the files that were read, with the rows and columns used of each."""
     columns = (
         Column("Dataset"), Column("Role"), Column("File"), Column("Rows", "num"), Column("Rows used", "num"),
         Column("sha256 (shortened)"), Column("Columns read"),
@@ -54,8 +61,7 @@ def data_sections(results: Results) -> Iterator[Section]:
         rows.append(Row((
             file.dataset, wording.ROLES.get(file.role, file.role), Styled(path(file), "path"),
             numbers.count(file.rows), numbers.count(file.used_rows), fingerprint(file), columns_read)))
-    blocks.append(Table("Files read", columns, tuple(rows), "files", most=MOST_FILES))
-    yield Section("data", "Data", tuple(blocks), part="data")
+    return Table("Files read", columns, tuple(rows), "files", most=MOST_FILES)
 
 
 def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
@@ -198,7 +204,7 @@ def model_sections(results: Results) -> Iterator[Section]:
     if not results.models:
         return
     models = tuple(BlockGroup(tuple(_model(results, model)), "model") for model in results.models)
-    yield Section("models", "Models", (BlockGroup(models, "models"),), part="model")
+    yield Section("models", "Models", (BlockGroup(models, "models"),), part="appendix")
 
 
 def _model(results: Results, model: ModelSummary) -> Iterator[Block]:

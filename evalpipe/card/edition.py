@@ -61,6 +61,11 @@ class Edition:
             self._drawn[id(figures)] = numbered
         return numbered[1]
 
+    def figures_drawn(self) -> list[tuple[int, Drawing]]:
+        """Return (number in the card, drawing) of all figures drawn so far, by number."""
+        drawn = [pair for _, numbered in self._drawn.values() for pair in numbered]
+        return sorted(drawn, key=lambda pair: pair[0])
+
     def addresses(self, drawing: Drawing) -> list[str]:
         """Return the addresses of a figure's images, one for each of its sheets."""
         return [f"{FIGURE_SCHEME}{drawing.key}/{sheet_index}" for sheet_index in range(len(drawing.images))]

@@ -35,7 +35,7 @@ LONG_WORD, LETTERS = re.compile(r"[^\s<>]{40,}"), re.compile(r"(?:&[#\w]+;|.){1,
 ROW_LIMIT = 5_000
 """Rows of a table on the page; the files beside it have all."""
 
-SHORT = 8
+SHORT = 5
 """Rows of a table up to which the PDF keeps it on one page."""
 
 
@@ -91,6 +91,7 @@ def _with_card_functions(environment: Environment, edition: Edition, limit: int 
     environment.globals |= {
         "write": _block_writer(environment, templates), "draw": edition.drawn, "limit": limit, "linked": linked,
         "set_formula": _formula_setter(edition, linked=linked), "SHORT": SHORT, "addresses": edition.addresses,
+        "figures_drawn": edition.figures_drawn,
         "safe_svg": _trusted_markup, "safe_json": _trusted_markup, "data_tables": data_tables}
     return environment
 

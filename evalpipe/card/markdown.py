@@ -122,7 +122,7 @@ def document(edition: Edition) -> bytes:
     for block in card.masthead:
         lines += _section_paragraphs(edition, block) if isinstance(block, Section) else block_paragraphs(edition, block)
     for title, sections in card.parts:
-        lines += [f"## {escaped(title)}"] if len(sections) > 1 else []
+        lines += [f"## {escaped(title)}"] if len(sections) > 1 and sections[0].title != title else []
         for section in sections:
             lines += _section_paragraphs(edition, section)
     lines.append(inline(card.foot))
@@ -246,7 +246,7 @@ def _figures(block: Figures, edition: Edition) -> Iterator[str]:
     for part in block.above if drawings else block.instead:
         yield from block_paragraphs(edition, part)
     for number, drawing in drawings:
-        yield (f"**Figure {number}. {escaped(drawing.title)}.** {escaped(drawing.finding)} {escaped(drawing.caption)} "
+        yield (f"**Figure {number}. {escaped(drawing.title)}.** {escaped(drawing.said)} {escaped(drawing.reading)} "
                "Drawn in card.html.")
 
 

@@ -498,8 +498,8 @@ class StackedBars:
 
 
 Part = Literal[
-    "use", "results", "groups", "calibration", "comparison", "decisions", "data", "model", "risks", "monitoring",
-    "findings", "changes", "sign_off", "appendix",
+    "use", "requirements", "results", "groups", "calibration", "comparison", "decisions", "data", "model", "risks",
+    "monitoring", "findings", "changes", "sign_off", "appendix",
 ]
 """The parts of the card, in their order."""
 

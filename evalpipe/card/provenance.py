@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import text_sha256
 from evalpipe.base.plugins import plugins_of
-from evalpipe.card.data import full_fingerprint, path
+from evalpipe.card.data import files_read, full_fingerprint, path
 from evalpipe.card.page import Code, Column, Heading, Preformatted, Row, Section, Table, Text
 from evalpipe.card.wording import capital, joined
 
@@ -61,7 +61,7 @@ def sections(results: Results, templates: Templates | None = None) -> Iterator[S
            ("No day is stated that this card is about: the spec has no ", Code("as_of"), ", and ", Code("--as-of"),
             " was not given."))
     yield Section("provenance", "Provenance", (
-        Text(day, "lead"), Heading("Fingerprints"), *_fingerprints(results, templates),
+        Text(day, "lead"), files_read(results), Heading("Fingerprints"), *_fingerprints(results, templates),
         *(Text(f"{capital(str(plugin))} adds {joined(plugin.gives)}. It is no part of evalpipe.")
           for plugin in plugins),
         Heading("How to reproduce"),

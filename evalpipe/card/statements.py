@@ -264,15 +264,15 @@ class SectionPlace(NamedTuple):
 
 PLACES: dict[SectionName, SectionPlace] = {
     "use": SectionPlace("use", "Use and limits", "use"),
-    "factors": SectionPlace("factors", "Factors", "groups"),
-    "choices": SectionPlace("choices", "Choices behind the numbers", "decisions"),
     "data": SectionPlace("data", "Data", "data"),
-    "details": SectionPlace("model-details", "Model details", "model"),
-    "design": SectionPlace("design", "Design and training", "model"),
     "risks": SectionPlace("risks", "Risks and oversight", "risks"),
     "monitoring": SectionPlace("monitoring", "Monitoring", "monitoring"),
-    "validation": SectionPlace("validation", "Validation", "sign_off"),
-    "conformity": SectionPlace("conformity", "Standards, registration, funding", "sign_off"),
+    "factors": SectionPlace("factors", "Factors", "appendix"),
+    "choices": SectionPlace("choices", "Choices behind the numbers", "appendix"),
+    "details": SectionPlace("model-details", "Model details", "appendix"),
+    "design": SectionPlace("design", "Design and training", "appendix"),
+    "validation": SectionPlace("validation", "Validation", "appendix"),
+    "conformity": SectionPlace("conformity", "Standards, registration, funding", "appendix"),
 }
 """Every section of fields."""
 

@@ -57,6 +57,36 @@ def ends(pages: list[Any]) -> set[int]:
     return {appendix - 1, len(pages)}
 
 
+def before_annex(pages: list[Any]) -> int:
+    """Return the number of pages before the annex."""
+    return min(ends(pages))
+
+
+def small_texts(pages: list[Any], least: float) -> list[str]:
+    """Name the words of pages, with their headers and footers, and of their figures smaller than ``least`` points."""
+    from weasyprint.formatting_structure import boxes
+
+    named = []
+    for number, page in enumerate(pages, 1):
+        for box in page.descendants():
+            if isinstance(box, boxes.TextBox) and box.text.strip() and box.style["font_size"] * 0.75 < least:
+                named.append(f"page {number}: {box.text!r} has {box.style['font_size'] * 0.75:.1f} points")
+            elif isinstance(box, boxes.ReplacedBox) and (size := _size_in_figure(box)) is not None and size < least:
+                named.append(f"page {number}: a figure has text of {size:.1f} points")
+    return named
+
+
+def _size_in_figure(box: Any) -> float | None:
+    """Return the size in points of the smallest text of a figure as it is laid out; None of one without texts."""
+    tree = getattr(getattr(box.replacement, "_svg", None), "tree", None)
+    if tree is None:
+        return None
+    sizes = [float(node.get("font-size")) for node in tree._etree_node.iter() if node.get("font-size")]
+    if not sizes:
+        return None
+    return min(sizes) * 0.75 * (1.0 if "%" in tree.get("width") else box.width / float(tree.get("width")))
+
+
 def sparse(pages: list[Any], least: float) -> list[str]:
     """Name the pages that are less full than ``least``; the last page of a part may be."""
     last = ends(pages)

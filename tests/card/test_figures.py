@@ -3,36 +3,40 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from card.drawn import of_figure
+from evalpipe.card.edition import Edition
 from evalpipe.card.figures import drawings, formula, formula_svg
 from evalpipe.card.figures.axes import width
 from evalpipe.card.figures.declare import figure_of, figures
-from evalpipe.card.figures.svg import stacks
+from evalpipe.card.figures.svg import Sheet, drawing, stacks
+from evalpipe.card.html import write_page
 from evalpipe.card.tables import shown
 from evalpipe.chapters.prevalence.card import prevalence_figures
 from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.results.curves.calibration import Histogram, Ks, Refinement, Reliability
 from evalpipe.results.curves.events import Roc, Thresholds
+from few_by_day import few_by_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from evalpipe.card.figures import Drawing
     from evalpipe.results import Curve
 
 TITLES = [
     "Estimates with intervals", "ROC curve", "Precision-recall curve",
-    "True and false positive rate by threshold", "Cumulative gain", "Lift",
+    "True and false positive rate by threshold", "Cumulative gain", "Lift", "Calibration",
     "Reliability, bins of equal width", "Reliability, bins of equal count", "Reliability, moving windows",
     "Reliability, smooth curves", "Predicted probabilities by level", "K-S chart",
 ]
+CONFIGS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
 PREVALENCE = [
     "Observed and declared prevalence", "Predictive values by prevalence",
     "Predictive values by sensitivity at the declared prevalence",
@@ -176,11 +180,11 @@ def test_a_formula_that_cannot_be_set_is_left_to_its_latex() -> None:
 def test_figures_stand_in_the_order_of_their_places() -> None:
     assert [figure.name for figure in figures()] == [
         "forest", "roc", "precision_recall", "rates", "true_and_false_positives", "gain", "lift", "net_benefit",
-        "reliability", "reliability", "windows", "smooth", "refinement", "histogram", "kolmogorov_smirnov",
-        "roc_of_classes", "precision_recall_of_classes", "reliability_of_classes", "reliability_of_cuts", "top_label",
-        "levels", "observed_predicted", "predicted_observed", "residual_predicted", "deviance_residuals",
-        "pearson_residuals", "scale_location", "half_normal", "histogram", "residual_against", "residual_order",
-        "distribution", "boxes", "rootogram",
+        "calibration", "reliability", "reliability", "windows", "smooth", "refinement", "histogram",
+        "kolmogorov_smirnov", "roc_of_classes", "precision_recall_of_classes", "reliability_of_classes",
+        "reliability_of_cuts", "top_label", "levels", "observed_predicted", "predicted_observed", "residual_predicted",
+        "deviance_residuals", "pearson_residuals", "scale_location", "half_normal", "histogram", "residual_against",
+        "residual_order", "distribution", "boxes", "rootogram",
     ]
     with pytest.raises(ValueError, match=r"^the place 20 of figure 'late' is that of 'roc'$"):
         figure_of(Roc, part="results", place=20)(late)
@@ -234,3 +238,26 @@ def test_a_formula_of_another_measure_is_set_when_it_is_shown() -> None:
     assert svg is not None
     assert svg.startswith('<svg class="formula" width="')
     assert 'viewBox="0 0 ' in svg
+
+
+def test_a_caption_has_at_most_25_words_and_the_rest_is_said_on_how_to_read_it() -> None:
+    short = drawing("k", "ROC curve", ("A: area 0.8.", "How.", "alt"), [Sheet()])
+    assert (short.said, short.reading) == ("A: area 0.8.", "How.")
+    clauses = "; ".join(f"{name}: one two three four five six seven" for name in "ABCD")
+    long = drawing("k", "A title", (f"{clauses}.", "How.", "alt"), [Sheet()])
+    assert long.said == "; ".join(f"{name}: one two three four five six seven" for name in "AB") + " …"
+    assert long.reading == f"{clauses}. How."
+    endless = drawing("k", "A title", (f"{'word ' * 40}end.", "How.", "alt"), [Sheet()])
+    assert len(f"{endless.title} {endless.said}".split()) == 25
+
+
+@pytest.mark.parametrize("name", few_by_day(CONFIGS, ("titanic",)))
+def test_captions_of_every_config_are_short_and_end_with_a_clause(
+    name: str, example: Callable[[str], Path]
+) -> None:
+    edition = Edition(Results.read(example(name) / "results.json"))
+    write_page(edition, 1, linked=True)
+    for number, figure in edition.figures_drawn():
+        caption = f"{figure.title} {figure.said}"
+        assert len(caption.split()) <= 25, (number, caption)
+        assert figure.finding.startswith(figure.said.removesuffix(" …").rstrip(".")), caption

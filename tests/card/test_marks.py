@@ -138,8 +138,9 @@ def test_where_sensitivity_and_specificity_are_closest_is_read_off_every_thresho
     (drawing,) = of_figure(run(frame, metrics=["brier"], intervals={"method": "none"}), "d", "rates")
     alarms, hits, cuts = roc_curve(frame["y"], frame["p"], drop_intermediate=False)
     best = int(np.argmin(np.abs(hits - (1 - alarms))))
-    assert drawing.finding == (f"p: sensitivity and specificity are closest at threshold {cuts[best]}, with "
-                               f"{hits[best]:.3f} and {1 - alarms[best]:.3f}.")
+    assert drawing.finding == f"p: rates closest at threshold {cuts[best]}."
+    assert drawing.alt.endswith(f"p: sensitivity and specificity are closest at threshold {cuts[best]}, with "
+                                f"{hits[best]:.3f} and {1 - alarms[best]:.3f}.")
 
 
 def test_marks_are_points_on_rates_and_on_every_measure(results: Results) -> None:
@@ -155,7 +156,7 @@ def test_marks_are_points_on_rates_and_on_every_measure(results: Results) -> Non
 def test_the_tables_have_each_mark_of_each_model(results: Results, plain: Results) -> None:
     assert list(sections(plain)) == []
     (section,) = sections(results)
-    assert (section.anchor, section.title, section.part) == ("marks-1", "Marked thresholds on d", "decisions")
+    assert (section.anchor, section.title, section.part) == ("marks-1", "Marked thresholds on d", "appendix")
     rates = table([section], "Rates at marked thresholds on d, with 95% intervals")
     assert groups(rates) == ["p", "q"]
     assert column(rates, "Threshold") == CUTS * 2

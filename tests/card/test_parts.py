@@ -25,5 +25,5 @@ def test_the_curves_of_figures_are_curves() -> None:
 def test_a_dataset_has_a_part_where_it_has_one_of_its_curves(results: Results) -> None:
     only = results.model_copy(update={"curves": [c for c in results.curves if c.curve == "calibration_window"]})
     parts: tuple[Part, ...] = ("results", "calibration", "decisions", "appendix")
-    assert [has_curves(only, "validation", part) for part in parts] == [False, True, False, False]
-    assert not has_curves(only, "no dataset", "calibration")
+    assert [has_curves(only, "validation", part) for part in parts] == [False, False, False, True]
+    assert not has_curves(only, "no dataset", "appendix")

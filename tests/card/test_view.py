@@ -200,7 +200,7 @@ def matched_facts(results: Results, matched: list[Matched]) -> dict[str, str]:
 def test_of_many_files_those_of_the_datasets_come_first(results: Results) -> None:
     first = results.inputs[0].model_copy(update={"role": "evaluate", "path": "rows.csv"})
     fits = [first.model_copy(update={"role": "predictions", "path": f"fit-{k}.csv"}) for k in range(100)]
-    listed = table(list(data.data_sections(results.model_copy(update={"inputs": [*fits, first]}))), "Files read")
+    listed = data.files_read(results.model_copy(update={"inputs": [*fits, first]}))
 
     assert [cell.text for cell in column(listed, "File")[:2]] == ["rows.csv", "fit-0.csv"]  # type: ignore[union-attr]
     assert (listed.whole, listed.kept(None)) == (101, 12)

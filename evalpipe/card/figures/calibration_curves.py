@@ -61,7 +61,7 @@ FITTED = {
 Pairs = list[tuple[Series, CalibrationWindow]]
 
 
-@figure_of(CalibrationWindow, part="calibration", place=100)
+@figure_of(CalibrationWindow, part="appendix", place=100)
 def windows(context: Context, all_pairs: Pairs) -> Drawing:
     """Draw the share of events in moving windows against their mean probability, with intervals."""
     pairs = all_pairs[:MOST]
@@ -78,7 +78,7 @@ def windows(context: Context, all_pairs: Pairs) -> Drawing:
         sheet.key([*([] if is_single else label_lines(drawn, labels)), PERFECT])
         sheets.append(sheet)
     findings = context.finding_text(pairs, lambda curve: missed_bins(curve, "windows"))
-    caption = window_caption(context, [curve for _, curve in pairs]) + _first_models_sentence(len(all_pairs))
+    caption = window_caption(context, [curve for _, curve in pairs]) + first_models_sentence(len(all_pairs))
     return drawing(key, title, (findings, caption, alt), sheets)
 
 
@@ -115,26 +115,26 @@ def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str
     )
 
 
-def _first_models_sentence(count: int) -> str:
+def first_models_sentence(count: int) -> str:
     """Return a sentence that only the first of ``count`` models are drawn; empty where all are."""
     return f" Of {count} models the first {MOST} are drawn; all are in results.json." if count > MOST else ""
 
 
-@figure(part="calibration", place=110,
+@figure(part="appendix", place=110,
         curves=("calibration_logistic", "calibration_spline", "calibration_isotonic"))
 def smooth(context: Context) -> Drawing | None:
-    """Draw for each model its logistic line, its spline with a band and its isotonic fit, above its scores by level."""
-    curves = _smooth_curves_by_model(context)
+    """Draw for each model its logistic line, its spline with a band and its isotonic fit."""
+    curves = smooth_curves_by_model(context)
     with_curves = [(series, curves[series.name]) for series in context.series if any(curves[series.name][:3])]
     pairs = with_curves[:MOST]
     if not pairs:
         return None
-    caption = smooth_caption(context, [drawn for _, drawn in pairs])
+    caption = smooth_caption(context, [drawn._replace(scores=None) for _, drawn in pairs])
     clipped = ((series.label, or_nan(drawn.line.notes.clipped)) for series, drawn in pairs if drawn.line)
     clipped_rows = ", ".join(f"{label} {numbers.count(rows)}" for label, rows in clipped if rows > 0)
     if clipped_rows:
         caption += f" Rows with probability 0 or 1, which pull the line on the log odds: {clipped_rows}."
-    caption += _first_models_sentence(len(with_curves))
+    caption += first_models_sentence(len(with_curves))
     alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
         f"{series.label}: {smooth_finding(drawn)}." for series, drawn in pairs)
     axes, sheets = smooth_axes([drawn for _, drawn in pairs]), []
@@ -142,8 +142,6 @@ def smooth(context: Context) -> Drawing | None:
         sheets.append(sheet := Sheet())
         framed = panel(sheet, *axes, title=series.label)
         draw_smooth(framed, series, drawn)
-        if drawn.scores is not None:
-            _draw_scores_beneath(framed, series, drawn.scores)
         sheet.key(smooth_entries(context, series, drawn))
     texts = context.finding_text(pairs, smooth_finding), caption, alt
     return drawing(f"d{context.place}-calibration-smooth", "Reliability, smooth curves", texts, sheets)
@@ -174,7 +172,7 @@ class SmoothCurves(NamedTuple):
         return self.spline or (present[0] if len(present) == 1 else None)
 
 
-def _smooth_curves_by_model(context: Context) -> dict[str, SmoothCurves]:
+def smooth_curves_by_model(context: Context) -> dict[str, SmoothCurves]:
     """Return the smooth curves and the histogram of every model, by name."""
     def by_model(kind: type[C]) -> dict[str, C]:
         return {series.name: curve for series, curve in context.curves(kind)}
@@ -247,7 +245,7 @@ def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bo
             drawn.line(x, y, ink, kind=kind, dash=dash, name=f"{series.label}, {name}")
 
 
-def _draw_scores_beneath(drawn: Panel, series: Series, scores: Histogram) -> None:
+def draw_scores_beneath(drawn: Panel, series: Series, scores: Histogram) -> None:
     """Draw a histogram of probabilities beneath a panel: the weight of events upwards, of non-events downwards."""
     events, others = column(scores.points.events), column(scores.points.others)
     edges = [*column(scores.points.low), column(scores.points.high)[-1]]
@@ -263,7 +261,7 @@ def smooth_finding(curves: SmoothCurves) -> str:
     """Return the finding on smooth curves: band off the diagonal, coefficients, parts of the Brier score."""
     sentences, band = [], band_of(curves)
     if curves.banded and band:
-        sentences.append(_band_off_diagonal(band, NAMES[curves.banded.curve]))
+        sentences.append(band_off_diagonal(band, NAMES[curves.banded.curve]))
     elif curves.spline:
         sentences.append(f"the spline has {numbers.number(or_nan(curves.spline.notes.edf))} degrees of freedom")
     if curves.line:
@@ -277,7 +275,7 @@ def smooth_finding(curves: SmoothCurves) -> str:
     return "; ".join(sentences)
 
 
-def _band_off_diagonal(band: list[tuple[float, float, float]], name: str) -> str:
+def band_off_diagonal(band: list[tuple[float, float, float]], name: str) -> str:
     """Return in words where the band, (probability, lower, upper), lies above or below the diagonal."""
     runs: list[tuple[str, float, float]] = []
     previous_side = ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.results.curves import Column
 
 
-@figure_of(Histogram, part="calibration", place=130)
+@figure_of(Histogram, part="appendix", place=130)
 def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawing:
     """Draw each model's probabilities: those of events upwards, those of non-events downwards."""
     event, other = context.results.event, context.results.other

@@ -38,7 +38,7 @@ MOST = 3
 """Models in one panel; of more, each has one of its own."""
 
 
-@figure_of(Reliability, part="calibration", place=80, name="calibration_uniform", instead="calibration_quantile")
+@figure_of(Reliability, part="appendix", place=80, name="calibration_uniform", instead="calibration_quantile")
 @figure_of(Reliability, part="appendix", place=90, name="calibration_quantile", only_with="calibration_uniform")
 def reliability(context: Context, pairs: Pairs) -> Drawing:
     """Draw the observed share of events against the mean probability of each bin, with intervals."""
@@ -158,16 +158,16 @@ def draw_diagonal(drawn: Panel) -> None:
     drawn.line((0, drawn.x.high), (0, drawn.x.high), "muted", kind="thin", dash=DOTS)
 
 
-def interval_caption(context: Context, curves: list[Reliability]) -> str:
-    """Return sentences of a caption on the bars of reliability diagrams; empty where they have no bars."""
+def interval_caption(context: Context, curves: list[Reliability], *, joint: bool = True) -> str:
+    """Return sentences of a caption on bars of bins, with ``joint`` those for all at once; empty without bars."""
     methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
     names = ", ".join(wording.method(name) for name in methods)
     if names == wording.method("none"):
         return ""
-    joint = " Thin bars: for all bins together." if any(_has_joint_limits(curve) for curve in curves) else ""
+    thin = " Thin bars: for all bins together." if joint and any(map(_has_joint_limits, curves)) else ""
     at_means = " The intervals are set against the diagonal at the mean probability of the rows." if any(
         curve.points.midpoint is not None for curve in curves) else ""
-    return f" Bars are {context.level} intervals ({names}).{joint}{at_means}{wording.cautions(methods)}"
+    return f" Bars are {context.level} intervals ({names}).{thin}{at_means}{wording.cautions(methods)}"
 
 
 def _has_joint_limits(curve: Reliability) -> bool:
@@ -256,6 +256,12 @@ def missed_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> s
         return f"no {what.removesuffix('s')} has rows"
     at, share = (numbers.number(x) for x in max(points, key=lambda point: abs(point[1] - point[0])))
     widest = f"widest gap at mean probability {at}, where the share of events is {share}"
+    counted = missing_of_bins(curve, what)
+    return f"{counted}; {widest}" if counted else widest
+
+
+def missing_of_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
+    """Return in words how many intervals miss the diagonal; empty where none has limits."""
     limited = points_with_limits(curve.points.mean_probability, curve.points)
     missed = sum(not low <= mean <= high for mean, low, high in limited)
-    return f"in {missed} of {len(limited)} {what} the interval excludes the diagonal; {widest}" if limited else widest
+    return f"in {missed} of {len(limited)} {what} the interval excludes the diagonal" if limited else ""

@@ -175,7 +175,7 @@ def _points_of_column(curve: ResidualAgainst, column_index: int) -> Groups:
     return {name: [values[row] for row in row_indices] for name, values in columns.items()}
 
 
-@figure_of(ResidualAgainst, part="calibration", place=203)
+@figure_of(ResidualAgainst, part="appendix", place=203)
 def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst]]) -> Drawing | None:
     """Draw each model's residuals against each column: bands along numbers, boxes of levels."""
     notes = pairs[0][1].notes
@@ -198,7 +198,7 @@ def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst
         context.alt_text(title, sentences, lambda text: text)), sheets)
 
 
-@figure_of(ResidualOrder, part="calibration", place=206)
+@figure_of(ResidualOrder, part="appendix", place=206)
 def residual_order(context: Context, pairs: list[tuple[Series, ResidualOrder]]) -> Drawing:
     """Draw each model's residuals in the order of a column."""
     notes = pairs[0][1].notes

@@ -308,13 +308,13 @@ def _kind_against_predictions(context: Context, pairs: list[tuple[Series, KindPr
                                 caption, _furthest_from_expected)
 
 
-@figure_of(KindPredicted, part="calibration", place=192, name="deviance_residual_predicted")
+@figure_of(KindPredicted, part="appendix", place=192, name="deviance_residual_predicted")
 def deviance_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]]) -> Drawing:
     """Draw each model's deviance residuals against its predictions."""
     return _kind_against_predictions(context, pairs, "deviance")
 
 
-@figure_of(KindPredicted, part="calibration", place=194, name="pearson_residual_predicted")
+@figure_of(KindPredicted, part="appendix", place=194, name="pearson_residual_predicted")
 def pearson_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]]) -> Drawing:
     """Draw each model's Pearson residuals against its predictions."""
     return _kind_against_predictions(context, pairs, "pearson")
@@ -338,7 +338,7 @@ def _largest_gap(predicted: Column, line: Column, expected: Column) -> str:
             f"{short(expected_y)}")
 
 
-@figure_of(ScaleLocation, part="calibration", place=196)
+@figure_of(ScaleLocation, part="appendix", place=196)
 def scale_location(context: Context, pairs: list[tuple[Series, ScaleLocation]]) -> Drawing:
     """Draw the root of the size of each model's residuals against its predictions."""
     panels = _panels(context, pairs, residuals.ScaleLocationSmooth)
@@ -360,7 +360,7 @@ def _scale_gap(panel_of: ScatterPanel) -> str:
     return _largest_gap(points.predicted, points.root_size, points.expected)
 
 
-@figure_of(HalfNormal, part="calibration", place=198)
+@figure_of(HalfNormal, part="appendix", place=198)
 def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Drawing:
     """Draw each model's absolute residuals, ascending, against half-normal quantiles."""
     kind, level = pairs[0][1].notes.kind, pairs[0][1].notes.level
@@ -406,7 +406,7 @@ def _beyond_limits(curve: HalfNormal) -> str:
             f"{numbers.count(below)} below; {text}")
 
 
-@figure_of(PredictedObserved, part="calibration", place=182)
+@figure_of(PredictedObserved, part="appendix", place=182)
 def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObserved]]) -> Drawing:
     """Draw each model's predicted numbers against the observed ones."""
     panels = _panels(context, pairs, residuals.PredictedObservedSmooth)

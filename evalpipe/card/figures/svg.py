@@ -59,9 +59,40 @@ class Drawing:
     points: tuple[PointSeries, ...] = ()
 
     @property
+    def said(self) -> str:
+        """The finding as it stands under the figure: with the title at most `MOST_WORDS` words, cut after a clause."""
+        return _beginning(self.finding, MOST_WORDS - len(self.title.split()))
+
+    @property
+    def reading(self) -> str:
+        """How to read the figure, after the whole finding where it is cut under the figure."""
+        return self.caption if self.said == self.finding else f"{self.finding} {self.caption}"
+
+    @property
     def svg(self) -> str:
         """All sheets of the figure, for the screen."""
         return "".join(self.svgs)
+
+
+MOST_WORDS = 25
+"""The words of a caption: the title of a figure, and what it says."""
+
+CLAUSE = re.compile(r"(?<=[;.]) ")
+"""Where a finding may end early."""
+
+
+def _beginning(finding: str, room: int) -> str:
+    """Return a finding, or the clauses at its beginning that have ``room``; of a long first one the words that fit."""
+    if len(finding.split()) <= room:
+        return finding
+    kept = ""
+    for clause in CLAUSE.split(finding):
+        longer = f"{kept} {clause}".strip()
+        if len(longer.split()) >= room:
+            break
+        kept = longer
+    kept = kept or " ".join(finding.split()[: room - 1])
+    return f"{kept.rstrip(';,.')} …"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
         series.name: [RateLine(name, dash, column(points.threshold), column(rate)) for name, dash, rate in zip(
             RATES, STROKES, (points.sensitivity, points.specificity, points.precision), strict=True)]
         for series, points in ((series, curve.points) for series, curve in pairs)}
-    texts = (context.finding_text(pairs, _closest_rates), f"Rates at every threshold.{_line_caption(context)}",
+    texts = (context.finding_text(pairs, _crossing), f"Rates at every threshold.{_line_caption(context)}",
              context.alt_text("Rates by threshold", pairs, _closest_rates))
     sheets = _rate_sheets(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, sheets)
@@ -124,6 +124,12 @@ def _closest_rates(curve: Thresholds) -> str:
             f"{numbers.number(closest.sensitivity)} and {numbers.number(closest.specificity)}")
 
 
+def _crossing(curve: Thresholds) -> str:
+    """Return in a few words the threshold at which sensitivity and specificity are closest."""
+    closest = curve.notes.closest
+    return "rates drawn" if closest is None else f"rates closest at threshold {numbers.given(closest.threshold)}"
+
+
 def _furthest_apart(curve: Roc) -> str:
     """Return in words where the true positive rate exceeds the false positive rate most."""
     furthest = curve.notes.furthest
@@ -164,7 +170,7 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
 
     sheets = draw_curves(Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120), curves, references,
                          CurveLayers(under=band) if banded else PLAIN)
-    texts = context.finding_text(pairs, _largest_gain), caption, alt
+    texts = context.finding_text(pairs, _gain_in_short), caption, alt
     return drawing(f"d{context.place}-net-benefit", "Decision curve", texts, sheets)
 
 
@@ -175,3 +181,9 @@ def _largest_gain(curve: NetBenefit) -> str:
         return "at no threshold better than acting on all cases or on none"
     return (f"largest gain over acting on all cases or on none {numbers.number(gain)}, at threshold "
             f"{numbers.plain(at)}")
+
+
+def _gain_in_short(curve: NetBenefit) -> str:
+    """Return in a few words where a model's net benefit is furthest above that of acting on all cases and on none."""
+    gain, at = or_nan(curve.notes.largest_gain), or_nan(curve.notes.largest_gain_at)
+    return "never a gain" if gain < LEAST else f"gains at most {numbers.number(gain)}, at threshold {numbers.plain(at)}"

@@ -131,8 +131,16 @@ def sections(results: Results) -> Iterator[Section]:
         title = f"Comparison with {'dataset ' if across_datasets else ''}{name}" if name else "Comparison of models"
         yield Section(f"comparison-{number}", title, (
             Text(_lead(results, name, comparisons), "lead"),
-            *_blocks_of_all_rows(results, name, comparisons, number), *_blocks_in_slices(results, name, comparisons)),
+            *_blocks_of_all_rows(results, name, comparisons), *_blocks_in_slices(results, name, comparisons)),
             part="comparison")
+        on_all_rows = [c for c in comparisons if c.slice is None]
+        if not name and len({(c.model, c.baseline) for c in on_all_rows}) > 1:
+            continue  # the plot has a row for each model, of one baseline
+        baseline = name or names.model(on_all_rows[0].baseline)
+        title = f"Differences from {'dataset ' if across_datasets else ''}{baseline}"
+        yield Section(f"differences-{number}", title, tuple(
+            Figures(partial(forests, results, baseline, rows, number), instead=(Text("No difference can be drawn."),))
+            for rows in by_dataset(on_all_rows)), part="appendix")
 
 
 def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> str:
@@ -153,14 +161,8 @@ def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) ->
     return f"{lead} {corrected}" if corrected else lead
 
 
-def _blocks_of_all_rows(
-    results: Results, baseline: str, comparisons: Sequence[Comparison], place: int,
-) -> Iterator[Block]:
-    """Yield the differences over all rows of each dataset, with notes and a forest plot.
-
-    ``place`` is the number of the section, which keeps the ids of figures apart. ``baseline`` is empty for pairs of
-    models, whose plot is drawn where there is one pair.
-    """
+def _blocks_of_all_rows(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> Iterator[Block]:
+    """Yield the differences over all rows of each dataset, with notes; ``baseline`` is empty for pairs of models."""
     names = names_of(results)
     better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
     for rows in by_dataset([c for c in comparisons if c.slice is None]):
@@ -181,8 +183,6 @@ def _blocks_of_all_rows(
         discordant = (_discordant_rows(names, c) for c in rows if c.metric == "accuracy" and "only_model" in c.details)
         for note in (*discordant, *notes(rows)):
             yield Text(note, "small")
-        if baseline or not several:
-            yield Figures(partial(forests, results, baseline or names.model(rows[0].baseline), rows, place))
 
 
 def procedures(results: Results) -> Iterator[Procedure]:

@@ -45,11 +45,11 @@ def sections(results: Results) -> Iterator[Section]:
             if swept:
                 tables.append(_measures_table(results, dataset, swept))
             yield Section(f"marks-{number}", f"Marked thresholds on {dataset}", (Text(lead, "lead"), *tables),
-                          part="decisions")
+                          part="appendix")
         has_relations = any([*curves_of(results, dataset, kind)] for kind in (MeasuresByPrevalence, RelatedMeasures))
         if has_relations:
             yield Section(f"relations-{number}", f"Relations between measures on {dataset}", (
-                Figures(partial(relations, results, dataset)),), part="decisions")
+                Figures(partial(relations, results, dataset)),), part="appendix")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:

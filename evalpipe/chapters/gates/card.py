@@ -72,7 +72,7 @@ def sections(results: Results) -> Iterator[Section]:
     listed = min(max(failed, FOLDED), MOST)
     yield Section("gates", "Gates", (
         _table(results, names, ordered[:listed]), *_counts_by_gate(names, ordered, listed),
-        *evidence(names, ordered[:listed])))
+        *evidence(names, ordered[:listed])), part="requirements")
 
 
 def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:

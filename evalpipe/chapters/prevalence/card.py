@@ -15,7 +15,7 @@ from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
-from evalpipe.card.tables import evaluated, labels, overall, ranged, shown, with_limits
+from evalpipe.card.tables import curves_of, evaluated, labels, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, observed_share, share
 from evalpipe.findings import weights
 from evalpipe.findings.applies import without
@@ -94,12 +94,15 @@ def sections(results: Results) -> Iterator[Section]:
     blocks: list[Block] = [
         Text(lead, "lead"),
         Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, rows)]
-    for number, (_, dataset) in enumerate(evaluated(results)):
-        tables, heading = list(_tables(results, dataset.name)), Heading(dataset.name)
-        blocks += [heading, *tables] if tables else []
-        blocks.append(Figures(partial(prevalence_figures, results, dataset.name, first=number == 0),
-                              above=() if tables else (heading,)))
+    for _, dataset in evaluated(results):
+        tables = list(_tables(results, dataset.name))
+        blocks += [Heading(dataset.name), *tables] if tables else []
     yield Section("prevalence", "Prevalence", tuple(blocks), part="decisions")
+    for index, (anchor, dataset) in enumerate(evaluated(results)):
+        has_all = index == 0 and prior is not None and prior.value is not None
+        if has_all or any(curves_of(results, dataset.name, PredictiveValues)):
+            yield Section(f"prevalence-{anchor.rpartition('-')[2]}", f"Figures of prevalence on {dataset.name}", (
+                Figures(partial(prevalence_figures, results, dataset.name, first=index == 0)),), part="appendix")
 
 
 def _declared_sentence(results: Results) -> str:
@@ -277,8 +280,9 @@ def by_prevalence_figure(context: Context) -> Drawing | None:
     shaded = ""
     if prior is not None and prior.beta is not None and prior.limits:
         shaded = f" {wording.level(prior.level or 0.0)} of the declared distribution is shaded."
-    texts = " ".join(sentences[:MOST]), (f"PPV and NPV at every prevalence of {context.results.event}{band}. Dotted "
-                                         f"line: observed prevalence{declared}.{shaded}"), alt
+    caption = (f"PPV and NPV at every prevalence of {context.results.event}{band}. Dotted line: observed prevalence"
+               f"{declared}.{shaded}")
+    texts = context.finding_text(pairs, _values_where_used), caption, alt
     return drawing(f"d{context.place}-predictive", "Predictive values by prevalence", texts, sheets)
 
 
@@ -329,6 +333,14 @@ def _predictive_value_sentence(series: Series, curve: PredictiveValues) -> str:
             parts.append(f"at the {which} prevalence {write(prevalence)} PPV {_number_or_undefined(ppv)} and NPV "
                          f"{_number_or_undefined(npv)}")
     return f"{series.label}: {'; '.join(parts)}."
+
+
+def _values_where_used(curve: PredictiveValues) -> str:
+    """Return in a few words a model's predictive values at the declared prevalence, or else at the observed one."""
+    notes = curve.notes
+    which, ppv, npv = ("declared", notes.ppv_declared, notes.npv_declared) if notes.declared is not None else (
+        "observed", notes.ppv_observed, notes.npv_observed)
+    return f"PPV {_number_or_undefined(ppv)} and NPV {_number_or_undefined(npv)} at the {which} prevalence"
 
 
 def _number_or_undefined(value: float | None) -> str:

@@ -74,7 +74,7 @@ def _completeness_table(standards: Sequence[StandardCompleteness]) -> Table:
 
 
 def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:
-    """Yield the missing items of a standard, with the parts of them that are there, and those that do not apply."""
+    """Yield the missing items of a standard, with the parts of them that are there."""
     yield Heading(standard.title)
     if standard.remark:
         yield Text(standard.remark, "small")
@@ -87,11 +87,7 @@ def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:
     if gaps:
         yield _items_table(f"Missing for {standard.title}", "Missing", gaps)
     else:
-        yield Text("Every item that applies is answered; the cross-walk in the appendix says where.")
-    left_out = standard.with_status("not_applicable")
-    if left_out:
-        reasons = ((item, item.reason or "") for item in left_out)
-        yield _items_table(f"Not applicable of {standard.title}", "Reason", reasons)
+        yield Text("Every item that applies is answered; the cross-walk in the annex says where.")
 
 
 def _items_table(caption: str, head: str, items: Iterable[tuple[StandardItem, Cell]]) -> Table:
@@ -113,7 +109,7 @@ def title_of(name: str) -> str:
 
 
 def _answered_tables(results: Results) -> Iterator[Table]:
-    """Yield a table of the answered items of each standard, with links to the answers."""
+    """Yield tables of the answered items of each standard, with links to the answers, and of those not applicable."""
     for standard in results.standards:
         answers = []
         for item in standard.with_status("present"):
@@ -123,6 +119,9 @@ def _answered_tables(results: Results) -> Iterator[Table]:
             answers.append((item, tuple(with_commas[1:])))
         if answers:
             yield _items_table(f"Present of {standard.title}", "Answered by", answers)
+        if left_out := standard.with_status("not_applicable"):
+            yield _items_table(f"Not applicable of {standard.title}", "Reason",
+                               ((item, item.reason or "") for item in left_out))
 
 
 def _crosswalk_table(results: Results) -> Table:

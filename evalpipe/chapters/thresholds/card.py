@@ -58,20 +58,20 @@ OF_FOLDS = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield a section for each dataset: its thresholds where a rule chose one, else measures by threshold alone."""
+    """Yield sections for each dataset: thresholds where a rule chose one; in the annex, measures by threshold."""
     ruled = {row.dataset for row in results.thresholds if row.rule != "fixed"}
     for number, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if dataset in ruled:
             title = f"Thresholds on {dataset}" if len(ruled) > 1 else "Thresholds"
             yield Section(f"thresholds-{number}", title, tuple(_blocks(results, dataset, f"thresholds-{number}")),
                           part="decisions")
-        elif next(curves_of(results, dataset, Sweep), None) is not None:
+        if next(curves_of(results, dataset, Sweep), None) is not None:
             yield Section(f"sweep-{number}", f"Measures by threshold on {dataset}", (
                 Figures(partial(sweeps, results, dataset)),), part="appendix")
 
 
 def _blocks(results: Results, dataset: str, anchor: str) -> Iterator[Block]:
-    """Yield the blocks of a section: the thresholds of a dataset, the findings on them, and measures by threshold."""
+    """Yield the blocks of a section: the thresholds of a dataset, and the findings on them."""
     thresholds = [threshold for threshold in results.thresholds if threshold.dataset == dataset]
     crossed = CROSSED if any(threshold.folds is not None for threshold in thresholds) else ""
     yield Text(f"The threshold of each model, and what it achieves. No row of {dataset} is judged by a threshold that "
@@ -90,7 +90,6 @@ def _blocks(results: Results, dataset: str, anchor: str) -> Iterator[Block]:
         yield Text(OF_FOLDS, "small")
     if has_limits:
         yield Text(BOOTSTRAPPED, "small")
-    yield Figures(partial(sweeps, results, dataset))
 
 
 def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:

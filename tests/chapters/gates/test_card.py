@@ -39,7 +39,7 @@ def box(results: Results, *gates: Gate) -> str:
     page = html_page(results.model_copy(update={"gates": list(gates), "curves": []})).decode()
     found = re.search(r'<section id="gates".*?</section>', page, re.DOTALL)
     assert found is not None
-    places = [page.index(text) for text in ("</h1>", '<section id="verdict"', '<section id="dataset-1"', found[0])]
+    places = [page.index(text) for text in ("</h1>", '<section id="verdict"', found[0], '<section id="dataset-1"')]
     assert places == sorted(places)
     return " ".join(re.sub(r"<[^>]*>", " ", found[0]).split())
 

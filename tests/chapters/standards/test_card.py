@@ -60,7 +60,7 @@ def test_gaps_say_what_is_missing_and_what_is_there(annex: Results) -> None:
 
 
 def test_what_does_not_apply_has_its_reason(annex: Results) -> None:
-    (left_out,) = tables([section(annex, "standards")], "Not applicable of")
+    (left_out,) = tables([section(annex, "cross-walk")], "Not applicable of")
 
     assert [(row[0], row[2]) for row in lines(left_out)] == [
         ("A4-1f", "no part of a product"), ("A4-8", "not on the market")]
@@ -134,7 +134,7 @@ def test_a_standard_that_is_answered_whole_says_so() -> None:
     results = run({"profile": "model_cards_2019", "require": 1, "not_applicable": left_out},
                   card={"training_data": "All."})
 
-    assert "Every item that applies is answered; the cross-walk in the appendix says where." in paragraphs(
+    assert "Every item that applies is answered; the cross-walk in the annex says where." in paragraphs(
         [section(results, "standards")])
     assert [f.text for f in results.findings if f.section == "standards"] == [
         "Model Cards for Model Reporting: 1 of 1 items answered (100%); required 100%."]
