@@ -185,7 +185,7 @@ for finding in results.findings:
   bad.
 
 Each rule is a check with a code, and every run counts all of them: "50 checks: 2 ✗ · 3 ? · 15 ✓ · 12 clear · 18 not
-applicable". That line stands on the first screen and in the terminal. The appendix of the card has a table of them,
+applicable". That line stands on the first screen and in the terminal. The annex of the card has a table of them,
 `results.json` has `checks`, and Python `results.checks`. A check has the outcome of the worst of its findings, where
 `equivalent` counts as `passes`. It is `clear` where it looked and there is nothing to tell. It is `not-applicable`
 where there was nothing to look at, and `reason` says why. Rules of plugins are not counted.

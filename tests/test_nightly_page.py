@@ -47,7 +47,9 @@ def test_the_job_tells_of_the_night_on_which_the_score_breaks(tmp_path: Path) ->
     done = shell(f"sh night.sh {BROKEN}", tmp_path)
     assert (done.returncode, done.stderr) == (1, "runs because there is no earlier run\n")
     assert 'evalpipe_verdict{run="claims",verdict="fail"} 1.0' in (tmp_path / "claims.prom").read_text()
-    assert " 0 differ" in (tmp_path / "verified.txt").read_text().splitlines()[-1]
+    *_, counts, status = (tmp_path / "verified.txt").read_text().splitlines()
+    assert " 0 differ" in counts
+    assert status == "sign-off: DRAFT, not signed"
     assert '"exit_code": 1' in (tmp_path / "evalpipe.jsonl").read_text().splitlines()[-1]
 
 

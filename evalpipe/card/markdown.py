@@ -164,7 +164,8 @@ PIECES: dict[type, Callable[[Any], str]] = {
 
 def _section_paragraphs(edition: Edition, section: Section) -> Iterator[str]:
     """Yield the heading of a section, which has its anchor, and its paragraphs."""
-    yield f'<a id="{section.anchor}"></a>\n\n### {inline(section.title)}'
+    level = "##" if section.style == "opening" else "###"
+    yield f'<a id="{section.anchor}"></a>\n\n{level} {inline(section.title)}'
     for block in section.blocks:
         yield from block_paragraphs(edition, block)
 

@@ -166,6 +166,7 @@ def test_the_card_has_a_section_of_all_pairs() -> None:
     (table,) = tables([section])
     assert heads(table)[:2] == ["Measure", "Models"]
     assert set(column(table, "Models")) == {"like minus good", "poor minus good", "poor minus like"}
-    (section,) = sections(results_of("good", "like"))
+    section, differences = sections(results_of("good", "like"))
+    assert (differences.anchor, differences.title) == ("differences-1", "Differences from good")
     (table,) = tables([section])
     assert plain(table.caption) == "like minus good on d"

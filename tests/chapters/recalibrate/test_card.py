@@ -204,7 +204,7 @@ def test_recalibrated_variants_are_no_comparison_of_models(recalibrated: Results
         content(each) for each in comparisons.sections(grouped)]
     across = groups.compared(grouped, baseline=M, model=M, baseline_dataset="last year", variant="beta",
                              baseline_variant="beta")
-    (only,) = comparisons.sections(grouped.model_copy(update={"comparisons": across}))
+    only, _ = comparisons.sections(grouped.model_copy(update={"comparisons": across}))
     assert {plain(each.caption).split(":")[0] for each in tables([only])} == {"Naive Bayes (beta)"}
 
 

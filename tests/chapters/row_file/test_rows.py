@@ -216,7 +216,7 @@ def test_a_run_without_a_folder_writes_none_and_one_that_fails_leaves_nothing(
 ) -> None:
     assert evalpipe.run(SPEC, frames={"d": named(20)}).row_file is None
 
-    def failing(*_: object) -> dict[str, bytes]:
+    def failing(*_: object, **__: object) -> dict[str, bytes]:
         assert len(list(tmp_path.rglob("rows.parquet"))) == 1  # it is written by now
         raise ZeroDivisionError
 
