@@ -169,7 +169,8 @@ def _blocks_of_all_rows(results: Results, baseline: str, comparisons: Sequence[C
         several = len({(c.model, c.variant, c.baseline, c.baseline_variant) for c in rows}) > 1
         columns = (
             Column("Measure", style="what"), Column("Model" if baseline else "Models", style="model", shown=several),
-            *COLUMNS, Column("Margin", "num", "margin side"), Column("Verdict", style="said"))
+            *COLUMNS, Column("Margin", "num", "margin side", shown=any(c.margin is not None for c in rows)),
+            Column("Verdict", style="said"))
         cells = []
         for c in rows:
             options = names.other_options(c.metric, c.params)
