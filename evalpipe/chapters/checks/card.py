@@ -45,7 +45,7 @@ def sections(results: Results) -> Iterator[Section]:
     for check in ordered:
         if check.kind in LISTED:
             items.setdefault(LISTED[check.kind] or capital(check.reason or ""), []).append(check)
-    blocks.append(Bullets(tuple((f"{what}: ", *_codes(checks)) for what, checks in items.items()), "small reasons"))
+    blocks.append(Bullets(tuple((f"{what}: ", *_codes(checks)) for what, checks in items.items()), "small"))
     yield Section(CHECKS, "Checks", tuple(blocks), part="appendix")
 
 
