@@ -48,18 +48,19 @@ def confidence(results: Results) -> Iterator[Claim]:
 
 def less_sure_than_right(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say by how much accuracy is above the mean confidence."""
-    text = (f"{with_verb(results, rows, 'is', 'are')} right more often than the probabilities of the predicted classes "
-            f"say: accuracy less mean confidence {values_of(results, rows)}; ideal: 0.")
-    weight = weight_of(rows, 0, margin_of(results, "confidence"))
-    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
+    yield _confidence_off(results, rows, "more")
 
 
 def surer_than_right(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say by how much accuracy is below the mean confidence."""
-    text = (f"{with_verb(results, rows, 'is', 'are')} right less often than the probabilities of the predicted classes "
-            f"say: accuracy less mean confidence {values_of(results, rows)}; ideal: 0.")
-    weight = weight_of(rows, 0, margin_of(results, "confidence"))
-    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
+    yield _confidence_off(results, rows, "less")
+
+
+def _confidence_off(results: Results, rows: Sequence[Estimate], how: str) -> Finding:
+    """Return the finding that predictions are right "more" or "less" often than their probabilities say."""
+    text = (f"{with_verb(results, rows, 'is', 'are')} right {how} often than the probabilities of the predicted "
+            f"classes say: accuracy less mean confidence {values_of(results, rows)}; ideal: 0.")
+    return finding("fails", weight_of(rows, 0, margin_of(results, "confidence")), text, anchor(results, rows[0]), rows)
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
@@ -129,15 +130,16 @@ def _where_clearest(bins: ReliabilityPoints, how: str) -> str:
 
 def overconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that probabilities are too extreme."""
-    text = (f"{with_verb(results, rows, 'is', 'are')} overconfident: the probabilities are too close to 0 and 1. "
-            f"Calibration slope {values_of(results, rows)}; ideal: 1.")
-    weight = weight_of(rows, 1, margin_of(results, "slope"))
-    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
+    yield _spread_off(results, rows, "overconfident", "0 and 1")
 
 
 def underconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that probabilities are squeezed together."""
-    text = (f"{with_verb(results, rows, 'is', 'are')} underconfident: the probabilities are too close to the "
-            f"prevalence. Calibration slope {values_of(results, rows)}; ideal: 1.")
-    weight = weight_of(rows, 1, margin_of(results, "slope"))
-    yield finding("fails", weight, text, anchor(results, rows[0]), rows)
+    yield _spread_off(results, rows, "underconfident", "the prevalence")
+
+
+def _spread_off(results: Results, rows: Sequence[Estimate], how: str, near: str) -> Finding:
+    """Return the finding that probabilities lie too close to something, "0 and 1" or "the prevalence"."""
+    text = (f"{with_verb(results, rows, 'is', 'are')} {how}: the probabilities are too close to {near}. Calibration "
+            f"slope {values_of(results, rows)}; ideal: 1.")
+    return finding("fails", weight_of(rows, 1, margin_of(results, "slope")), text, anchor(results, rows[0]), rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.plugins import failing, load, plugins_of, refuse
 from evalpipe.findings.applies import NOTHING_TESTED
-from evalpipe.intervals.p_values import holm, p_against, p_between
+from evalpipe.intervals.p_values import holm, limits_between, p_against, p_between
 from evalpipe.results.document import Finding
 
 if TYPE_CHECKING:
@@ -108,6 +108,11 @@ def p_beyond(row: Limited, bound: float) -> float:
 def p_apart(first: Limited, second: Limited) -> float:
     """Return the two-sided p-value of the test that the true values of two rows, of independent samples, are equal."""
     return p_between(_number_with_limits(first), _number_with_limits(second))
+
+
+def limits_apart(first: Limited, second: Limited) -> tuple[float, float]:
+    """Return the limits of the second row less the first, of independent samples; both have limits."""
+    return limits_between(_number_with_limits(first), _number_with_limits(second))
 
 
 def _number_with_limits(row: Limited) -> Known:

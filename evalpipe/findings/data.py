@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.wording import KEY_MEASURES, joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_DATASETS, ONE_DATASET, ONE_EVALUATED, Unless, count_of
-from evalpipe.findings.claims import Claim, p_apart, rule
+from evalpipe.findings.claims import Claim, limits_apart, p_apart, rule
 from evalpipe.findings.margins import against_margin, margin_between, margin_of, weight_of
 from evalpipe.findings.words import anchor, finding, measures, with_limits
 from evalpipe.results.document import GONE
@@ -105,10 +104,7 @@ def warned(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
 
 
 class Pair(NamedTuple):
-    """The estimates of one measure of one model on two datasets, and their difference with limits.
-
-    These are of independent samples, by the halves of both intervals that face each other: Newcombe (1998).
-    """
+    """The estimates of one measure of one model on two datasets, and their difference with limits."""
 
     first: Estimate
     other: Estimate
@@ -120,10 +116,7 @@ class Pair(NamedTuple):
 
 def _pair(first: Estimate, other: Estimate) -> Pair:
     """Return two estimates with the limits of their difference; both have limits."""
-    (a, a_low, a_high), (b, b_low, b_high) = (
-        (row.value or 0.0, row.lower or 0.0, row.upper or 0.0) for row in (first, other))
-    below, above = math.sqrt((b - b_low)**2 + (a_high - a)**2), math.sqrt((b_high - b)**2 + (a - a_low)**2)
-    return Pair(first, other, b - a, b - a - below, b - a + above, other.level)
+    return Pair(first, other, (other.value or 0.0) - (first.value or 0.0), *limits_apart(first, other), other.level)
 
 
 @rule("note", unless=(ONE_DATASET,), claims_all=True)

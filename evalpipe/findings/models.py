@@ -9,7 +9,7 @@ from evalpipe.findings import weights
 from evalpipe.findings.applies import FEW_LEVELS, NO_SLICES, NOT_BINARY, ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, p_apart, rule
 from evalpipe.findings.skill import CHANCE
-from evalpipe.findings.words import anchor, finding, grouped, measures, of_model, with_limits
+from evalpipe.findings.words import anchor, finding, first_of, grouped, measures, of_model, on_dataset, with_limits
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
 LEAST_ROWS = 10
 """The rows that a class has at least for its share of correct predictions to be compared with those of others."""
-
-
-MOST_MEASURES = 3
-"""The most measures that the sentence gives for one model."""
 
 
 class WithinGroups(NamedTuple):
@@ -132,8 +128,7 @@ def measures_disagree(results: Results, rows: Sequence[BestModels]) -> Iterator[
         labels: dict[str, list[str]] = {}
         for row in model_of_measure.values():
             labels.setdefault(names.model_of(row), []).append(names.measure_of(row))
-        where = f" on {dataset}" if sum(data.role == "evaluate" for data in results.datasets) > 1 else ""
-        best = [f"{label} by {joined(of_label[:MOST_MEASURES])}" for label, of_label in labels.items()]
-        text = f"Which model has the best values{where} depends on the measure: {joined(best)}."
+        best = [f"{label} by {first_of(of_label)}" for label, of_label in labels.items()]
+        text = f"Which model has the best values{on_dataset(results, dataset)} depends on the measure: {joined(best)}."
         yield finding("note", weights.MEASURES_DISAGREE, text, anchor(results, next(iter(model_of_measure.values()))),
                       list(model_of_measure.values()))

@@ -75,9 +75,21 @@ def with_verb(results: Results, rows: Sequence[Any], of_one: str, of_several: st
 
 def of_model(results: Results, row: Any) -> str:
     """Return the label of the model of a row, with its dataset where several are evaluated."""
-    several = sum(dataset.role == "evaluate" for dataset in results.datasets) > 1
-    label = names_of(results).model_of(row)
-    return f"{label} on {row.dataset}" if several else label
+    return f"{names_of(results).model_of(row)}{on_dataset(results, row.dataset)}"
+
+
+def on_dataset(results: Results, dataset: str) -> str:
+    """Return " on " and the name of a dataset where several are evaluated; empty of the only one."""
+    return f" on {dataset}" if sum(other.role == "evaluate" for other in results.datasets) > 1 else ""
+
+
+def first_of(items: Sequence[str], more: str = "") -> str:
+    """Return the first `MOST_VALUES` of a list in words, and how many others there are, with a noun ``more``."""
+    left_out = len(items) - MOST_VALUES
+    if left_out <= 0:
+        return joined(items)
+    noun = more and f" {more}{'' if left_out == 1 else 's'}"
+    return f"{', '.join(items[:MOST_VALUES])} and {numbers.count(left_out)} more{noun}"
 
 
 def counted_rate(results: Results, row: Any, labels: Slice | None) -> str | None:

@@ -47,6 +47,19 @@ def p_between(first: Known, second: Known) -> float:
     return p_of((high - low) / error) if error > 0 else SMALLEST
 
 
+def limits_between(first: Known, second: Known) -> tuple[float, float]:
+    """Return the limits of the second number less the first, of independent samples whose limits have one level.
+
+    Each limit of the difference comes from the halves of both intervals that face it: Newcombe (1998). Raises
+    ValueError where a limit is missing.
+    """
+    a, a_low, a_high, _ = first
+    b, b_low, b_high, _ = second
+    if a is None or b is None or a_low is None or a_high is None or b_low is None or b_high is None:
+        raise ValueError("a number without limits has no limits of a difference")
+    return b - a - math.hypot(b - b_low, a_high - a), b - a + math.hypot(b_high - b, a - a_low)
+
+
 def p_of(z: float) -> float:
     """Return the two-sided p-value of a value ``z`` standard errors from the null hypothesis."""
     return max(2 * NormalDist().cdf(-abs(z)), SMALLEST)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from scipy.stats import norm
 
-from evalpipe.intervals.p_values import SMALLEST, p_against, p_between, p_of
+from evalpipe.intervals.binomial import wilson
+from evalpipe.intervals.p_values import SMALLEST, limits_between, p_against, p_between, p_of
 
 CLOSE = 1e-9  # the same normal distribution, from the standard library and from scipy
 
@@ -49,3 +50,11 @@ def test_two_samples_are_apart_by_their_errors_together() -> None:
     assert p_between(second, first) == p_between(first, second)
     assert p_between(first, first) == 1.0
     assert p_between(first, row(0.5, None, None)) == 1.0
+
+
+def test_limits_of_a_difference_are_those_that_newcombe_prints() -> None:
+    """56 of 70 less 48 of 80: 0.0524 to 0.3339 with Wilson's limits, Newcombe (1998), table II (a), method 10."""
+    first, second = ((x / n, *map(float, wilson(x, n, 0.95)), 0.95) for x, n in ((48, 80), (56, 70)))
+    assert limits_between(first, second) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    with pytest.raises(ValueError, match="without limits"):
+        limits_between(first, (0.8, None, None, None))

@@ -11,13 +11,13 @@ from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, on_same_rows, signed, status_of, with_intervals
-from evalpipe.card.wording import Names, joined, names_of
+from evalpipe.card.wording import Names, names_of
 from evalpipe.chapters.compare.card_pairs import is_pair, verdict_or_leaning
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_BASELINE, ONE_EVALUATED, ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import by_dataset, difference_of, finding, grouped, of_model
+from evalpipe.findings.words import by_dataset, difference_of, finding, first_of, grouped, of_model
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -328,9 +328,6 @@ UNCORRECTED = ", but not certain once all differences of the table are allowed f
 LITTLE = ", perhaps too little to matter"
 """What makes a note of a difference whose interval reaches into the margin."""
 
-MOST_MEASURES = 3
-"""The most measures that a sentence on two models gives."""
-
 
 @dataclass(frozen=True, slots=True)
 class PairFinding:
@@ -350,8 +347,8 @@ class PairFinding:
         for pair in _rows_by_pair(rows):
             first = pair[0]
             other = first.baseline_dataset or names.model(first.baseline)
-            differences = _first_measures(
-                [f"{names.measure(row.metric, row.params, row.average)} {difference_of(row)}" for row in pair])
+            differences = first_of([f"{names.measure(row.metric, row.params, row.average)} {difference_of(row)}"
+                                    for row in pair], "measure")
             has_margin = any(row.margin is not None for row in pair)  # of which the difference itself says it
             doubt = "" if self.doubt == LITTLE and has_margin else self.doubt
             text = f"{of_model(results, first)} {self.verb} {other}: difference in {differences}{doubt}."
@@ -383,12 +380,13 @@ BETWEEN_DATASETS = {
 def models_compared(results: Results) -> Iterator[Claim]:
     """Whether a model is better than the baseline on the same rows, by the verdicts of its comparisons."""
     for row in results.comparisons:
-        verdict = verdict_or_leaning(results, row)
-        pair_finding = _same_numbers if verdict == "same" else BETWEEN_MODELS.get(verdict)
-        between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
         on_all_rows = row.slice is None and row.class_ is None
-        if between_models and on_all_rows and pair_finding is not None and not is_pair(results, row):
-            yield Claim(row, pair_finding)
+        between_models = row.baseline_dataset is None and row.variant == row.baseline_variant == "original"
+        if on_all_rows and between_models and not is_pair(results, row):
+            verdict = verdict_or_leaning(results, row)
+            pair_finding = _same_numbers if verdict == "same" else BETWEEN_MODELS.get(verdict)
+            if pair_finding is not None:
+                yield Claim(row, pair_finding)
 
 
 NO_BASELINE_DATASET = Unless(
@@ -399,17 +397,18 @@ NO_BASELINE_DATASET = Unless(
 def datasets_compared(results: Results) -> Iterator[Claim]:
     """Whether a model does worse than on an earlier dataset, by the verdicts of its comparisons."""
     for row in results.comparisons:
-        pair_finding = BETWEEN_DATASETS.get(verdict_or_leaning(results, row))
         as_given = row.baseline_dataset is not None and row.variant == "original"
-        if as_given and row.slice is None and row.class_ is None and pair_finding is not None:
-            yield Claim(row, pair_finding)
+        if as_given and row.slice is None and row.class_ is None:
+            pair_finding = BETWEEN_DATASETS.get(verdict_or_leaning(results, row))
+            if pair_finding is not None:
+                yield Claim(row, pair_finding)
 
 
 def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
     """Yield findings on measures in which models give the very numbers of the baseline."""
     for pair in _rows_by_pair(rows):
         names, first = names_of(results), pair[0]
-        measures = _first_measures([names.measure(row.metric, row.params, row.average) for row in pair])
+        measures = first_of([names.measure(row.metric, row.params, row.average) for row in pair], "measure")
         pair_text = f"{of_model(results, first)} and {names.model(first.baseline)}"
         text = f"{pair_text} have the same {measures} in every resample."
         yield finding("equivalent", weights.MODELS_SAME, text, _section_anchor(results, pair), pair)
@@ -424,11 +423,3 @@ def _section_anchor(results: Results, pair: Sequence[Comparison]) -> str:
     is_second = pair[0].baseline_dataset is not None and any(
         row.baseline_dataset is None and row.variant == "original" for row in results.comparisons)
     return "comparison-2" if is_second else "comparison-1"
-
-
-def _first_measures(items: Sequence[str]) -> str:
-    """Return the first measures as text, and how many more there are."""
-    more = len(items) - MOST_MEASURES
-    if more <= 0:
-        return joined(items)
-    return f"{', '.join(items[:MOST_MEASURES])} and {more} more {'measure' if more == 1 else 'measures'}"

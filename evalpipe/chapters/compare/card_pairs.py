@@ -10,7 +10,7 @@ from evalpipe.findings import weights
 from evalpipe.findings.applies import ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.margins import margin_between, within
-from evalpipe.findings.words import by_dataset, finding, grouped, with_limits
+from evalpipe.findings.words import by_dataset, finding, first_of, grouped, on_dataset, with_limits
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ OPPOSITE = {"better": "worse", "worse": "better"}
 VERDICTS = {"within": "equivalent", "little_worse": "worse", "perhaps_worse": "undecided",
             "perhaps_better": "undecided"}
 """What a leaning, or a verdict by a default margin, counts as."""
-
-MOST_NAMED = 3
-"""The most models, or measures, that the sentence names; of more it gives the number."""
-
 
 class Standing(NamedTuple):
     """A model beside another: its verdict, and the difference of the first less the second."""
@@ -92,10 +88,10 @@ def best_of_pairs(results: Results, rows: Sequence[tuple[Comparison, Sequence[Co
     for first, pairs in rows:
         best = _with_best_value(results, first)
         standings = [_standing(results, row, best.model) for row in _of_measure(pairs, first)]
-        text, kind = _ranked(names, best, [standing for standing in standings if standing is not None])
-        where = f" on {first.dataset}" if sum(data.role == "evaluate" for data in results.datasets) > 1 else ""
+        where = on_dataset(results, first.dataset)
+        text, kind = _ranked(names, best, [standing for standing in standings if standing is not None], where)
         weight = weights.WHICH_MODEL if kind == "undecided" else weights.MODEL_BETTER
-        text = f"{text.format(where=where)}.{_worse_by_other_measures(results, best, pairs, first)}"
+        text = f"{text}.{_worse_by_other_measures(results, best, pairs, first)}"
         yield finding(kind, weight, text, "comparison-1", _of_measure(pairs, first))
 
 
@@ -106,7 +102,7 @@ def _with_best_value(results: Results, first: Comparison) -> Estimate:
     same_number = [row for row in results.rows if row.slice is None and row.variant == "original" and row.class_ is None
                    and (row.dataset, row.metric, row.params, row.average) == (
                        first.dataset, first.metric, first.params, first.average)]
-    return max(same_number, key=lambda row: -1e300 if row.value is None else sign * row.value)
+    return max(same_number, key=lambda row: (row.value is not None, sign * (row.value or 0.0)))
 
 
 def _of_measure(pairs: Sequence[Comparison], first: Comparison) -> list[Comparison]:
@@ -125,8 +121,8 @@ def _standing(results: Results, row: Comparison, model: str) -> Standing | None:
     return Standing(model, row.model, OPPOSITE.get(verdict, verdict), row)
 
 
-def _ranked(names: Names, best: Estimate, standings: Sequence[Standing]) -> tuple[str, FindingKind]:
-    """Return the sentence on the best model, with "{where}" for the dataset, and the kind of finding."""
+def _ranked(names: Names, best: Estimate, standings: Sequence[Standing], where: str) -> tuple[str, FindingKind]:
+    """Return the sentence on the best model, without a full stop, and the kind of finding; ``where``: " on test"."""
     label, measure = names.model_of(best), names.measure_of(best)
     labels = {verdict: [names.model(item.other) for item in standings if item.verdict == verdict]
               for verdict in ("better", "equivalent", "same", "undecided", "worse")}
@@ -136,16 +132,16 @@ def _ranked(names: Names, best: Estimate, standings: Sequence[Standing]) -> tupl
     if len(standings) == 1 and not equal:
         difference = f"difference in {measure} {_difference_text(standings[0])}"
         if undecided:
-            return f"These data do not rank {label} and {undecided[0]}{{where}}: {difference}", "undecided"
-        return f"{label} is better than {labels['better'][0]}{{where}}: {difference}", "passes"
+            return f"These data do not rank {label} and {undecided[0]}{where}: {difference}", "undecided"
+        return f"{label} is better than {labels['better'][0]}{where}: {difference}", "passes"
     if not labels["better"] and not equal:
-        return (f"These data do not rank the {number_word(len(standings) + 1)} models by {measure}{{where}}: "
+        return (f"These data do not rank the {number_word(len(standings) + 1)} models by {measure}{where}: "
                 f"{label} has the best value, {with_limits(best)}, but is shown better than none"), "undecided"
-    parts = [*([f"better than {_named(labels['better'])}"] if labels["better"] else []),
-             *([f"equivalent to {_named(equal)}"] if equal else []),
-             *([f"these data do not rank it against {_named(undecided)}"] if undecided else [])]
+    parts = [*([f"better than {first_of(labels['better'])}"] if labels["better"] else []),
+             *([f"equivalent to {first_of(equal)}"] if equal else []),
+             *([f"these data do not rank it against {first_of(undecided)}"] if undecided else [])]
     kind: FindingKind = "undecided" if undecided else "equivalent" if equal else "passes"
-    return f"{label} has the best {measure}{{where}}, {with_limits(best)}: {'; '.join(parts)}", kind
+    return f"{label} has the best {measure}{where}, {with_limits(best)}: {'; '.join(parts)}", kind
 
 
 def _difference_text(standing: Standing) -> str:
@@ -166,14 +162,6 @@ def _worse_by_other_measures(
     names, of_first = names_of(results), _of_measure(pairs, first)
     standings = [standing for row in pairs if row not in of_first
                  and (standing := _standing(results, row, best.model)) is not None and standing.verdict == "worse"]
-    parts = [f"{names.model(group[0].other)} by {_named(list(dict.fromkeys(names.measure_of(i.row) for i in group)))}"
+    parts = [f"{names.model(group[0].other)} by {first_of(list(dict.fromkeys(names.measure_of(i.row) for i in group)))}"
              for group in grouped(standings, lambda standing: standing.other)]
     return f" Measures disagree: better is {joined(parts)}." if parts else ""
-
-
-def _named(labels: Sequence[str]) -> str:
-    """Return labels as a list in words; of many the first and the number of the others."""
-    more = len(labels) - MOST_NAMED
-    if more <= 0:
-        return joined(list(labels))
-    return joined([*labels[:MOST_NAMED], f"{numbers.count(more)} more"])

@@ -122,6 +122,12 @@ def test_the_sentence_names_the_better_of_two_whichever_is_first(monkeypatch: py
         assert text.startswith("good is better than wrong: difference in ROC AUC +0.")
 
 
+def test_a_label_may_hold_braces(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = {name: {"probability": name, "label": f"{{{name}}} {{0}}"} for name in ("good", "wrong")}
+    _, text = best(results_of(models=models), monkeypatch)
+    assert text.startswith("{good} {0} is better than {wrong} {0}: difference in ROC AUC +0.")
+
+
 def test_two_that_are_alike_are_not_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
     kind, text = best(judged(results_of("good", "like"), good_like="undecided"), monkeypatch)
     assert (kind, text.partition(":")[0]) == ("undecided", "These data do not rank good and like")
