@@ -174,9 +174,10 @@ class Measured(OfModel):
 
     @property
     def about(self) -> tuple[object, ...]:
-        """What tells the number from others: where it was measured, and what."""
-        return (self.dataset, self.model, self.variant, self.slice, self.metric, self.params, self.average,
-                self.class_)
+        """What tells the number from others: where it was measured, and what. It is hashable."""
+        labels = None if self.slice is None else tuple(sorted(self.slice.items()))
+        return (self.dataset, self.model, self.variant, labels, self.metric, tuple(sorted(self.params.items())),
+                self.average, self.class_)
 
 
 class Subject(DescribedRow):
