@@ -346,10 +346,13 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Terms and what they are, in words or in blocks: "facts" beside each other, "rules" one below the other."""
+    """Terms and what they are, in words or in blocks: "facts" beside each other, "rules" one below the other.
+
+    "rules abreast", of short texts that we write ourselves, stand in rows of two on paper, and none is split.
+    """
 
     entries: tuple[tuple[str, Cell | tuple[Block, ...]], ...]
-    style: Literal["facts", "rules"] = "facts"
+    style: Literal["facts", "rules", "rules abreast"] = "facts"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ KEYS: dict[str, Any] = {"metrics": ["accuracy", "brier"], "intervals": {"method"
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read few bytes at once, which parts characters of several bytes."""
     monkeypatch.setattr(formats, "BLOCK", 301)
-    monkeypatch.setattr(delimited, "CHUNK", 7)
+    monkeypatch.setattr(delimited, "CHUNK", 61)
 
 
 def text() -> str:
