@@ -318,6 +318,7 @@ def finding_sections(results: Results) -> Iterator[Section]:
             blocks += [Heading(heading), Bullets(items, "findings")] if items else []
         yield Section("findings", "Findings and limitations", tuple(blocks), part="findings")
     if results.warnings:
+        names = names_of(results)
         yield Section("warnings", "Warnings of the run", (
-            Bullets(tuple((Code(warning.code), f" {warning.message}") for warning in results.warnings)),),
+            Bullets(tuple((Code(warning.code), f" {names.warning(warning)}") for warning in results.warnings)),),
             part="appendix")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalpipe.intervals.declare import registry
 from evalpipe.words import numbers
+from evalpipe.words.sentences import Sentence
 from evalpipe.words.spelling import clipped, listed, plural
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.base.records import Subject
-    from evalpipe.results import ChosenMethod, Confusion, Gate, MetricSummary, Results, Scalar, Slice
+    from evalpipe.results import ChosenMethod, Confusion, Gate, MetricSummary, Results, Scalar, Slice, Warned
     from evalpipe.results.document import Kind
 
 
@@ -75,6 +76,11 @@ def number_word(count: int) -> str:
 def capital(text: str) -> str:
     """Begin a text with a capital letter."""
     return text[:1].upper() + text[1:]
+
+
+def variant_name(variant: str) -> str:
+    """Return the name of a recalibrated variant as people read it: that of a method without underscores."""
+    return variant.replace("_", " ")
 
 
 def joined(items: Sequence[str], word: str = "and") -> str:
@@ -299,7 +305,15 @@ class Names:
     def model(self, model: str, variant: str = "original") -> str:
         """Return the label of a model, with its variant where it is recalibrated."""
         label = self.labels.get(model, model)
-        return label if variant == "original" else f"{label} ({variant})"
+        return label if variant == "original" else f"{label} ({variant_name(variant)})"
+
+    def warning(self, warning: Warned) -> str:
+        """Return the sentence of a warning, with the label of its model and the title of its measure for their keys."""
+        parts = dict(warning.message.numbers)
+        if "dataset" in parts:
+            parts |= {name: names.get(parts[name], parts[name])
+                      for name, names in (("model", self.labels), ("metric", self.titles)) if name in parts}
+        return str(Sentence(warning.message.code, parts))
 
     def measure_of(self, row: Any) -> str:
         """Return the name of a row's measure, with its class, if any."""

@@ -33,6 +33,9 @@ should be, and not by chance."""
 NORMAL = 1.959964
 """The 97.5 % quantile of the normal distribution."""
 
+MOST_REASONS = 3
+"""The most reasons that a warning about slices lists; beyond that the tables give them."""
+
 NOTHING = 1e-16
 """The probability below which 1 minus it is 1, and which cells therefore do not tell from 0."""
 
@@ -61,7 +64,9 @@ def model_warnings(
         affected = [row for row in estimates if row.slice is not None and row.status == status]
         if affected:
             slices = len({tuple((row.slice or {}).items()) for row in affected})
-            yield Warned.of(f"{status}-slices", **where, estimates=len(affected), slices=slices)
+            reasons = list(dict.fromkeys(row.reason for row in affected if row.reason))
+            case = {"case": "because", "because": reasons} if 0 < len(reasons) <= MOST_REASONS else {}
+            yield Warned.of(f"{status}-slices", **case, **where, estimates=len(affected), slices=slices)
 
 
 def _clipped_probabilities(plan: Plan, where: Mapping[str, str], summary: Summary) -> Iterator[Warned]:
@@ -78,7 +83,8 @@ def _clipped_probabilities(plan: Plan, where: Mapping[str, str], summary: Summar
         infinite = round(float(counts[true < NOTHING if summary.celled else true == 0].sum()))
         if not clipped:
             continue
-        case = {} if not infinite else {"case": "infinite-cells" if summary.celled else "infinite"}
+        certain = "certain" if summary.rows.levels == 2 else "infinite"
+        case = {} if not infinite else {"case": "infinite-cells" if summary.celled else certain}
         yield Warned.of("clipped", **case, **where, rows=clipped, outcomes=infinite, epsilon=epsilon, nothing=NOTHING,
                         measures=list(dict.fromkeys(titles)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from evalpipe.card.wording import KEY_MEASURES, joined, names_of
+from evalpipe.card.wording import KEY_MEASURES, capital, joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_DATASETS, ONE_DATASET, ONE_EVALUATED, Unless, count_of
 from evalpipe.findings.claims import Claim, limits_apart, p_apart, rule
@@ -94,10 +94,13 @@ def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...]]]) -> 
         yield finding("passes", weights.CHECKED, f"No evaluated row is also in {joined(list(others))} ({how}).", "data")
 
 
-def warned(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
+def warned(results: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
     """Yield a finding for each code of warnings: the first of them, and how many more there are."""
+    names, evaluated = names_of(results), [entry.name for entry in results.datasets if entry.role == "evaluate"]
+    only = f"{evaluated[0]}, " if len(evaluated) == 1 else ""
     for code in dict.fromkeys(warning.code for warning in rows):
-        alike = [warning.message.removesuffix(".") for warning in rows if warning.code == code]
+        alike = [names.warning(warning).removeprefix(only).removesuffix(".") for warning in rows
+                 if warning.code == code]
         more = len(alike) - 1
         rest = "" if not more else f" {more} more {'warning is' if more == 1 else 'warnings are'} of this kind."
         yield finding("note", WARNED.get(code, weights.WARNED), f"{alike[0]}.{rest}", "warnings")
@@ -222,9 +225,9 @@ def unchecked(results: Results) -> Iterator[Claim]:
     compared = any(dataset.compared for dataset in results.datasets)
     reason = "no column to compare by" if has_reference else "no reference dataset"
     checks = {
-        "whether groups differ (no slices)": bool(results.slices or results.worst_slices),
-        f"whether rows were in training ({reason})": compared,
-        "how sure the numbers are (no intervals)": any(row.lower is not None for row in results.rows),
+        "no groups were compared (no slices)": bool(results.slices or results.worst_slices),
+        f"no row was looked for in training ({reason})": compared,
+        "no number has an interval": any(row.lower is not None for row in results.rows),
     }
     yield from (Claim(what, not_checked) for what, was_done in checks.items() if results.datasets and not was_done)
 
@@ -236,4 +239,4 @@ def no_gate(_: Results, __: Sequence[None]) -> Iterator[Finding]:
 
 def not_checked(_: Results, rows: Sequence[str]) -> Iterator[Finding]:
     """Say in one sentence what was not looked at."""
-    yield finding("note", weights.UNCHECKED, f"Not checked: {joined(rows)}.", "data")
+    yield finding("note", weights.UNCHECKED, f"{capital(joined(rows))}.", "data")

@@ -75,34 +75,33 @@ def _of_skill(row: Estimate, none: float, margin: float, says: tuple[Say, Say, S
 
 def worse(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that a rule that sees no features does better."""
-    text = (f"{with_verb(results, rows, 'does', 'do')} worse than predicting "
+    text = (f"{with_verb(results, rows, 'is', 'are')} worse than no model, which predicts "
             f"{_rule_text(results, rows)}: {_skill_values(results, rows)}, below 0.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def no_better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that a rule that sees no features does as well."""
-    text = (f"{with_verb(results, rows, 'is', 'are')} about as good as predicting {_rule_text(results, rows)}, and no "
-            f"better: {_skill_values(results, rows)}.")
+    text = (f"{with_verb(results, rows, 'is', 'are')} about as good as no model, which predicts "
+            f"{_rule_text(results, rows)}, and no better: {_skill_values(results, rows)}.")
     yield finding("equivalent", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not show any use of the predictions."""
-    text = (f"These data do not show that {with_verb(results, rows, 'is', 'are')} better than predicting "
-            f"{_rule_text(results, rows)}: {_skill_values(results, rows)}.")
+    text = (f"These data do not show that {with_verb(results, rows, 'is', 'are')} better than no model, which "
+            f"predicts {_rule_text(results, rows)}: {_skill_values(results, rows)}.")
     yield finding("undecided", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that the predictions are of use."""
-    if rows[0].metric == "brier_skill" and results.task == "binary":
-        saved = joined(list(dict.fromkeys(f"{numbers.fixed(100 * (row.value or 0.0), 0)}%" for row in rows)))
-        text = (f"{with_verb(results, rows, 'is', 'are')} better than no model, which predicts {BINARY}: {saved} less "
-                f"squared error, {_skill_values(results, rows)}.")
-    else:
-        text = (f"{with_verb(results, rows, 'is', 'are')} better than predicting {_rule_text(results, rows)}: "
-                f"{_skill_values(results, rows)}.")
+    saved = ""
+    if rows[0].metric in ("brier_skill", "r2"):
+        percent = joined(list(dict.fromkeys(f"{numbers.fixed(100 * (row.value or 0.0), 0)}%" for row in rows)))
+        saved = f"{percent} less squared error, "
+    text = (f"{with_verb(results, rows, 'is', 'are')} better than no model, which predicts "
+            f"{_rule_text(results, rows)}: {saved}{_skill_values(results, rows)}.")
     yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 

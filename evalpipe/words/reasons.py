@@ -182,6 +182,8 @@ _WARNINGS = {
                              "whether they are the same",
     "clipped": "{dataset}, {model}: {rows:# probability was|probabilities were} limited to the range from {epsilon:g} "
                "to 1 - {epsilon:g} for {measures:list}",
+    "clipped/certain": "{model} on {dataset} was certain {rows:# time|times}, wrongly {outcomes:# time|times}. "
+                       "{measures:list} would be infinite, so these probabilities were limited to {epsilon:g}",
     "clipped/infinite": "{dataset}, {model}: {outcomes:# outcome|outcomes} given probability 0 did occur. "
                         "{measures:list} would be infinite, so {rows:# probability was|probabilities were} limited to "
                         "{epsilon:g}",
@@ -191,10 +193,12 @@ _WARNINGS = {
     "clusters-in-folds": "{dataset}: {clusters:# cluster has|clusters have} rows in several folds, so the fit that "
                          "predicted a row had seen others of its cluster",
     "dataset-gone": "{as_of:the run as of %|the run before} had the dataset {dataset:quoted}, which is gone",
-    "degenerate/interval": "{dataset}, {model}: {metric}{average: (%)}{class_: of '%'} is {because}; do not trust its "
-                           "interval",
-    "degenerate/mean": "{dataset}, {model}: {metric}{average: (%)}{class_: of '%'} is {because}; do not trust it as a "
-                       "mean over all classes",
+    "degenerate/interval": "{dataset}, {model}: the interval of {metric}{average: (%)}{class_: of '%'} cannot be "
+                           "trusted: the measure is {because}",
+    "degenerate/mean": "{dataset}, {model}: {metric}{average: (%)}{class_: of '%'} is no mean over all classes: it is "
+                       "{because}",
+    "degenerate-slices/because": "{dataset}, {model}: in {slices:# group|groups} some intervals cannot be trusted: "
+                                 "{because:semicolons}",
     "degenerate-slices": "{dataset}, {model}: the {estimates:interval|intervals} of {estimates:# number|numbers} in "
                          "{slices:# slice|slices} cannot be trusted; the tables of slices say why",
     "few-effective-rows": "the weights of dataset '{dataset}' are very uneven: its {rows:,} rows carry the information "
@@ -241,6 +245,8 @@ _WARNINGS = {
     "squeezed-scores": "{dataset}, {model}: the scores rank well (ROC AUC {auc:.2f}), but 98 % of them lie between "
                        "{low:.2f} and {high:.2f} with a calibration slope of {slope:.2f} ({lower:.2f} to {upper:.2f}): "
                        "they are too close together and need recalibration",
+    "undefined-slices/because": "{dataset}, {model}: {slices:# group has|groups have} no value of some measures: "
+                                "{because:semicolons}",
     "undefined-slices": "{dataset}, {model}: {estimates:# number|numbers} in {slices:# slice|slices} "
                         "{estimates:has|have} no value; the tables of slices say why",
     "unknown-was": "no earlier run in the ledger has the model {was:quoted}, which {model:quoted} was called before",

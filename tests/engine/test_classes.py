@@ -67,8 +67,7 @@ def test_a_class_that_does_not_occur_makes_a_mean_degenerate() -> None:
     said = [warning.message for warning in results.warnings]
     assert said[0] == "no row of dataset 'data' has the level 'high'; averages are over the other levels"
     assert said[1] == (
-        "data, model: sensitivity (macro) is over 2 of 3 classes; no value for 'high'; do not trust it as a mean over "
-        "all classes"
+        "data, model: sensitivity (macro) is no mean over all classes: it is over 2 of 3 classes; no value for 'high'"
     )
 
 

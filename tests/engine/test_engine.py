@@ -220,7 +220,7 @@ def test_clipping_and_a_wrong_event_are_told() -> None:
     results = evaluate(probability=1 - Y, metrics=["log_loss", "roc_auc"], intervals={"method": "none"})
     assert [w.message for w in results.warnings] == [
         (
-            "data, model: 10 outcomes given probability 0 did occur. Log loss would be infinite, so 10 probabilities "
+            "model on data was certain 10 times, wrongly 10 times. Log loss would be infinite, so these probabilities "
             "were limited to 1e-15"
         ),
         (

@@ -308,14 +308,14 @@ def ranking_reversed() -> Planted:
 @fault
 def worse_than_the_prevalence() -> Planted:
     return binary(logits(lambda x: 4 * rows_of(2).normal(0, 1, len(x))),
-                  ("fails", "dataset-1", ("worse than predicting the prevalence", "Brier skill")))
+                  ("fails", "dataset-1", ("worse than no model, which predicts the prevalence", "Brier skill")))
 
 
 @fault
 def worse_than_the_mean() -> Planted:
     frame = amounts(16)
     return numbers(frame.with_columns(p=pl.col("p").reverse()), ("fails", "dataset-1", (
-        "worse than predicting the mean for every row",)))
+        "worse than no model, which predicts the mean for every row",)))
 
 
 @fault
@@ -329,7 +329,7 @@ def worse_than_the_reference_data() -> Planted:
 def worse_than_the_mean_count() -> Planted:
     frame = counts(19)
     return numbers(frame.with_columns(p=pl.col("p").reverse()), ("fails", "dataset-1", (
-        "worse than predicting the mean count for every row",)), "count")
+        "worse than no model, which predicts the mean count for every row",)), "count")
 
 
 # Of calibration

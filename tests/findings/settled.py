@@ -51,7 +51,7 @@ def cheaper_than_one_class_always() -> Planted:
 @fault
 def no_cheaper_than_one_class_for_all_that_is_known() -> Planted:
     return binary(logits(lambda x: x + rows_of(11).normal(1.6, 1.5, len(x)), 3),
-                  ("undecided", "costs", ("do not show that p costs less than always predicting '0'",)), **COSTS)
+                  ("undecided", "costs", ("decide whether p costs more or less than always predicting '0'",)), **COSTS)
 
 
 @fault
@@ -260,7 +260,7 @@ def without_use() -> pl.DataFrame:
 
 @fault
 def no_better_than_no_features_within_the_margin() -> Planted:
-    return binary(without_use(), ("equivalent", "dataset-1", ("about as good as predicting", "and no better")),
+    return binary(without_use(), ("equivalent", "dataset-1", ("about as good as no model", "and no better")),
                   metrics=["brier"], margins={"skill": 0.3})
 
 

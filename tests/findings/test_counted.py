@@ -14,8 +14,8 @@ WORDS = {"event": "survivor", "row": "person"}
 
 
 @pytest.mark.parametrize(("metric", "words"), [
-    ("sensitivity", r"p finds \d+ of \d+ survivors for s = a: Sensitivity is worse than for the rest, difference −"),
-    ("accuracy", r"p is right on [\d,]+ of [\d,]+ people for s = a: Accuracy is worse than for the rest, difference −"),
+    ("sensitivity", r"p finds \d+ of \d+ survivors for s = a; \d+% for the rest\. Sensitivity: difference −"),
+    ("accuracy", r"p is right on [\d,]+ of [\d,]+ people for s = a; \d+% for the rest\. Accuracy: difference −"),
     ("brier", r"Brier score of p is worse for s = a than for the rest: 0\.\d+, difference \+"),
 ])
 def test_a_group_that_is_worse_is_told_in_counts_where_it_can_be(metric: str, words: str) -> None:

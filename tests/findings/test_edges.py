@@ -5,6 +5,8 @@ A claim alone is tested at the level of the run, so an interval that ends at wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,12 +55,12 @@ OF_MEASURES = [
     ("probabilities_on_average", "binary", "calibration_in_the_large", 0.0, "too low", "too high", "agree with"),
     ("probabilities_spread", "binary", "calibration_slope", 1.0, "underconfident", "overconfident", None),
     ("ranking", "binary", "roc_auc", 0.5, "ranks events above", "wrong direction", "do not show"),
-    ("better_than_trivial", "binary", "brier_skill", 0.0, "is better than", "does worse than", "do not show"),
-    ("better_than_trivial", "multiclass", "brier_skill", 0.0, "is better than", "does worse than", "do not show"),
-    ("better_than_trivial", "regression", "r2", 0.0, "is better than", "does worse than", "do not show"),
-    ("better_than_trivial", "count", "d2_poisson", 0.0, "is better than", "does worse than", "do not show"),
+    ("better_than_trivial", "binary", "brier_skill", 0.0, "is better than", "is worse than", "do not show"),
+    ("better_than_trivial", "multiclass", "brier_skill", 0.0, "is better than", "is worse than", "do not show"),
+    ("better_than_trivial", "regression", "r2", 0.0, "is better than", "is worse than", "do not show"),
+    ("better_than_trivial", "count", "d2_poisson", 0.0, "is better than", "is worse than", "do not show"),
     ("confidence", "multiclass", "confidence_gap", 0.0, "right more often than", "right less often than", None),
-    ("cheaper_than_one_level", "binary", "cost_saved", 0.0, "costs less", "costs more", "do not show"),
+    ("cheaper_than_one_level", "binary", "cost_saved", 0.0, "costs less", "costs more", "do not decide"),
     ("numbers_on_average", "regression", "mean_error", 0.0, "too low on average", "too high on average", None),
     ("numbers_spread", "regression", "linear_calibration_slope", 1.0, "too close together", "too far apart", None),
     ("dispersion", "count", "pearson_dispersion", 1.0, "overdispersed", "underdispersed", None),
@@ -286,7 +288,7 @@ def test_warnings_are_passed_on_once_and_not_where_a_finding_says_them(
              Warned.of_text("worse-than-chance", "d, p: below one half"), Warned.of_text("one-class", "one.")]
     results = runs["binary"].model_copy(update={"warnings": given})
     assert [text for _, text in only(results, "warnings", monkeypatch)] == [
-        "d, p: 3 were clipped. 1 more warning is of this kind.", "one."]
+        "p: 3 were clipped. 1 more warning is of this kind.", "one."]
 
 
 @pytest.mark.parametrize(("left_out", "unknown", "texts"), [
@@ -315,3 +317,13 @@ def test_what_is_decided_of_the_same_numbers_twice_stands_once_among_the_first()
         finding.weight for finding in evalpipe.run(keys, frames=planted.frames).findings
         if finding.code == "probabilities-spread") for keys in (spec, gated))
     assert after_gate == pytest.approx(alone / 2, abs=0.06)
+
+
+def test_a_warning_has_labels_and_says_why_groups_lack_a_value(example: Callable[[str], Path]) -> None:
+    results = Results.read(example("slices") / "results.json")
+    texts = [finding.text for finding in results.findings]
+    assert ("Logistic regression: 5 groups have no value of some measures: no predicted events; no events or no "
+            "non-events; no events. 1 more warning is of this kind.") in texts
+    row, = [row for row in Results.read(example("recalibration") / "results.json").findings
+            if "was certain" in row.text]
+    assert row.text.startswith("Naive Bayes on evaluation was certain 30 times, wrongly 8 times. Log loss would be ")

@@ -156,4 +156,4 @@ def test_what_rows_were_compared_with_is_said_only_where_they_were(monkeypatch: 
     with monkeypatch.context() as patch:
         assert only(changed(results, "datasets", compared={}), "rows_shared", patch) == []
     (_, text), = only(changed(results, "datasets", compared={}), "unchecked", monkeypatch)
-    assert "whether rows were in training (no column to compare by)" in text
+    assert "no row was looked for in training (no column to compare by)" in text

@@ -296,9 +296,19 @@ def cheaper(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Yield findings on models of which these data do not decide whether they cost less than predicting one level."""
     for group in by_dataset(rows):
-        text = (f"These data do not show that {with_verb(results, group, 'costs', 'cost')} less than "
-                f"{_one_level_for_all(results, group)}. Saved: {values_of(results, group)} a row.")
+        cost = "; ".join(_cost_text(row) for row in group)
+        text = (f"These data do not decide whether {with_verb(results, group, 'costs', 'cost')} more or less than "
+                f"{_one_level_for_all(results, group)}: {cost}.")
         yield finding("undecided", weights.TRIVIAL_OPEN, text, "costs", group)
+
+
+def _cost_text(row: Estimate) -> str:
+    """Return what a model costs beside the cheapest way without one, "0.2 more a row (from 0.2 less to 0.6 more)"."""
+    more = _as_additional_cost(row)
+    digits = numbers.decimals(more.value or 0.0, more.lower, more.upper)
+    value, *ends = (f"{numbers.fixed(abs(end), digits)} {'less' if end < 0 else 'more'}"
+                    for end in (more.value or 0.0, more.lower, more.upper) if end is not None)
+    return f"{value} a row{f' (from {ends[0]} to {ends[1]})' if len(ends) == 2 else ''}"
 
 
 def _as_additional_cost(row: Estimate) -> Estimate:

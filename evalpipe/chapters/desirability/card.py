@@ -426,7 +426,17 @@ def _with_metric(rows: Sequence[Individual]) -> list[Individual]:
 
 def _missed_sentence(results: Results, rows: Sequence[Individual], verb: str, verb_of_many: str) -> str:
     """Return "Forest misses the goal 'maximize sensitivity': 0.41. Its overall desirability is 0."."""
-    values = joined([numbers.number(row.value) if isinstance(row.value, float) else str(row.value) for row in rows])
+    written = [numbers.number(row.value) if isinstance(row.value, float) else str(row.value) for row in rows]
+    values = joined(written if len(set(written)) > 1 else written[:1])
     whose = ("Its", "Their")[len(rows) > 1]
     return (f"{of_models(results, rows)} {verb if len(rows) == 1 else verb_of_many} the goal '{rows[0].goal}': "
-            f"{values}. {whose} overall desirability is 0.")
+            f"{values}{_allowed_text(results, rows[0])}. {whose} overall desirability is 0.")
+
+
+def _allowed_text(results: Results, row: Individual) -> str:
+    """Return "; less than 20 is asked for", by the limit at which the goal of a row is worth nothing."""
+    goal = next((goal for goal in results.desirability.goals if goal.goal == row.goal), None)
+    if goal is None or goal.kind not in ("minimize", "maximize"):
+        return ""
+    limit, than = (goal.shape.get("high"), "less") if goal.kind == "minimize" else (goal.shape.get("low"), "more")
+    return "" if limit is None else f"; the goal asks for {than} than {numbers.plain(limit)}"

@@ -129,13 +129,14 @@ def _sequence_predicate(gate: Gate, *, is_count: bool) -> str:
     kind = " (asymptotic)" if state.basis == "asymptotic" else ""
     since = "" if state.since is None or state.nights == 1 else f" since {state.since}"
     same_data = f" (without {joined(state.same_data)}, of the same data as earlier days)" if state.same_data else ""
-    start = f"{number} The evidence{kind} of {nights}{since}{same_data} that it is"
+    evidence = f"evidence{kind} of {nights}{since}{same_data}"
+    start = f"{number} The {evidence} that it is"
     needed, against = numbers.evidence(state.threshold), numbers.evidence(state.evidence)
     kept = numbers.evidence(state.kept)
     if reason.code == "nights-missed":
-        return f"{start} {beyond} is {against} to 1; {needed} to 1 suffice."
+        return f"{number} It is {beyond}: odds of {against} to 1 against chance, {needed} suffice ({evidence})."
     if reason.code == "nights-kept":
-        return f"{start} {within} is {kept} to 1; {needed} to 1 suffice."
+        return f"{number} It is {within}: odds of {kept} to 1 against chance, {needed} suffice ({evidence})."
     if reason.code == "recent-nights-missed":
         return (f"{start} {within} is {kept}, but that of recent nights that it is {beyond} is "
                 f"{numbers.evidence(state.recent)}; the gate passes while that is at most "

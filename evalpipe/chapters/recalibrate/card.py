@@ -26,7 +26,7 @@ from evalpipe.card.page import (
     Text,
 )
 from evalpipe.card.tables import key_measures, on_same_rows, shown, with_intervals, with_limits
-from evalpipe.card.wording import names_of
+from evalpipe.card.wording import names_of, variant_name
 from evalpipe.chapters.compare.card import (
     COLUMNS,
     is_recalibrated,
@@ -181,7 +181,7 @@ def _before_after_blocks(results: Results, dataset: str, model: ModelSummary) ->
     is_count = {metric.name: metric.is_whole for metric in results.metrics}
     variants = ["original", *(record.variant for record, _ in _applied_on(results, dataset, model.name))]
     rows = tuple(
-        Row((variant, *(shown(measures[measure_key][variant], whole=is_count[key[measure_key[0]]])
+        Row((variant_name(variant), *(shown(measures[measure_key][variant], whole=is_count[key[measure_key[0]]])
                         if variant in measures[measure_key] else Number("–") for measure_key in abreast)))
         for variant in variants)
     columns = (Column("Predictions", style="variant"), *(Column(name, "num") for _, name, _ in abreast))
@@ -224,7 +224,7 @@ def _difference_rows(results: Results, differences: Sequence[Comparison]) -> Ite
         about = [better[rows[0].metric], *([f"test: {test_name(shared)}"] if shared is not None else [])]
         yield Group((f"{measure} ({options})" if options else measure, Aside("; ".join(about), "options")))
         for c in rows:
-            yield Row((c.variant, *measured(c, test=shared is None), margin_of(c), verdict_of(c)))
+            yield Row((variant_name(c.variant), *measured(c, test=shared is None), margin_of(c), verdict_of(c)))
 
 
 def _fit_table(results: Results, dataset: str, model: ModelSummary) -> Table:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card import wording
 from evalpipe.card.tables import overall, shown
-from evalpipe.card.wording import joined, names_of
+from evalpipe.card.wording import joined, names_of, variant_name
 from evalpipe.chapters.compare.card import is_recalibrated
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NOTHING_TESTED, Unless, without
@@ -122,9 +122,9 @@ def _verdict_of_losses(losses: Mapping[str, Sequence[Comparison]], directions: M
         sentences.append(f"No method improves {wording.joined([*losses], 'or')}{'.' if harms else f': {why}.'}")
     sentences += _largest_changes(losses, directions, "worse", harms)
     if rest and (gains or harms):
-        sentences.append(f"With {wording.joined([*rest])}, {why}.")
+        sentences.append(f"With {wording.joined(list(map(variant_name, rest)))}, {why}.")
     for name, rows in losses.items():
-        undefined = [c.variant for c in rows if c.difference is None]
+        undefined = [variant_name(c.variant) for c in rows if c.difference is None]
         if undefined:
             sentences.append(f"With {wording.joined(undefined)}, {name} has no value to compare.")
     return Conclusion(_headline(gains, harms, rest), tuple(sentences))
@@ -169,7 +169,8 @@ def _largest_changes(
             largest = max(changed, key=lambda c: abs(c.difference or 0.0))
             named_variants.add(largest.variant)
             verb = "falls" if (directions[largest.metric] == "minimize") == (word == "better") else "rises"
-            amount = f"{'most ' if len(changed) > 1 else ''}with {largest.variant}, by {_amount_with_interval(largest)}"
+            most = "most " if len(changed) > 1 else ""
+            amount = f"{most}with {variant_name(largest.variant)}, by {_amount_with_interval(largest)}"
             sentences.append(f"{name} {verb} {amount}.")
     other_count = len(set(variants) - named_variants)
     if other_count:  # "one further method gains as well"
@@ -265,7 +266,7 @@ def _change_sentence(results: Results, rows: Sequence[Comparison], verb: str) ->
     """Return "Recalibration by beta makes Forest better: Brier score −0.074 (−0.090 to −0.058)."."""
     most = max(rows, key=lambda row: abs(row.difference or 0.0))
     measure = names_of(results).measure(most.metric, most.params, most.average)
-    by_most = f"by {most.variant}, " if len(rows) > 1 else ""
+    by_most = f"by {variant_name(most.variant)}, " if len(rows) > 1 else ""
     changed = verb.format(of_model(results, _as_original(rows)))
     return f"Recalibration by {_joined_methods(rows)} {changed}: {measure} {by_most}{difference_of(most)}."
 
@@ -289,7 +290,7 @@ def _price_sentence(results: Results, rows: Sequence[Comparison]) -> str:
     if not worse:
         return ""
     _, row, before = max(worse, key=lambda entry: (entry[1].variant == most, entry[0]))
-    method = f" by {row.variant}" if len(rows) > 1 else ""
+    method = f" by {variant_name(row.variant)}" if len(rows) > 1 else ""
     measure = names_of(results).measure(row.metric, row.params, row.average)
     before_text = numbers.number(before)
     after_text = numbers.fixed(before + (row.difference or 0.0), len(before_text.partition(".")[2]))
@@ -308,4 +309,4 @@ def _as_original(rows: Sequence[Comparison]) -> Comparison:
 
 
 def _joined_methods(rows: Sequence[Comparison]) -> str:
-    return joined([row.variant for row in rows], "or")
+    return joined([variant_name(row.variant) for row in rows], "or")

@@ -367,8 +367,9 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
         value, rate = _value_in_group(results, worst), counted_rate(results, worst, worst.slice)
         measure, reference = names.measure(metric, worst.params, worst.average), _reference_in_sentence(names, worst)
         if rate is not None:
-            text = (f"{of_model(results, worst)} {rate} for {names.slice(worst.slice)}: {measure} is worse than for "
-                    f"{reference}, difference {difference_of(worst)}.{others}")
+            percent = f"{numbers.fixed(100 * _reference_value(results, worst), 0)}%"
+            text = (f"{of_model(results, worst)} {rate} for {names.slice(worst.slice)}; {percent} for {reference}. "
+                    f"{measure}: difference {difference_of(worst)}.{others}")
         else:
             value_text = "" if value is None else f"{numbers.number(value)}, "
             text = (f"{measure} of {of_model(results, worst)} is worse for {names.slice(worst.slice)} than for "

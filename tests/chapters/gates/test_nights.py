@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -89,8 +90,8 @@ def test_nights_add_up_to_a_verdict_and_a_drop_turns_it(tmp_path: Path) -> None:
     assert {sequence.since for sequence in known} == {str(FIRST)}
     assert {(sequence.threshold, sequence.alarms, sequence.level, sequence.basis) for sequence in known} == {
         (20.0, 1, 0.05, "exact")}
-    assert sentence_of(gates[-1]).endswith(" to 1; 20 to 1 suffice.")
-    assert "of 10 nights since 2026-11-01 that it is below 0.75 is" in sentence_of(gates[-1])
+    assert re.search(r"It is below 0\.75: odds of \d+ to 1 against chance, 20 suffice "
+                     r"\(evidence of 10 nights since 2026-11-01\)\.$", sentence_of(gates[-1]))
 
 
 def test_the_evidence_in_the_results_is_that_of_the_nights(tmp_path: Path) -> None:
