@@ -86,7 +86,7 @@ def against_margin(
     beyond = Claim(row, large, max(p_beyond(row, bound), p) if abs(value - none) > margin else 1.0)
     yield beyond
     is_within = within(row, none, margin)
-    small = AsNote(large, stated or margin, is_within)
+    small = AsNote(large, stated or margin, is_within, _beyond(row, none, margin))
     yield Claim(row, small, p, same if is_within else unclear, after=beyond)
 
 
@@ -94,6 +94,11 @@ def weight_of(rows: Sequence[Any], none: float, margin: float) -> float:
     """Return what a failure of all rows of a dataset weighs, by the row that is furthest from no effect."""
     return by_harm(1.0, max(abs((row.value if hasattr(row, "value") else row.difference) - none) for row in rows) / (
         margin or 1.0))
+
+
+def _beyond(row: Any, none: float, margin: float) -> bool:
+    """Tell whether the interval of a row lies beyond a margin on either side of the value without effect."""
+    return row.lower is not None and row.upper is not None and (row.lower > none + margin or row.upper < none - margin)
 
 
 def within(row: Any, none: float, margin: float) -> bool:
@@ -106,17 +111,22 @@ def within(row: Any, none: float, margin: float) -> bool:
 class AsNote:
     """What is said of an effect beyond the margin, as a note that it lies within it, or may.
 
-    ``margin`` is the one that the spec or a default gives, before it is taken as a share.
+    ``margin`` is the one that the spec or a default gives, before it is taken as a share. An interval may be beyond it
+    all the same: then the correction for all tests is what leaves it open.
     """
 
     say: Say
     margin: float
     is_within: bool = False
+    is_beyond: bool = False
 
     def __call__(self, results: Results, rows: Sequence[Any]) -> Iterator[Finding]:
         """Yield the findings as notes."""
         perhaps = "" if self.is_within else "perhaps "
         small = f"Significant, but {perhaps}too small to matter (margin {numbers.plain(self.margin)})."
+        if self.is_beyond:
+            small = (f"Beyond the margin of {numbers.plain(self.margin)} alone, not after correction for all tests of "
+                     "the run.")
         for finding in self.say(results, rows):
             yield finding.model_copy(update={"kind": "note", "text": f"{finding.text} {small}",
                                              "weight": round(finding.weight * NOTE, 1)})

@@ -96,7 +96,7 @@ def least_correct(results: Results, rows: Sequence[Confusion]) -> Iterator[Findi
         wrong = max((k for k in range(len(counts)) if k != level), key=lambda k: counts[k])
         in_numbers = (f"{numbers.count(correct)} of {numbers.count(total)}" if results.weight is None
                       else numbers.percent(correct, total))
-        confused = (f"{numbers.count(counts[wrong])} are" if results.weight is None
+        confused = (f"{numbers.count(counts[wrong])} {'is' if counts[wrong] == 1 else 'are'}" if results.weight is None
                     else f"{numbers.percent(counts[wrong], total)} are")
         text = (f"{of_model(results, table)} is least often right on '{table.levels[level]}': {in_numbers} rows are "
                 f"predicted correctly, {confused} predicted as '{table.levels[wrong]}'.")

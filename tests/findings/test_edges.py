@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import evalpipe
 from evalpipe.findings import rules
-from evalpipe.findings.margins import DEFAULTS
+from evalpipe.findings.margins import DEFAULTS, against_margin
+from evalpipe.findings.words import finding
 from evalpipe.results import Results, Warned
 from findings.faults import FAULTS
 from findings.planted import BINARY, COST, LEVELS, NUMBERS, Spec, amounts, counts, events, levels, spec_of
@@ -317,6 +319,17 @@ def test_what_is_decided_of_the_same_numbers_twice_stands_once_among_the_first()
         finding.weight for finding in evalpipe.run(keys, frames=planted.frames).findings
         if finding.code == "probabilities-spread") for keys in (spec, gated))
     assert after_gate == pytest.approx(alone / 2, abs=0.06)
+
+
+@pytest.mark.parametrize(("upper", "words"), [
+    (-0.06, "Beyond the margin of 0.05 alone, not after correction for all tests of the run."),
+    (-0.04, "Significant, but perhaps too small to matter (margin 0.05)."),
+])
+def test_what_the_correction_leaves_open_is_not_called_small(upper: float, words: str) -> None:
+    row = SimpleNamespace(value=-0.3, lower=-0.5, upper=upper, level=0.95)
+    _, note = against_margin(row, 0, 0.05, lambda *_: iter([finding("fails", 2, "It is worse.", "groups")]))
+    said, = note.say(None, [row])
+    assert (said.kind, said.text) == ("note", f"It is worse. {words}")
 
 
 def test_a_warning_has_labels_and_says_why_groups_lack_a_value(example: Callable[[str], Path]) -> None:
