@@ -198,7 +198,8 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
         key = f"evalpipe.gate.{name}"[:LONGEST_KEY].rstrip()
         kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)  # the worst, where names are cut
     worst = max(kinds.values(), key=VERDICTS.index, default=None)
-    facts = {key: fact for key, fact in run_row(exported.results).items() if key not in ("renamed", "inputs_sha256")}
+    not_shown = ("renamed", "inputs_sha256", "facts")
+    facts = {key: fact for key, fact in run_row(exported.results).items() if key not in not_shown}
     facts |= {
         "version": facts.pop("evalpipe_version"),
         "verdict": "pass" if worst == "skipped" else worst or "none",

@@ -234,7 +234,7 @@ def _run_from_plan(
     row_file = _row_file(planned, evaluation, folder)
     results = charted(planned, gather(planned, samples, evaluation, resolved_spec, row_file), nights)
     results = assessed(planned, judged(planned, results, earlier_runs, evidence))
-    results = with_required(with_findings(_with_ledger_warnings(results, ledger, folder, before)))
+    results = with_required(with_findings(_with_run_before(results, ledger, folder, before)))
     if folder is not None:
         references = _reference_files(results, earlier_runs, folder, fail_on)
         _render_and_record(folder, spec, results, references, clock, _parts_read(planned, work), ledger)
@@ -321,18 +321,21 @@ def _row_file(planned: Plan, evaluation: Evaluation, folder: Recorder | None) ->
     return RowFile(file=file, sha256=sha256, rows=lines, id=planned.id, columns=list(columns_of(planned)))
 
 
-def _with_ledger_warnings(
+def _with_run_before(
     results: Results, ledger: Ledger | None, folder: Recorder | None, before: Results | None
 ) -> Results:
-    """Add the warnings about the ledger to results; where there are results ``before``, their warnings about it."""
-    from evalpipe.ledger.history import warnings_of_ledger
+    """Add what is different since the run before, and the warnings about the ledger; those of results ``before``."""
+    from evalpipe.ledger.history import since_run_before, warnings_of_ledger
     from evalpipe.results.document import OF_LEDGER
 
     if before is not None:
-        warnings = [warning for warning in before.warnings if warning.code in OF_LEDGER]
+        since, warnings = before.since, [warning for warning in before.warnings if warning.code in OF_LEDGER]
+    elif ledger is not None and folder is not None:
+        since = since_run_before(ledger, results, folder.out)
+        warnings = warnings_of_ledger(ledger, results, folder.out)
     else:
-        warnings = [] if ledger is None or folder is None else warnings_of_ledger(ledger, results, folder.out)
-    return results.model_copy(update={"warnings": [*results.warnings, *warnings]})
+        return results
+    return results.model_copy(update={"since": since, "warnings": [*results.warnings, *warnings]})
 
 
 def _reference_files(

@@ -94,8 +94,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "findings": {"base", "card.wording", "chapters.all", "errors", "intervals", "results", "words"},
     "ledger.history": {
-        "base", "chapters.all", "chapters.compute", "chapters.plan", "errors", "ledger", "plan", "results",
-        "runs.folder", "spec",
+        "base", "chapters.all", "chapters.compute", "chapters.plan", "chapters.records", "errors", "ledger", "plan",
+        "results", "runs.folder", "spec",
     },
     "ledger.changes": {"base", "chapters.compute", "chapters.earlier", "ledger", "results", "runs.folder", "spec"},
     "cli.doctor": {"base", "card.assets", "card.pdf", "errors", "plan.memory", "version", "words"},

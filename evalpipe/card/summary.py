@@ -204,6 +204,7 @@ def verdict(results: Results, signatures: Sequence[Signature] = ()) -> Section:
     if results.checks:
         rest += [", " if rest else "", Link(f"{len(results.checks)} checks", CHECKS), f": {outcome_counts(results)}"]
     blocks += [Bullets((tuple(rest),), "findings more")] if rest else []
+    blocks += [block for say in functions("card", "after_findings") for block in say(results)]
     if results.gates or results.verdict == "fail":
         style: str = results.verdict
     else:

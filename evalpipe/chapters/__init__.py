@@ -20,6 +20,7 @@ A chapter's files are named by their role, and each role has functions and class
 | `card.py` | `run_verdict(results)` yields the sign and the sentence of the verdict on the whole | step 6 |
 | `card.py` | `outcome(results)` yields pairs of term and text about the outcome, for the head of the card | step 6 |
 | `card.py` | `glance(results)` yields what stands on the first screen, below the dot plots | step 6 |
+| `card.py` | `after_findings(results)` yields lists for below the first findings, in the terminal too | step 6 |
 | `card.py` | `sections(results)` yields sections of the card | step 6 |
 | `card.py` | `facts(results, model)` yields pairs of term and text about a model | step 6 |
 | `card.py` | `reading(results, dataset)` yields what to know before reading a dataset's measures | step 6 |
@@ -51,15 +52,16 @@ if TYPE_CHECKING:
     Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
         "rules", "taken_names", "columns", "problems", "PARTS", "looks_back", "lines", "document", "tables", "warnings",
-        "run_verdict", "outcome", "glance", "sections", "facts", "reading", "matrix", "compared", "markers", "beneath",
-        "procedures", "checks", "verdict_lines",
+        "run_verdict", "outcome", "glance", "after_findings", "sections", "facts", "reading", "matrix",
+        "compared", "markers", "beneath", "procedures", "checks", "verdict_lines",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
     "recalibrate", "compare", "margins", "folds", "repeats", "optimism", "reference_rates", "desirability",
-    "candidates", "slices", "steps", "per_thousand", "what_if", "gates", "checks", "trend", "appearance", "row_file",
+    "candidates", "slices", "steps", "per_thousand", "what_if", "gates", "checks", "trend", "since", "appearance",
+    "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

@@ -77,7 +77,7 @@ def history(folder: str, name: str | None, metric: str | None, last: int, addres
             else ledger.with_numbers(nights(ledger, chosen, last=last)))
     subject = folder if chosen is None else chosen
     if form == "json":
-        left_out = {"run", "forgotten", "inputs_sha256", *(("folder",) if chosen is None else ())}
+        left_out = {"run", "forgotten", "inputs_sha256", "facts", *(("folder",) if chosen is None else ())}
         document = {
             "schema_version": 1, "folder": folder, **({} if chosen is None else {"name": chosen}),
             "ledger": ledger.place.shown,

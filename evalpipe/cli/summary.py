@@ -14,7 +14,7 @@ import click
 
 from evalpipe.base.formats import REFERENCE
 from evalpipe.card.junit import checks_of
-from evalpipe.card.page import Number
+from evalpipe.card.page import Number, plain
 from evalpipe.card.summary import MOST_FINDINGS, SIGNS, outcome_counts
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall
 from evalpipe.card.wording import level, measure, names_of
@@ -192,7 +192,7 @@ def _difference(row: Comparison | None, least: int) -> str:
 
 
 def print_findings(results: Results) -> None:
-    """Print the first findings, each with the sign of its kind, and how many there are; then the counts of checks."""
+    """Print the first findings with their signs, the counts of checks, and what chapters say after the findings."""
     shown = results.findings[:MOST_FINDINGS]
     if shown:
         more = f", {len(shown)} of {len(results.findings):,}" if len(shown) < len(results.findings) else ""
@@ -201,6 +201,9 @@ def print_findings(results: Results) -> None:
         click.echo(f"{SIGNS[finding.kind][0]} {finding.text}")
     if results.checks:
         click.echo(f"\n{len(results.checks)} checks: {outcome_counts(results)}")
+    for after_findings in functions("card", "after_findings"):
+        for item in (item for block in after_findings(results) for item in block.items):
+            click.echo(plain(item))
 
 
 def verdicts(results: Results) -> list[VerdictLines]:

@@ -8,7 +8,14 @@ from evalpipe.base.formats import REFERENCE
 from evalpipe.chapters.gates.compute import changed_sequences
 from evalpipe.chapters.gates.compute_numbers import EarlierRun
 from evalpipe.chapters.gates.earlier_runs import Tonight, has_another_reference, reference_for
-from evalpipe.ledger.history import ledger_to_read, recorded_nights, runs_charted, warnings_of_ledger
+from evalpipe.ledger.history import (
+    ledger_to_read,
+    recorded_nights,
+    run_before,
+    runs_charted,
+    since_run_before,
+    warnings_of_ledger,
+)
 from evalpipe.ledger.nights import evidence_before
 from evalpipe.results.document import OF_LEDGER
 from evalpipe.results.signatures import EVIDENCE_DIGITS
@@ -27,17 +34,16 @@ def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
     """Return, in words, how the ledger's earlier nightly runs differ from those that the run of ``results`` read.
 
     ``out`` is the output folder, beside which the ledger is where the spec names none. It is read only where the
-    results rest on earlier nights. Raises UsageError where it cannot be.
+    results may rest on earlier nights. Raises UsageError where it cannot be.
     """
     former_warnings = [warning for warning in results.warnings if warning.code in OF_LEDGER]
-    needs_nights = any(gate.sequence or gate.against == "last" for gate in results.gates)
-    uses_earlier_nights = results.trend.sha256 is not None or needs_nights
-    ledger = ledger_to_read(spec, out) if former_warnings or (uses_earlier_nights and spec.as_of is not None) else None
+    ledger = ledger_to_read(spec, out) if former_warnings or spec.as_of is not None else None
     if ledger is None:
         return []
     changed = [] if warnings_of_ledger(ledger, results, out) == former_warnings else ["what the run before it had"]
     if spec.as_of is None:
         return changed
+    changed += _changed_night_before(results, ledger, out)
     changed += changed_nights(spec, results, ledger)
     if any(gate.sequence for gate in results.gates):
         evidence = evidence_before(ledger, spec.name, spec.as_of)
@@ -51,6 +57,17 @@ def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
         changed.append(f"the reference is the run as of {reference.results.as_of} with a sha256 that begins with "
                        f"{reference.sha256[:EVIDENCE_DIGITS]}, not {then_sha256[:EVIDENCE_DIGITS]}")
     return changed
+
+
+def _changed_night_before(results: Results, ledger: Ledger, out: Path) -> list[str]:
+    """Return, in words, that the night before is another one now; one that `evalpipe gc` has forgotten is the same."""
+    if since_run_before(ledger, results, out) == results.since:
+        return []
+    night = run_before(ledger, results, out, forgotten=True)
+    now, then = None if night is None else night["as_of"], None if results.since is None else results.since.as_of
+    if now != then:
+        return [f"the night before is that of {now}, not of {then}" if then else f"the night of {now} is before it now"]
+    return [] if night is None or night["forgotten"] else [f"the night of {now} has other rows, numbers or keys"]
 
 
 def changed_reference(spec: Spec, folder: Path, results: Results, fail_on: FailOn) -> Iterator[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.base.digests import json_sha256
+from evalpipe.base.digests import json_sha256, text_sha256
 
 if TYPE_CHECKING:
     from evalpipe.results import Estimate, Gate, GateEvidence, Results
@@ -19,7 +20,18 @@ OF_GATE = ("gate", "name", "limit", "verdict", "severity", "observed", "lower", 
 OF_EVIDENCE = ("sequence", "family", "basis", "data_sha256", "against", "kept", "value", "error", "rows", "support",
                "former")
 
+DIGITS = 8
+"""Digits of the sha256 of a value of the spec: enough to tell it from what it was."""
+
+OF_THE_DAY = "as_of"
+"""The key of the spec that is different every night."""
+
+EMPTY: tuple[object, ...] = (None, [], {})
+"""Values of the spec that are as good as none."""
+
 Row = dict[str, Any]
+Digests = str | list[str] | dict[str, str]
+"""The digest of a value of the spec, of each entry of a list, or of each key of a mapping."""
 
 
 def run_row(results: Results) -> Row:
@@ -29,7 +41,30 @@ def run_row(results: Results) -> Row:
         "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256,
         "evalpipe_version": results.evalpipe_version, "verdict": results.verdict,
         "renamed": results.renamed or None, "inputs_sha256": inputs_sha256(results),
+        "facts": facts(results),
     }
+
+
+def facts(results: Results) -> Row:
+    """Return what the next run is compared with: rows and events by dataset, and digests of each key of the spec."""
+    return {
+        "datasets": [{"dataset": dataset.name, "rows": dataset.n, "events": dataset.events}
+                     for dataset in results.datasets],
+        "spec": {key: _digests(value, results.as_of) for key, value in results.spec.items()
+                 if key != OF_THE_DAY and value not in EMPTY}}
+
+
+def _digests(value: object, day: str | None) -> Digests:
+    """Return the digests of a value of the spec."""
+    if isinstance(value, dict):
+        return {str(key): _digest(item, day) for key, item in value.items() if item not in EMPTY}
+    return [_digest(item, day) for item in value] if isinstance(value, list) else _digest(value, day)
+
+
+def _digest(value: object, day: str | None) -> str:
+    """Return the digest of a value; a ``day`` in it counts as ``${date}``, so that another day is no difference."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text_sha256(text if day is None else text.replace(day, "${date}"))[:DIGITS]
 
 
 def inputs_sha256(results: Results) -> str | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalpipe.base.databases import DatabaseUri
+    from evalpipe.chapters.since.records import Since
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
@@ -160,21 +161,49 @@ def runs_charted(
             if number > len(dated_runs) - count or first <= run["as_of"] <= last]
 
 
-def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warned]:
-    """Return warnings of what the run before had and ``results`` lack, and of former names of models in no earlier run.
+def run_before(ledger: Ledger, results: Results, out: Path, *, forgotten: bool = False) -> Row | None:
+    """Return the run before that of ``results``, without its numbers; None where there is none.
 
-    The run before is the latest night before that of ``results`` or, without a day, the last run of the output folder
-    that was of another spec or other data.
+    That is the latest night before its day or, without a day, the last run of the output folder ``out`` that was of
+    another spec or other data: so the same inputs are compared with the same run, however often they are run. Data in
+    memory are others where the numbers are. With ``forgotten`` it may be a night of which `evalpipe gc` has forgotten
+    all runs.
     """
-    from evalpipe.ledger.entries import inputs_sha256
+    from evalpipe.ledger.entries import estimate_rows, inputs_sha256
     from evalpipe.ledger.nights import nights, runs_in
-    from evalpipe.ledger.warnings import gone, unknown_names
 
     if results.as_of is not None:
-        run_before = nights(ledger, results.name, results.as_of, last=1)
-    else:
-        identity = results.spec_sha256, inputs_sha256(results)
-        runs = runs_in(ledger, out)
-        run_before = [run for run in runs if (run["spec_sha256"], run["inputs_sha256"]) != identity][-1:]
-    return [*(warning for run in ledger.with_numbers(run_before) for warning in gone(run, results)),
-            *unknown_names(ledger, results)]
+        return next(iter(nights(ledger, results.name, results.as_of, last=1, forgotten=forgotten)), None)
+    spec_and_data = results.spec_sha256, inputs_sha256(results)
+    for run in reversed(runs_in(ledger, out)):
+        if (run["spec_sha256"], run["inputs_sha256"]) != spec_and_data:
+            return run
+        if run["inputs_sha256"] is None and not run["forgotten"]:
+            numbers = [{key: value for key, value in row.items() if key != "place"} for row in estimate_rows(results)]
+            if ledger.with_numbers([run])[0]["estimates"] != numbers:
+                return run
+    return None
+
+
+def since_run_before(ledger: Ledger, results: Results, out: Path) -> Since | None:
+    """Return what is different since the run before that of ``results``; None where there is none."""
+    from evalpipe.chapters.since.compute import compared
+    from evalpipe.ledger.entries import run_row
+    from evalpipe.ledger.nights import estimates_of, facts_of, names_now, under_new_names
+
+    before = run_before(ledger, results, out)
+    if before is None or before["forgotten"]:
+        return None
+    run = before["run"]
+    (names,) = names_now([before], results.renamed)
+    estimates = under_new_names(estimates_of(ledger, [run])[run], names)
+    return compared(results, run_row(results), before | {"facts": facts_of(ledger, run)}, estimates)
+
+
+def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warned]:
+    """Return warnings of what the run before had and ``results`` lack, and of former names that no earlier run has."""
+    from evalpipe.ledger.warnings import gone, unknown_names
+
+    before = run_before(ledger, results, out)
+    runs = [] if before is None else ledger.with_numbers([before])
+    return [*(warning for run in runs for warning in gone(run, results)), *unknown_names(ledger, results)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def nights(
     ledger: Ledger, name: str, before: str | None = None, last: int | None = None, *, forgotten: bool = False
 ) -> list[Row]:
-    """Return the runs of a name, the latest recorded of each day, the oldest day first; without their estimates.
+    """Return the runs of a name, the latest recorded of each day, the oldest day first; without estimates and facts.
 
     Runs whose results have no day are left out. ``before`` is a day as in ``"2026-11-21"``: only runs of earlier days
     are returned. ``last`` is how many, the newest. With ``forgotten`` also days of which `evalpipe gc` has forgotten
@@ -35,7 +35,7 @@ def nights(
     dated_runs = select(RUNS, rank).where(RUNS.c.name == name, RUNS.c.as_of.is_not(None))
     dated_runs = dated_runs if forgotten else dated_runs.where(KEPT)
     runs = (dated_runs if before is None else dated_runs.where(RUNS.c.as_of < before)).subquery()
-    newest = select(*(runs.c[column.name] for column in RUNS.c)).where(runs.c.rank == 1)
+    newest = select(*(runs.c[column.name] for column in RUNS.c if column is not RUNS.c.facts)).where(runs.c.rank == 1)
     return ledger.read_rows(newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
 
 
@@ -75,6 +75,12 @@ def has_model(ledger: Ledger, name: str, model: str, before: str | None) -> bool
     """Tell whether a run of an evaluation ``name`` has estimates of a model; only before a day, if there is one."""
     runs_with_model = select(ESTIMATES.c.run).join(RUNS).where(RUNS.c.name == name, ESTIMATES.c.model == model).limit(1)
     return bool(ledger.read_rows(runs_with_model if before is None else runs_with_model.where(RUNS.c.as_of < before)))
+
+
+def facts_of(ledger: Ledger, run: int) -> Row | None:
+    """Return what the ledger keeps of the data and the spec of a run; None of a run of an earlier format."""
+    facts: Row | None = ledger.read_rows(select(RUNS.c.facts).where(RUNS.c.run == run))[0]["facts"]
+    return facts
 
 
 def names_in(ledger: Ledger) -> list[str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 METADATA = MetaData()
 
-LEDGER_FORMAT = 4
+LEDGER_FORMAT = 5
 """The version of the tables; `MIGRATIONS` lead to it from those before."""
 
 FORMAT = Table("evalpipe_ledger", METADATA, Column("format", Integer, nullable=False))
@@ -48,6 +48,7 @@ RUNS = Table(
     Column("forgotten", Boolean),
     Column("renamed", JSON(none_as_null=True)),
     Column("inputs_sha256", String(64)),
+    Column("facts", JSON(none_as_null=True)),
     UniqueConstraint("folder", "results_sha256"),
 )
 """One row for each results of a folder; ``times`` counts how often a run came to the same bytes there.
@@ -56,6 +57,8 @@ RUNS = Table(
 stay, for the runs that are kept rest on them.
 Times are UTC in ISO 8601, and `as_of` is a day, as text: so they sort alike in every database. ``renamed`` are the
 former names of models by their names; ``inputs_sha256`` tells data from others, and is null for data held in memory.
+``facts`` are the rows and events by dataset and a digest of each key of the spec, with which the next run is compared;
+they are null in rows of earlier formats.
 """
 
 KEPT = RUNS.c.forgotten.is_not(True)
@@ -134,6 +137,7 @@ Index("evalpipe_runs_by_name", RUNS.c.name, RUNS.c.as_of)
 
 MIGRATIONS: tuple[str, ...] = (
     "CREATE INDEX IF NOT EXISTS evalpipe_runs_by_name ON evalpipe_runs (name, as_of)",
+    "",
     "",
     "",
 )

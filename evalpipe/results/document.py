@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.reference_rates.records import ReferenceRatesFields
     from evalpipe.chapters.repeats.records import RepeatsFields
     from evalpipe.chapters.row_file.records import RowFileFields
+    from evalpipe.chapters.since.records import SinceFields
     from evalpipe.chapters.slices.records import SlicesFields
     from evalpipe.chapters.standards.records import StandardsFields
     from evalpipe.chapters.statement.records import StatementFields
@@ -85,7 +86,7 @@ if TYPE_CHECKING:
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
         RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
         DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields, GatesFields,
-        ChecksFields, TrendFields, AppearanceFields, RowFileFields,
+        ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""
 else:

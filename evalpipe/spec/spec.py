@@ -102,8 +102,8 @@ class Spec(ChapterKeys):
     ledger: Ledger = True
     """Where runs are recorded: the path of an SQLite file, which ends in `.sqlite`, `.sqlite3`, `.db` or `.db3`, or a
     database by its URL, as in `postgresql://user@host/name`; passwords belong into `${env:NAME}`. By default
-    `ledger.sqlite` beside the output folder; `false` records none. It changes no byte of the results, which do not
-    hold this key."""
+    `ledger.sqlite` beside the output folder; `false` records none. The results do not hold this key; only what they
+    compare with earlier runs depends on it."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
     _warnings: tuple[Problem, ...] = PrivateAttr(default=())

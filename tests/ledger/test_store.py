@@ -144,6 +144,20 @@ def test_the_ledger_changes_no_byte_of_the_results(tmp_path: Path, database: str
     assert len(recorded(tmp_path / "3" / "nightly", database)) == 1
 
 
+def test_what_the_next_run_compares_with_is_kept_in_either_database(place: LedgerPlace, tmp_path: Path) -> None:
+    path, where = spec(tmp_path), str(place.file) if place.uri is None else place.uri.text
+    keys = [f"ledger={where}", "as_of=2026-03-01"], [f"ledger={where}", "as_of=2026-03-02", "seed=3"]
+    first, second = (evalpipe.run(path, out=tmp_path / "out", overrides=overrides) for overrides in keys)
+
+    assert first.since is None
+    assert second.since is not None
+    assert second.since.as_of == "2026-03-01"
+    assert [(dataset.dataset, dataset.rows, dataset.events) for dataset in second.since.datasets or ()] == [
+        (dataset.name, dataset.n, dataset.events) for dataset in first.datasets]
+    assert [key.key for key in second.since.spec or ()] == ["seed"]
+    assert evalpipe.verify(tmp_path / "out", recompute=True).holds()
+
+
 RUN = """
 import sys
 import evalpipe
@@ -213,7 +227,7 @@ def test_a_ledger_of_a_newer_version_is_left_as_it_is(place: LedgerPlace) -> Non
 
     assert str(raised.value) == (
         f"error[ledger-newer]: a newer evalpipe wrote the ledger '{place.shown}'\n"
-        "  = help: it has format 9, and this version writes 4: install a newer evalpipe")
+        "  = help: it has format 9, and this version writes 5: install a newer evalpipe")
 
 
 def test_what_cannot_be_a_ledger_ends_the_run_before_anything_is_written(tmp_path: Path) -> None:

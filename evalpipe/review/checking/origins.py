@@ -291,9 +291,9 @@ def _record_differences(ledger: Ledger, run: Row, results: Results) -> list[tupl
     from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, VERDICTS
 
     expected = run_row(results)
-    # Sentences are of the version that wrote them. Earlier formats have no sha256 of inputs, and no verdict where
-    # nothing was judged.
-    not_compared = {"results_sha256", *(["inputs_sha256"] if run["inputs_sha256"] is None else [])}
+    # Sentences are of the version that wrote them. Earlier formats have no facts, no sha256 of inputs, and no verdict
+    # where nothing was judged.
+    not_compared = {"results_sha256", *(key for key in ("inputs_sha256", "facts") if run[key] is None)}
     compared = [key for key in expected if key not in not_compared]
     recorded_rows: Row = {key: run[key] for key in compared} | {"verdict": run["verdict"] or "none"}
     expected_rows: Row = {key: expected[key] for key in recorded_rows}

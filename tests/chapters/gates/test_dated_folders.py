@@ -78,7 +78,8 @@ def test_another_night_before_is_a_change(folder: Path) -> None:
     now, then = corrected.evidence_sha256[:8], str(once.gates[0].against_sha256)[:8]
     other = f"the reference is the run as of 2026-11-20 with a sha256 that begins with {now}, not {then}"
     reasons = changes(load(folder / "spec.yaml", as_of="2026-11-21"), folder / "churn-2026-11-21")[1]
-    assert reasons == ["d: d.csv has other bytes", other]
+    changed = "the night of 2026-11-20 has other rows, numbers or keys"
+    assert reasons == ["d: d.csv has other bytes", changed, other]
     again = night(folder, "2026-11-21", 78, if_changed=True)
     assert judged(again) == ("pass", 0.76, "2026-11-20")
 

@@ -236,7 +236,8 @@ def test_other_evidence_of_earlier_nights_is_a_change(tmp_path: Path) -> None:
     assert again().evidence_sha256 == Results.read(out).evidence_sha256
     assert (out / "run.json").stat().st_mtime_ns == written
     night(tmp_path, 1)
-    assert changes(load(spec, as_of=day(2)), out)[1] == ["the evidence of earlier nights on gate 1"]
+    assert changes(load(spec, as_of=day(2)), out)[1] == [
+        f"the night before is that of {day(1)}, not of {day(0)}", "the evidence of earlier nights on gate 1"]
     sequence = only(again()).sequence
     assert sequence is not None
     assert sequence.nights == 3
