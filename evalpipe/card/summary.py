@@ -196,9 +196,12 @@ def verdict(results: Results, signatures: Sequence[Signature] = ()) -> Section:
     is not green.
     """
     sign, headline = _joined_verdicts(results)
-    chosen = [finding for finding in results.findings if results.gates or finding.section != REQUIREMENTS]
+    in_headline, others = beside_headline(results)
+    chosen = [finding for finding in others if results.gates or finding.section != REQUIREMENTS]
     blocks: list[Block] = [*reservations(signatures), Bullets(tuple(map(sentence, chosen[:MOST_FINDINGS])), "findings")]
     rest: list[Piece] = []
+    if in_headline:
+        rest += [Link("Evidence of the verdict", in_headline[0].section), ", "]
     if len(results.findings) > len(chosen[:MOST_FINDINGS]):
         rest += [Link(f"All {len(results.findings)} findings", "findings")]
     if results.checks:
@@ -211,6 +214,12 @@ def verdict(results: Results, signatures: Sequence[Signature] = ()) -> Section:
         style = "warn" if any(finding.kind == "fails" for finding in results.findings) else "inconclusive"
     style = "rejected" if rejected(signatures) and style != "fail" else style
     return Section("verdict", Verdict(headline, sign), tuple(blocks), f"gates {style}")
+
+
+def beside_headline(results: Results) -> tuple[list[Finding], list[Finding]]:
+    """Return the findings that the headline states already, and the others, in their order."""
+    stated = [finding for repeating in functions("card", "in_headline") for finding in repeating(results)]
+    return stated, [finding for finding in results.findings if finding not in stated]
 
 
 def _joined_verdicts(results: Results) -> tuple[str, str]:

@@ -18,6 +18,7 @@ A chapter's files are named by their role, and each role has functions and class
 | `records.py` | `…Fields` has its fields of `Results`, each with what it is where there is nothing | step 5 |
 | `card.py` | functions with `@rule`, which claim what the results say | step 5 |
 | `card.py` | `run_verdict(results)` yields the sign and the sentence of the verdict on the whole | step 6 |
+| `card.py` | `in_headline(results)` yields findings that only repeat the verdict on the whole | step 6 |
 | `card.py` | `outcome(results)` yields pairs of term and text about the outcome, for the head of the card | step 6 |
 | `card.py` | `glance(results)` yields what stands on the first screen, below the dot plots | step 6 |
 | `card.py` | `after_findings(results)` yields lists for below the first findings, in the terminal too | step 6 |
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
     Function = Literal[
         "rules", "taken_names", "columns", "problems", "PARTS", "looks_back", "lines", "document", "tables", "warnings",
-        "run_verdict", "outcome", "glance", "after_findings", "sections", "facts", "reading", "matrix",
+        "run_verdict", "in_headline", "outcome", "glance", "after_findings", "sections", "facts", "reading", "matrix",
         "compared", "markers", "beneath", "procedures", "checks", "verdict_lines",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]

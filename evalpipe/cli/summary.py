@@ -15,7 +15,7 @@ import click
 from evalpipe.base.formats import REFERENCE
 from evalpipe.card.junit import checks_of
 from evalpipe.card.page import Number, plain
-from evalpipe.card.summary import MOST_FINDINGS, SIGNS, outcome_counts
+from evalpipe.card.summary import MOST_FINDINGS, SIGNS, beside_headline, outcome_counts
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall
 from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters import functions
@@ -193,7 +193,7 @@ def _difference(row: Comparison | None, least: int) -> str:
 
 def print_findings(results: Results) -> None:
     """Print the first findings with their signs, the counts of checks, and what chapters say after the findings."""
-    shown = results.findings[:MOST_FINDINGS]
+    shown = beside_headline(results)[1][:MOST_FINDINGS]
     if shown:
         more = f", {len(shown)} of {len(results.findings):,}" if len(shown) < len(results.findings) else ""
         click.echo(f"\nfindings{more}:")

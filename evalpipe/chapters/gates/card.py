@@ -14,7 +14,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import with_limits
 from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, capital, names_of
-from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged
+from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged, worst_failed
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_GATES, Unless
@@ -60,6 +60,18 @@ def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
         yield VERDICTS[verdict].sign, headline(results)
     elif results.datasets:
         yield "?", "No verdict: no gate says how good is good enough"
+
+
+def in_headline(results: Results) -> Iterator[Finding]:
+    """Yield the findings that repeat the headline: on the failed gate alone, and on the check that it requires."""
+    gate = worst_failed(results)
+    if gate is None or gate.reason.code == "unreliable":  # of which the finding says more
+        return
+    repeating = {of_gate.text for of_gate in failed(results, [gate])}
+    for other in results.findings:
+        is_required = gate.check == other.code and other.text.rstrip(".") in headline(results)
+        if is_required or (other.code == "gates" and other.text in repeating):
+            yield other
 
 
 def sections(results: Results) -> Iterator[Section]:

@@ -28,9 +28,9 @@ def headline(results: Results) -> str:
     """Return the verdict on all gates in a sentence: "Not fit for gender = male: finds 25 of 141 survivors, …"."""
     gates, counts = results.gates, Counter(gate.kind for gate in results.gates)
     requirements = counted(len(gates), "requirement")
-    failed = [gate for gate in gates if gate.kind == ("fail" if counts["fail"] else "warn")]
-    if failed:
-        return f"{_failure(results, max(failed, key=lambda gate: _harm(results, gate)))}{_others(gates, counts)}"
+    failed = worst_failed(results)
+    if failed is not None:
+        return f"{_failure(results, failed)}{_others(gates, counts)}"
     if counts["inconclusive"]:
         skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
         return f"Not settled: {counts['inconclusive']} of {requirements} undecided{skipped}"
@@ -39,6 +39,13 @@ def headline(results: Results) -> str:
     if counts["skipped"]:
         return f"Good enough: {counts['pass']} of {requirements} met, {counts['skipped']} skipped"
     return f"Good enough: {'the requirement is' if len(gates) == 1 else f'all {requirements}'} met"
+
+
+def worst_failed(results: Results) -> Gate | None:
+    """Return the failed gate that the headline states, the most harmful; None where none failed."""
+    kinds = {gate.kind for gate in results.gates}
+    failed = [gate for gate in results.gates if gate.kind == ("fail" if "fail" in kinds else "warn")]
+    return max(failed, key=lambda gate: _harm(results, gate), default=None)
 
 
 def _others(gates: Sequence[Gate], counts: Counter[Kind]) -> str:

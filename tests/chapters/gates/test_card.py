@@ -15,6 +15,7 @@ from evalpipe.card.summary import verdict
 from evalpipe.chapters.gates import card
 from evalpipe.chapters.gates.card import FOLDED, MOST, run_verdict, sections, verdict_lines
 from evalpipe.chapters.gates.card_headline import headline
+from evalpipe.cli.summary import print_findings
 from evalpipe.results import Gate, Results
 
 VERDICTS = {
@@ -226,3 +227,34 @@ def test_a_gate_that_fails_for_want_of_an_interval_to_trust_says_so(results: Res
     assert told.text.endswith("required at most 0.2. An interval that cannot be trusted counts as failed.")
     (other,) = card.failed(results, [gate("fail")])
     assert other.text.endswith("required at most 0.2.")
+
+
+def first_lines(results: Results) -> tuple[list[str], str]:
+    """Return the findings of the first screen as texts, and the line below them."""
+    findings, below = (block for block in verdict(results).blocks if isinstance(block, Bullets))
+    return [plain(item) for item in findings.items], plain(below.items[0])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("models", "keys", "kept"), [
+    ({"p": BOTH["p"]}, {}, False), (BOTH, {}, True), ({"p": BOTH["p"]}, {"on": "value"}, False),
+])
+def test_the_finding_that_repeats_the_headline_is_left_out(
+    models: dict[str, Any], keys: dict[str, Any], kept: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It stays where it names more than the headline, as of a second model that failed."""
+    results = run(people(300), models=models, metrics=["roc_auc"], gates=[{"metric": "roc_auc", "min": 0.99, **keys}])
+    texts, below = first_lines(results)
+    assert headline(results).startswith("Not good enough: ROC AUC 0.")
+    assert any(text.startswith("✗ ROC AUC: ") for text in texts) is kept
+    assert below.startswith("Evidence of the verdict, All ") is not kept
+    assert any(finding.code == "gates" for finding in results.findings)  # it stands among all findings
+    print_findings(results)
+    assert ("✗ ROC AUC: " in capsys.readouterr().out) is kept
+
+
+def test_a_check_that_a_gate_requires_is_stated_once() -> None:
+    results = run(people(300), models={"p": BOTH["p"]}, metrics=["roc_auc"], gates=[{"check": "unchecked"}])
+    texts, below = first_lines(results)
+    stated = headline(results).removeprefix("Not good enough: ").split(". ")[0]
+    assert not any(stated in text or "The check" in text for text in texts)
+    assert below.startswith("Evidence of the verdict")
