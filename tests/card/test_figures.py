@@ -10,19 +10,16 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from card.drawn import of_figure
-from evalpipe.card.edition import Edition
 from evalpipe.card.figures import drawings, formula, formula_svg
 from evalpipe.card.figures.axes import width
 from evalpipe.card.figures.declare import figure_of, figures
-from evalpipe.card.figures.svg import Sheet, drawing, stacks
-from evalpipe.card.html import write_page
+from evalpipe.card.figures.svg import stacks
 from evalpipe.card.tables import shown
 from evalpipe.chapters.prevalence.card import prevalence_figures
 from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.results.curves.calibration import Histogram, Ks, Refinement, Reliability
 from evalpipe.results.curves.events import Roc, Thresholds
-from few_by_day import few_by_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +33,6 @@ TITLES = [
     "Reliability, bins of equal width", "Reliability, bins of equal count", "Reliability, moving windows",
     "Reliability, smooth curves", "Predicted probabilities by level", "K-S chart",
 ]
-CONFIGS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
 PREVALENCE = [
     "Observed and declared prevalence", "Predictive values by prevalence",
     "Predictive values by sensitivity at the declared prevalence",
@@ -238,26 +234,3 @@ def test_a_formula_of_another_measure_is_set_when_it_is_shown() -> None:
     assert svg is not None
     assert svg.startswith('<svg class="formula" width="')
     assert 'viewBox="0 0 ' in svg
-
-
-def test_a_caption_has_at_most_25_words_and_the_rest_is_said_on_how_to_read_it() -> None:
-    short = drawing("k", "ROC curve", ("A: area 0.8.", "How.", "alt"), [Sheet()])
-    assert (short.said, short.reading) == ("A: area 0.8.", "How.")
-    clauses = "; ".join(f"{name}: one two three four five six seven" for name in "ABCD")
-    long = drawing("k", "A title", (f"{clauses}.", "How.", "alt"), [Sheet()])
-    assert long.said == "; ".join(f"{name}: one two three four five six seven" for name in "AB") + " …"
-    assert long.reading == f"{clauses}. How."
-    endless = drawing("k", "A title", (f"{'word ' * 40}end.", "How.", "alt"), [Sheet()])
-    assert len(f"{endless.title} {endless.said}".split()) == 25
-
-
-@pytest.mark.parametrize("name", few_by_day(CONFIGS, ("titanic",)))
-def test_captions_of_every_config_are_short_and_end_with_a_clause(
-    name: str, example: Callable[[str], Path]
-) -> None:
-    edition = Edition(Results.read(example(name) / "results.json"))
-    write_page(edition, 1, linked=True)
-    for number, figure in edition.figures_drawn():
-        caption = f"{figure.title} {figure.said}"
-        assert len(caption.split()) <= 25, (number, caption)
-        assert figure.finding.startswith(figure.said.removesuffix(" …").rstrip(".")), caption

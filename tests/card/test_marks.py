@@ -138,7 +138,7 @@ def test_where_sensitivity_and_specificity_are_closest_is_read_off_every_thresho
     (drawing,) = of_figure(run(frame, metrics=["brier"], intervals={"method": "none"}), "d", "rates")
     alarms, hits, cuts = roc_curve(frame["y"], frame["p"], drop_intermediate=False)
     best = int(np.argmin(np.abs(hits - (1 - alarms))))
-    assert drawing.finding == f"p: rates closest at threshold {cuts[best]}."
+    assert drawing.said == f"p: sensitivity and specificity closest at {cuts[best]:.3f}."
     assert drawing.alt.endswith(f"p: sensitivity and specificity are closest at threshold {cuts[best]}, with "
                                 f"{hits[best]:.3f} and {1 - alarms[best]:.3f}.")
 

@@ -19,6 +19,7 @@ from evalpipe.card.figures.calibration_curves import (
     smooth_axes,
     smooth_curves_by_model,
     smooth_entries,
+    too_high_or_low,
 )
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure
@@ -27,6 +28,7 @@ from evalpipe.card.figures.reliability import (
     PERFECT,
     axis_upper_end,
     bin_position,
+    bins_off,
     draw_diagonal,
     interval_caption,
     kind_of,
@@ -73,7 +75,7 @@ def calibration(context: Context) -> Drawing | None:
     alt = f"Calibration on {context.dataset.name}. " + " ".join(
         f"{series.label}: {_finding(pair)}." for series, pair in shown)
     caption = _caption(context, [pair for _, pair in shown]) + first_models_sentence(len(drawn))
-    texts = context.finding_text(shown, _finding), caption, alt
+    texts = context.finding_text(shown, _in_short, at_length=_finding), caption, alt
     return drawing(f"d{context.place}-calibration", "Calibration", texts, sheets)
 
 
@@ -115,6 +117,15 @@ def _finding(pair: Pair) -> str:
     if smooth.banded and band:
         return band_off_diagonal(band, NAMES[smooth.banded.curve])
     return (missing_of_bins(binned) or missed_bins(binned)) if binned else "the curve has no limits"
+
+
+def _in_short(pair: Pair) -> str:
+    """Return in a few words where the probabilities are too high or too low, or else how many bins are off."""
+    smooth, binned = pair
+    band = band_of(smooth)
+    if smooth.banded and band:
+        return too_high_or_low(band)
+    return bins_off(binned) if binned else "a curve without limits"
 
 
 def _caption(context: Context, pairs: Sequence[Pair]) -> str:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, unit_axis
-from evalpipe.card.figures.context import Context, column, listed, or_nan
+from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, Panel, grid, panel
 from evalpipe.card.figures.reliability import (
     PERFECT,
     axis_upper_end,
+    bins_off,
     draw_diagonal,
     missed_bins,
     near_axis,
@@ -77,7 +78,9 @@ def windows(context: Context, all_pairs: Pairs) -> Drawing:
         labels = [draw_windows(drawn, series, curve) for series, curve in group]
         sheet.key([*([] if is_single else label_lines(drawn, labels)), PERFECT])
         sheets.append(sheet)
-    findings = context.finding_text(pairs, lambda curve: missed_bins(curve, "windows"))
+    findings = context.finding_text(
+        pairs, lambda curve: bins_off(curve, "windows"), again=lambda curve: bins_off(curve, ""),
+        at_length=lambda curve: missed_bins(curve, "windows"))
     caption = window_caption(context, [curve for _, curve in pairs]) + first_models_sentence(len(all_pairs))
     return drawing(key, title, (findings, caption, alt), sheets)
 
@@ -143,7 +146,7 @@ def smooth(context: Context) -> Drawing | None:
         framed = panel(sheet, *axes, title=series.label)
         draw_smooth(framed, series, drawn)
         sheet.key(smooth_entries(context, series, drawn))
-    texts = context.finding_text(pairs, smooth_finding), caption, alt
+    texts = context.finding_text(pairs, smooth_in_short, at_length=smooth_finding), caption, alt
     return drawing(f"d{context.place}-calibration-smooth", "Reliability, smooth curves", texts, sheets)
 
 
@@ -275,23 +278,60 @@ def smooth_finding(curves: SmoothCurves) -> str:
     return "; ".join(sentences)
 
 
+def smooth_in_short(curves: SmoothCurves) -> str:
+    """Return the finding on smooth curves in a few words: where they are off the diagonal, or else a number of each."""
+    band = band_of(curves)
+    if curves.banded and band:
+        return too_high_or_low(band)
+    if curves.line:
+        return f"slope {numbers.number(or_nan(curves.line.notes.slope))} of the logistic line"
+    if curves.isotonic:
+        return f"miscalibration {numbers.fixed(or_nan(curves.isotonic.notes.miscalibration), 4)}"
+    return smooth_finding(curves)
+
+
+def _runs_off_diagonal(band: list[tuple[float, float, float]]) -> list[tuple[str, int, int]]:
+    """Return the stretches where the band lies "above" or "below" the diagonal, with their first and last index."""
+    runs: list[tuple[str, int, int]] = []
+    for index, (probability, low, high) in enumerate(band):
+        side = "above" if low > probability else "below" if high < probability else ""
+        if side and runs and runs[-1][0] == side and runs[-1][2] == index - 1:  # the stretch goes on
+            runs[-1] = (side, runs[-1][1], index)
+        elif side:
+            runs.append((side, index, index))
+    return runs
+
+
+MOST_STRETCHES = 2
+"""Stretches that a caption names, the longest; the notes have all."""
+
+
+def too_high_or_low(band: list[tuple[float, float, float]]) -> str:
+    """Return in a few words where predictions are too high or too low: "too low below 0.72, too high above 0.82".
+
+    ``band`` has (probability, lower, upper) of each point.
+    """
+    at = [probability for probability, _, _ in band]
+    runs = _runs_off_diagonal(band)
+    longest = sorted(runs, key=lambda run: at[run[1]] - at[run[2]])[:MOST_STRETCHES]
+    words = []
+    for side, first, last in (run for run in runs if run in longest):
+        low, high = (numbers.plain(float(f"{at[index]:.2g}")) for index in (first, last))
+        where = ("everywhere" if (first, last) == (0, len(band) - 1) else f"above {low}" if last == len(band) - 1 else
+                 f"below {high}" if first == 0 else f"near {low}" if low == high else f"from {low} to {high}")
+        words.append(f"too {'low' if side == 'above' else 'high'} {where}")
+    return ", ".join(words) or "nowhere clearly too high or too low"
+
+
 def band_off_diagonal(band: list[tuple[float, float, float]], name: str) -> str:
     """Return in words where the band, (probability, lower, upper), lies above or below the diagonal."""
-    runs: list[tuple[str, float, float]] = []
-    previous_side = ""
-    for probability, low, high in band:
-        side = "above" if low > probability else "below" if high < probability else ""
-        if side and side == previous_side:  # the stretch goes on
-            runs[-1] = (side, runs[-1][1], probability)
-        elif side:
-            runs.append((side, probability, probability))
-        previous_side = side
+    runs = _runs_off_diagonal(band)
     if not runs:
         return f"the {name}'s band includes the diagonal everywhere"
     stretches = []
-    for side, first, last in runs:
-        ends = f"at {numbers.number(first)}" if first == last else (
-            f"from {numbers.number(first)} to {numbers.number(last)}")
+    for side, start, end in runs:
+        first, last = (numbers.number(band[index][0]) for index in (start, end))
+        ends = f"at {first}" if start == end else f"from {first} to {last}"
         stretches.append(f"{side} the diagonal {ends}")
     return f"the {name}'s band is {', '.join(stretches)}"
 
@@ -328,7 +368,7 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
         f"miscalibration adds.{line} Refinement: event rate × (1 − event rate), which is left when the event rate is "
         f"forecast. Dotted: that of perfect calibration. Larger marks: more rows.{corrected}"
     )
-    texts = (listed([f"{series.label}: {sizes[series.name]}" for series, _ in pairs]), caption,
+    texts = (context.finding_text(pairs, lambda curve: sizes[curve.model]), caption,
              context.alt_text("Reliability and refinement", pairs, lambda curve: sizes[curve.model]))
     return drawing(f"d{context.place}-refinement", "Reliability and refinement", texts, sheets)
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column, listed, or_nan, path_of
+from evalpipe.card.figures.captions import Clauses
+from evalpipe.card.figures.context import Context, column, or_nan, path_of
 from evalpipe.card.figures.declare import figure, figure_of_classes
 from evalpipe.card.figures.panel import DOTS, RowLabel, grid, rows
 from evalpipe.card.figures.reliability import PERFECT, bin_axis_name, bin_position, draw_diagonal, kind_of
@@ -154,7 +155,12 @@ def _reliability_of_levels(
         drawn.line(x, y, model.ink, kind="thin")
         drawn.marks(x, y, model.ink, model.marker, size=[2 + 6 * (w / sum(weight)) ** 0.5 for w in weight], name=name)
     sheet.key([PERFECT])
-    finding = listed([f"{names[s.name]}: mean gap {gaps[s.name]}" for s, _ in drawn_levels])
+    worst_first = sorted(pairs, key=lambda pair: -or_nan(pair[1].notes.mean_gap))
+    places = [name if cumulative else f"class {name}" for name in (names[level.name] for level, _ in worst_first)]
+    gaps_in_order = [gaps[level.name] for level, _ in worst_first]
+    first = f"Mean gap {gaps_in_order[0]} {'' if cumulative else 'for '}{places[0]}"
+    rest = (f"{place}: {gap}" for place, gap in zip(places[1:], gaps_in_order[1:], strict=True))
+    finding = Clauses((first, *rest), "cut" if cumulative else "class")
     return drawing(key, f"{title}, {model.label}", (finding, caption, alt), [sheet])
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from evalpipe.card import wording
+from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.svg import Series, series_of
 from evalpipe.card.tables import curves_of, overall, shown
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from evalpipe.base.records import OfModel
     from evalpipe.card.page import Number
@@ -86,9 +87,20 @@ class Context:
         sentences = "".join(f" {series.label}: {say(curve)}." for series, curve in pairs)
         return f"{title} on {self.dataset.name}{more}.{sentences}"
 
-    def finding_text(self, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str]) -> str:
-        """Return the finding of a figure: what ``say`` returns for each model's curve; of many models, the first."""
-        return listed([f"{series.label}: {say(curve)}" for series, curve in pairs])
+    def finding_text(
+        self, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str], *, again: Callable[[T], str] | None = None,
+        at_length: Callable[[T], str] | None = None,
+    ) -> Clauses:
+        """Return the finding of a figure: what ``say`` returns for the curve of the first model, and of the others.
+
+        Of the others it is what ``again`` returns, if given: fewer words, after the first has said what is meant.
+        ``at_length`` is the same for the notes.
+        """
+        short, long = list[str](), list[str]()
+        for series, curve in pairs:
+            short.append(f"{series.label}: {(say if again is None or not short else again)(curve)}")
+            long.append(f"{series.label}: {(at_length or say)(curve)}")
+        return Clauses(tuple(short), at_length=tuple(long))
 
     def _curves_of_dataset(self, kind: type[C], name: str | None) -> Iterator[C]:
         return curves_of(self.results, self.dataset.name, kind, name)
@@ -155,17 +167,6 @@ def _operating_point(matrix: Confusion, event: str) -> Operating:
 
 def _share(part: float, total: float) -> float | None:
     return part / total if total else None
-
-
-MOST_SAID = 3
-"""Models that a finding of a figure names."""
-
-
-def listed(values: Sequence[str]) -> str:
-    """Join texts on models to one sentence, with the first `MOST_SAID` of them and the number of the others."""
-    remaining = len(values) - MOST_SAID
-    more = f"; and {remaining} more" if remaining > 0 else ""
-    return f"{'; '.join(values[:MOST_SAID])}{more}." if values else ""
 
 
 def column(values: Column) -> list[float]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_axis
+from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
 from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, model_key, panel, rows
@@ -51,7 +52,10 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
         f"Share of the rows of each level by {name.lower()}: {event} upwards, {other} "
         "downwards, each summing to 100%. Dashed line: threshold in use."
     )
-    finding = context.finding_text(pairs, lambda curve: _predicted_as_events(context, curve.model))
+    finding = context.finding_text(
+        pairs, lambda curve: _predicted_in_short(context, curve.model),
+        again=lambda curve: _predicted_in_short(context, curve.model, again=True),
+        at_length=lambda curve: _predicted_as_events(context, curve.model))
     alt = context.alt_text(title, pairs, lambda curve: _predicted_as_events(context, curve.model), ", as histograms")
     return drawing(f"d{context.place}-histogram", title, (finding, caption, alt), sheets)
 
@@ -71,6 +75,18 @@ def _predicted_as_events(context: Context, model: str) -> str:
     caught, alarmed = (f"{numbers.count(a)} of {numbers.count(b)}" for a, b in (point.caught, point.alarmed))
     event, other = context.results.event, context.results.other
     return f"at {point.cut}, {caught} rows that are {event} and {alarmed} that are {other} are predicted as events"
+
+
+def _predicted_in_short(context: Context, model: str, *, again: bool = False) -> str:
+    """Return in a few words how many rows of each level a model predicts as events, in numbers alone if ``again``."""
+    point = context.operating(model)
+    if point is None:
+        return "spread drawn"
+    (caught, events), (alarmed, others) = ([numbers.count(n) for n in pair] for pair in (point.caught, point.alarmed))
+    if again:
+        return f"{caught} and {alarmed}"
+    event = context.results.event
+    return f"{caught} of {events} {event} and {alarmed} of {others} {context.results.other} predicted {event}"
 
 
 def _all_probabilities(*scores: Column) -> bool:
@@ -104,15 +120,16 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
             sheet.write(drawn.across(peak) + (6 if right else -6), drawn.down((events[k] + others[k]) / 2) + 4.5,
                         numbers.number(or_nan(curve.notes.statistic)), "ink", "" if right else "end")
         sheet.key([KeyEntry(f"{event} (event)", "muted"), KeyEntry(str(other), "muted", dash=DASHES)])
-    texts = (context.finding_text(pairs, _largest_distance), caption,
+    finding = context.finding_text(pairs, _largest_distance, again=lambda curve: _largest_distance(curve, ""))
+    texts = (finding, caption,
              context.alt_text("Score distributions", pairs, _largest_distance))
     return drawing(f"d{context.place}-ks", "K-S chart", texts, sheets)
 
 
-def _largest_distance(curve: Ks) -> str:
-    """Return the finding on a K-S chart: the largest distance of the two distributions, and at which score."""
+def _largest_distance(curve: Ks, start: str = "largest distance ") -> str:
+    """Return the finding on a K-S chart: the largest distance of the distributions after a ``start``, and its score."""
     at, distance = (numbers.number(or_nan(value)) for value in (curve.notes.score, curve.notes.statistic))
-    return f"largest distance {distance} at score {at}"
+    return f"{start}{distance} at score {at}"
 
 
 @figure(part="appendix", place=10)
@@ -135,7 +152,8 @@ def forest(context: Context) -> Drawing | None:
         if all(e.value is None for e in estimates.values()):
             drawn.panel.write(0, middle, "undefined", "muted")
     sheet.key(model_key(context.series))
-    return drawing(f"d{context.place}-forest", title, (sentences[0], caption, alt), [sheet])
+    finding = _row_clauses(context, *next(iter(grouped.items())))
+    return drawing(f"d{context.place}-forest", title, (finding, caption, alt), [sheet])
 
 
 def _share_estimates(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
@@ -148,6 +166,12 @@ def _share_estimates(context: Context) -> dict[tuple[object, ...], dict[str, Est
             name = wording.measure(metrics[e.metric].title, {**e.params, **({"average": average} if average else {})})
             grouped.setdefault((name.replace("average = ", ""), e.average), {})[e.model] = e
     return grouped
+
+
+def _row_clauses(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> Clauses:
+    """Return the finding on the first measure: every model's estimate; ``group`` is its (name, average)."""
+    models = [f"{s.label} {shown(estimates[s.name]).text}" for s in context.series if s.name in estimates]
+    return Clauses((f"{group[0]}: {models[0]}", *models[1:]))
 
 
 def _row_sentence(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import HALVES, LINE, Axis, ticks_between, unit_axis, width
-from evalpipe.card.figures.context import Context, column, known, listed, or_nan, path_of
+from evalpipe.card.figures.captions import Clauses
+from evalpipe.card.figures.context import Context, column, known, or_nan, path_of
 from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import (
@@ -72,8 +73,8 @@ class Plot:
     """What tells one figure of ranking from another.
 
     ``frame`` are its axes; ``band`` is the band about the curve, where there is one; ``reference`` are lines to compare
-    with; ``at`` says where thresholds lie; ``values`` is what the figure says of each model; ``groups`` draws those of
-    the gain table.
+    with; ``at`` says where thresholds lie; ``values`` is what the figure says of each model, ``in_short`` the same in
+    fewer words; ``groups`` draws those of the gain table.
     """
 
     key: str
@@ -89,6 +90,7 @@ class Plot:
     alone: Callable[[Panel, Series], Sequence[Box]] | None = None
     over: Over | None = None
     groups: Over | None = None
+    in_short: Sequence[str | None] = ()
 
 
 def _unit_frame(x: str, y: str) -> Frame:
@@ -109,8 +111,10 @@ def _draw_plot(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
                          draw_in_turn(*overs))
     curves = [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs]
     sheets = draw_curves(plot.frame, curves, plot.reference, layers, apart=marked)
-    values = [f"{series.label} {value}" for (series, _), value in zip(pairs, plot.values, strict=True) if value]
-    return drawing(f"d{context.place}-{plot.key}", plot.title, (listed(values), caption, plot.alt), sheets)
+    values, in_short = ([f"{series.label} {text}" for (series, _), text in zip(pairs, texts, strict=True) if text]
+                        for texts in (plot.values, plot.in_short or plot.values))
+    texts = Clauses(tuple(in_short), at_length=tuple(values)), caption, plot.alt
+    return drawing(f"d{context.place}-{plot.key}", plot.title, texts, sheets)
 
 
 @figure_of(Roc, part="results", place=20)
@@ -200,12 +204,20 @@ def precision_recall(context: Context, pairs: list[tuple[Series, Pr]]) -> Drawin
         parts.append(marked_rates(marks_of(context).get(curve.model), ON_PR))
         return "; ".join(filter(None, parts)) or "curve drawn"
 
+    def point(curve: Pr) -> str:
+        """Return recall and precision at the threshold in use in a few words."""
+        at = context.operating(curve.model)
+        rates = [f"{name} {numbers.number(rate)}" for name, rate in (
+            ("recall", at.sensitivity), ("precision", at.precision)) if rate is not None] if at else []
+        return ", ".join(rates) or say(curve)
+
     base = numbers.number(prevalence)
     return _draw_plot(context, pairs, Plot(
         key="pr", frame=_unit_frame("Recall (sensitivity)", "Precision"), band=PrBand,
         reference=(Reference(f"Prevalence {base}", (0, 1), (prevalence, prevalence)),),
         at=ON_PR,
         values=[area(series.name) or say(curve) for series, curve in pairs],
+        in_short=[area(series.name) or point(curve) for series, curve in pairs],
         title="Precision-recall curve",
         caption="Precision against recall over all thresholds. Marker: threshold in use. Dotted line: observed "
                 "prevalence, the precision of a random choice.",
@@ -238,6 +250,9 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
                                            reference=(perfect, Reference("Random order", (0, 1), (0, 1))), at=ON_GAIN,
                                            values=[f"has half of the events in the first {_share_for_half(curve)} of "
                                                    f"the rows, and {tenth(curve)}" for _, curve in pairs],
+                                           in_short=[f"in the first {_share_for_half(curve)}" if k else
+                                                     f"has half of the events in the first {_share_for_half(curve)} "
+                                                     "of rows" for k, (_, curve) in enumerate(pairs)],
                                            title="Cumulative gain", caption="Share of all events found when rows are "
                                            "taken in order of score, highest first. Marker: threshold in use. Shaded: "
                                            "between random and perfect order. Dotted guide: the rows with half of the "
@@ -292,6 +307,8 @@ def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
         key="lift", frame=Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 200, 110), band=None,
         reference=(Reference("Random order", (0, 1), (1, 1)),), at=ON_LIFT,
         values=[f"lift {early[series.name]} in the first 10%" for series, _ in pairs],
+        in_short=[early[series.name] if k else f"lift {early[series.name]} in the first 10%"
+                  for k, (series, _) in enumerate(pairs)],
         title="Lift",
         caption="Events found relative to random order when rows are taken in order of score, highest first. Marker: "
                 "threshold in use.",

@@ -18,6 +18,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from evalpipe.card.figures.captions import Clauses
     from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results.curves import Column
     from evalpipe.results.curves.calibration import CalibrationWindow, ReliabilityPoints, SmoothPoints, WindowPoints
@@ -54,7 +55,7 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     groups = [[pair] for pair in pairs] if rugs and len(pairs) <= MOST else [pairs]
     end = _upper_end(pairs)
     sheets = [sheet for group in groups for sheet in _diagram_sheets(group, axes, scores, rugs, end)]
-    return drawing(key, f"Reliability, {kind}", (context.finding_text(pairs, missed_bins), caption, alt), sheets)
+    return drawing(key, f"Reliability, {kind}", (bins_finding(context, pairs), caption, alt), sheets)
 
 
 @figure_of(
@@ -69,7 +70,7 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
         f"Dotted diagonal: perfect calibration.{interval_caption(context, [curve for _, curve in pairs])}"
     )
     axes = bin_axis_name(pairs[0][1], "probability of the predicted level"), "Share predicted correctly"
-    texts = context.finding_text(pairs, missed_bins), caption, context.alt_text(title, pairs, missed_bins)
+    texts = bins_finding(context, pairs), caption, context.alt_text(title, pairs, missed_bins)
     return drawing(key, title, texts, _diagram_sheets(pairs, axes, [], {}, _upper_end(pairs)))
 
 
@@ -258,6 +259,23 @@ def missed_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> s
     widest = f"widest gap at mean probability {at}, where the share of events is {share}"
     counted = missing_of_bins(curve, what)
     return f"{counted}; {widest}" if counted else widest
+
+
+def bins_finding(context: Context, pairs: Pairs) -> Clauses:
+    """Return the finding on bins of models: how many lie off the diagonal."""
+    return context.finding_text(pairs, bins_off, again=lambda curve: bins_off(curve, ""), at_length=missed_bins)
+
+
+def bins_off(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
+    """Return in a few words how many intervals exclude the diagonal, or else the widest gap; ``what`` may be empty."""
+    limited = points_with_limits(curve.points.mean_probability, curve.points)
+    if not limited:
+        known = [(m, r) for m, r in zip(curve.points.mean_probability, curve.points.event_rate, strict=True)
+                 if m is not None and r is not None]
+        mean, rate = max(known, key=lambda point: abs(point[1] - point[0]), default=(0.0, 0.0))
+        return f"widest gap {numbers.number(abs(rate - mean))}" if known else "no rows"
+    missed = sum(not low <= mean <= high for mean, low, high in limited)
+    return f"{missed} of {len(limited)} {what} off the diagonal" if what else f"{missed} of {len(limited)}"
 
 
 def missing_of_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column, listed, or_nan
+from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.panel import DOTS, RowLabel, RowPanel, panel, rows
@@ -52,8 +52,15 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
         drawn = panel(sheet, x, y, 120, title=series.label, last=curve is pairs[-1][1])
         drawn.bars(edges, shares, series.ink, name=series.label)
         drawn.rule("ink", x=0)
-    finding = context.finding_text(pairs, lambda curve: _fullest_bin(context, curve))
+    finding = context.finding_text(pairs, lambda curve: f"from {_range(context, curve)}",
+                                   at_length=lambda curve: _fullest_bin(context, curve))
     return drawing(key, title, (finding, caption, alt), [sheet])
+
+
+def _range(context: Context, curve: ResidualHistogram) -> str:
+    """Return the range of the residuals in words."""
+    low, high = column(curve.points.low), column(curve.points.high)
+    return f"{short(low[0])} to {with_unit(context, high[-1])}"
 
 
 def _fullest_bin(context: Context, curve: ResidualHistogram) -> str:
@@ -62,7 +69,7 @@ def _fullest_bin(context: Context, curve: ResidualHistogram) -> str:
     fullest = weights.index(max(weights))
     share = numbers.percent(weights[fullest], sum(weights))
     return (
-        f"from {short(low[0])} to {with_unit(context, high[-1])}; the fullest bin, from "
+        f"from {_range(context, curve)}; the fullest bin, from "
         f"{short(low[fullest])} to {short(high[fullest])}, holds {share} of the rows"
     )
 
@@ -86,7 +93,10 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
     frame = Frame(x, unit_axis("Share of rows above"), (narrow, unit_axis("Share above", HALVES)), 220, 120)
     curves = [ModelCurve(named.get(series.name, series), column(c.points.absolute_residual),
                          column(c.points.share_above), steps=True) for series, c in pairs]
-    finding = context.finding_text(pairs, lambda curve: _quantile_sizes(context, curve, quantiles.get(curve.model)))
+    finding = context.finding_text(
+        pairs, lambda curve: _sizes_in_short(context, curve, quantiles.get(curve.model)),
+        again=lambda curve: _sizes_in_short(context, curve, quantiles.get(curve.model), again=True),
+        at_length=lambda curve: _quantile_sizes(context, curve, quantiles.get(curve.model)))
     return drawing(key, title, (finding, caption, alt), draw_curves(frame, curves))
 
 
@@ -103,6 +113,15 @@ def _quantile_sizes(context: Context, curve: ResidualEcdf, quantiles: ResidualQu
         return largest
     half, ninth = (short(_absolute_quantile(quantiles, share)) for share in (0.5, 0.9))
     return f"half of the rows are within {half}, nine in ten within {ninth}; {largest}"
+
+
+def _sizes_in_short(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None, *,
+                    again: bool = False) -> str:
+    """Return in a few words the median and ninth decile of the absolute residuals, in numbers alone if ``again``."""
+    if quantiles is None:
+        return f"at most {with_unit(context, column(curve.points.absolute_residual)[-1])}"
+    half, ninth = (short(_absolute_quantile(quantiles, share)) for share in (0.5, 0.9))
+    return f"{half} and {ninth}" if again else f"half are within {half}, nine in ten within {ninth}"
 
 
 def box_caption() -> str:
@@ -136,7 +155,8 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
         drawn.panel.marks(rmse, [y], "ink", "D")
         drawn.panel.record_values(series.label, **{name: [value] for name, value in five.items()}, rmse=rmse)
     sheet.key([KeyEntry("RMSE", "ink", "mark", "D"), KeyEntry("Row beyond the whiskers", "pale", "mark", "o")])
-    finding = context.finding_text(pairs, lambda curve: _box_sizes(context, curve))
+    finding = context.finding_text(pairs, lambda curve: _median_and_rmse(context, curve),
+                                   at_length=lambda curve: _box_sizes(context, curve))
     return drawing(key, title, (finding, box_caption(), alt), [sheet])
 
 
@@ -161,6 +181,11 @@ def _box_sizes(context: Context, curve: ResidualBox) -> str:
         f"median {with_unit(context, median)}, quartiles {short(low)} and {short(high)}, RMSE "
         f"{with_unit(context, or_nan(curve.notes.rmse))}; {rows} beyond the whiskers"
     )
+
+
+def _median_and_rmse(context: Context, curve: ResidualBox) -> str:
+    """Return in a few words the median and the root mean square of a model's absolute residuals."""
+    return f"median {short(column(curve.points.median)[0])}, RMSE {with_unit(context, or_nan(curve.notes.rmse))}"
 
 
 FIVE = ("low", "lower_quartile", "median", "upper_quartile", "high")
@@ -194,7 +219,7 @@ def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst
     caption = f"{_residual_definition(context, notes.kind)} {groups_drawn}{_left_out_rows(pairs)}"
     title = "Residuals against columns of the data"
     return drawing(f"d{context.place}-residual-against", title, (
-        listed([f"{series.label}: {text}" for series, text in sentences]), caption,
+        context.finding_text(pairs, _furthest_group_of_all, at_length=_furthest_groups), caption,
         context.alt_text(title, sentences, lambda text: text)), sheets)
 
 
@@ -212,7 +237,8 @@ def residual_order(context: Context, pairs: list[tuple[Series, ResidualOrder]]) 
                "at lag 1, and for the Durbin-Watson statistic, about 2 where neighbours are unrelated and below where "
                "they are alike.")
     return drawing(f"d{context.place}-residual-order", title, (
-        context.finding_text(pairs, _correlation), caption, context.alt_text(title, pairs, _correlation)),
+        context.finding_text(pairs, _correlation_in_short, at_length=_correlation), caption,
+        context.alt_text(title, pairs, _correlation)),
         [_band_sheet(series, groups, x, up) for series, groups in of_models])
 
 
@@ -290,11 +316,28 @@ def _furthest_groups(curve: ResidualAgainst) -> str:
             parts.append(f"too few rows by {name}")
             continue
         row = max(range(len(groups["value"])), key=lambda k: abs(groups["mean"][k] - groups["expected"][k]))
-        value = groups["value"][row]
-        group = curve.notes.levels[name][int(value)] if name in curve.notes.levels else short(value)
+        group = _group_name(curve, name, groups["value"][row])
         target = "what is expected" if any(groups["expected"]) else "zero"
         parts.append(f"by {name} the mean is furthest from {target} at {name} {group}, {short(groups['mean'][row])}")
     return "; ".join(parts)
+
+
+def _furthest_group_of_all(curve: ResidualAgainst) -> str:
+    """Return in a few words the group, of all columns, whose mean residual is furthest from expected."""
+    furthest: list[tuple[float, str]] = []
+    for column_index, name in enumerate(curve.notes.columns):
+        groups = _points_of_column(curve, column_index)
+        gaps = [mean - expected for mean, expected in zip(groups["mean"], groups["expected"], strict=True)]
+        if gaps:
+            row = max(range(len(gaps)), key=lambda k: abs(gaps[k]))
+            where = f"{name} {_group_name(curve, name, groups['value'][row])}"
+            furthest.append((abs(gaps[row]), f"mean {short(groups['mean'][row])} at {where}"))
+    return max(furthest)[1] if furthest else "too few rows"
+
+
+def _group_name(curve: ResidualAgainst, name: str, value: float) -> str:
+    """Return a group of a column as text: its level, or its number."""
+    return curve.notes.levels[name][int(value)] if name in curve.notes.levels else short(value)
 
 
 def _left_out_rows(pairs: Sequence[tuple[Series, ResidualAgainst]]) -> str:
@@ -313,3 +356,9 @@ def _correlation(curve: ResidualOrder) -> str:
         return "too few places, or residuals that are all the same"
     return (f"autocorrelation {short(or_nan(notes.autocorrelation))} and Durbin-Watson statistic "
             f"{short(notes.durbin_watson)} over {numbers.count(notes.values)} places")
+
+
+def _correlation_in_short(curve: ResidualOrder) -> str:
+    """Return in a few words the autocorrelation of ordered residuals."""
+    return _correlation(curve) if curve.notes.durbin_watson is None else (
+        f"autocorrelation {short(or_nan(curve.notes.autocorrelation))}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.card import wording
@@ -150,7 +151,9 @@ def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredi
                "diagonal predictions are too high, above it too low.")
     if any(panel.fitted for panel in panels):
         caption += " Dashed: the least-squares line, whose slope is below 1 where predictions are too extreme."
-    return _observed_or_residual(context, panels, "observed", "Observed against predicted", caption, _observed_sentence)
+    caption += NEAR_SENTENCE if any(panel.smooth for panel in panels) else ""
+    return _observed_or_residual(context, panels, "observed", "Observed against predicted", caption,
+                                 (_observed_in_short, _observed_sentence))
 
 
 @figure_of(ResidualPredicted, part="calibration", place=190)
@@ -159,17 +162,18 @@ def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredi
     panels = _panels(context, pairs, residuals.ResidualPredictedSmooth)
     caption = (f"Residual = observed − predicted. {point_sentence(panels)} {line_sentence(panels)} A line away from "
                "zero shows bias; a widening spread shows errors that grow with the prediction.")
-    return _observed_or_residual(context, panels, "residual", "Residual against predicted", caption, _residual_sentence)
+    return _observed_or_residual(context, panels, "residual", "Residual against predicted", caption,
+                                 (_residual_in_short, _residual_sentence))
 
 
 def _observed_or_residual(
     context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str,
-    say: Callable[[Context, ScatterPanel], str],
+    say: tuple[Callable[[Context, ScatterPanel], str], Callable[[Context, ScatterPanel], str]],
 ) -> Drawing:
     """Draw observed values or residuals against predicted ones, a panel for each model, on the same axes.
 
-    ``y`` is "observed" or "residual"; ``say`` returns in words what a panel shows. The axes of observed against
-    predicted values are alike where they can be.
+    ``y`` is "observed" or "residual"; ``say`` return in words what a panel shows, in short and at length. The axes of
+    observed against predicted values are alike where they can be.
     """
     of_panels = [(panel.series, panel) for panel in panels]
     xs, ys = ([value for panel in panels for path in panel.paths for value in known(path[side])] for side in (0, 1))
@@ -178,8 +182,9 @@ def _observed_or_residual(
     x_axis = number_axis(axis_name(context, "Predicted"), xs)
     y_axis = number_axis(axis_name(context, y.capitalize()), [*ys, *([0.0] if y == "residual" else [])])
     straight: Straight = "No residual" if y == "residual" else "Observed = predicted"
-    texts = (context.finding_text(of_panels, lambda panel: say(context, panel)), caption,
-             context.alt_text(title, of_panels, lambda panel: say(context, panel)))
+    in_short, at_length = (partial(words, context) for words in say)
+    texts = (context.finding_text(of_panels, in_short, at_length=at_length), caption,
+             context.alt_text(title, of_panels, at_length))
     return drawing(f"d{context.place}-{y}-predicted", title, texts,
                    [scatter_sheet(panel, (x_axis, y_axis), straight) for panel in panels])
 
@@ -201,11 +206,30 @@ def _observed_sentence(context: Context, panel: ScatterPanel) -> str:
         text += f"; the least-squares line has slope {short(slope)} and intercept {with_unit(context, intercept)}"
     if panel.smooth is None:
         return text
-    at, line = map(known, panel.smooth.points.path)
-    return (
-        f"{text}; where {short(at[0])} is predicted the smooth line is at {short(line[0])}, where {short(at[-1])} is "
-        f"predicted at {short(line[-1])}"
-    )
+    return f"{text}; the smooth line is {beside_diagonal(panel.smooth)}"
+
+
+NEAR = 0.05
+"""The share of the range of the predictions within which a smooth line is close to the diagonal."""
+
+NEAR_SENTENCE = f" Close to the diagonal: within {NEAR:.0%} of the range of the predictions."
+
+
+def beside_diagonal(smooth: CurveOf[Any, Any, Any]) -> str:
+    """Return in words where a smooth line is furthest from the diagonal: close to it, or by how much above or below."""
+    at, line = map(known, smooth.points.path)
+    x, y = max(zip(at, line, strict=True), key=lambda point: abs(point[1] - point[0]))
+    if abs(y - x) <= NEAR * (at[-1] - at[0]):
+        return "close to the diagonal"
+    return f"{short(abs(y - x))} {'above' if y > x else 'below'} the diagonal where {short(x)} is predicted"
+
+
+def _observed_in_short(context: Context, panel: ScatterPanel) -> str:
+    """Return in a few words where a model's smooth line lies, or else the slope of its least-squares line."""
+    if panel.smooth is not None:
+        return beside_diagonal(panel.smooth)
+    return f"slope {short(panel.fitted[0])}" if panel.fitted else (
+        f"predicted {_from_to(context, known(panel.rows.points.path[0]))}")
 
 
 def _residual_sentence(context: Context, panel: ScatterPanel) -> str:
@@ -213,9 +237,21 @@ def _residual_sentence(context: Context, panel: ScatterPanel) -> str:
     text = f"residuals drawn from {_from_to(context, known(panel.rows.points.path[1]))}"
     if panel.smooth is None:
         return text
-    line = zip(*map(known, panel.smooth.points.path), strict=True)
-    x, y = max(line, key=lambda point: abs(point[1]))
+    x, y = _furthest_from_zero(panel.smooth)
     return f"{text}; the smooth line is furthest from zero where {short(x)} is predicted, at {short(y)}"
+
+
+def _residual_in_short(context: Context, panel: ScatterPanel) -> str:
+    """Return in a few words how far a model's smooth line is from zero, or else the range of its residuals."""
+    if panel.smooth is None:
+        return f"from {_from_to(context, known(panel.rows.points.path[1]))}"
+    x, y = _furthest_from_zero(panel.smooth)
+    return f"mean residual up to {short(y)}, where {short(x)} is predicted"
+
+
+def _furthest_from_zero(smooth: CurveOf[Any, Any, Any]) -> tuple[float, float]:
+    """Return the point (x, y) of a smooth line of residuals that is furthest from zero."""
+    return max(zip(*map(known, smooth.points.path), strict=True), key=lambda point: abs(point[1]))
 
 
 @figure_of(Rootogram, part="calibration", place=230)
@@ -227,7 +263,8 @@ def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawin
         "expected under a Poisson distribution. A bar that ends above zero: fewer rows than expected; below zero: "
         "more."
     )
-    texts = context.finding_text(pairs, _largest_count_gap), caption, context.alt_text(title, pairs, _largest_count_gap)
+    finding = context.finding_text(pairs, _largest_gap_in_short, at_length=_largest_count_gap)
+    texts = finding, caption, context.alt_text(title, pairs, _largest_count_gap)
     sheets = [_rootogram_sheet(context, series, curve) for series, curve in pairs]
     return drawing(f"d{context.place}-rootogram", title, texts, sheets)
 
@@ -263,7 +300,7 @@ def _largest_count_gap(curve: Rootogram) -> str:
     """Return in words the observed and expected zeros, and the count at which a rootogram differs most."""
     points = curve.points
     rows = list(zip(known(points.count), known(points.observed), known(points.expected), strict=True))
-    count, observed, expected = max(rows, key=lambda row: abs(math.sqrt(row[1]) - math.sqrt(row[2])))
+    count, observed, expected = _most_different(curve)
     more = " or more" if curve.notes.last_or_more and count == rows[-1][0] else ""
     expected_above = or_nan(curve.notes.expected_above)
     beyond = f"; {short(expected_above)} rows are expected above {numbers.count(rows[-1][0])}, where there are none"
@@ -272,6 +309,19 @@ def _largest_count_gap(curve: Rootogram) -> str:
         f"differ most at {numbers.count(count)}{more}: {numbers.count(observed)} against {short(expected)}"
         + (beyond if expected_above >= 0.05 else "")
     )
+
+
+def _most_different(curve: Rootogram) -> tuple[float, float, float]:
+    """Return the count at which a rootogram differs most, with its observed and expected rows."""
+    points = curve.points
+    rows = zip(known(points.count), known(points.observed), known(points.expected), strict=True)
+    return max(rows, key=lambda row: abs(math.sqrt(row[1]) - math.sqrt(row[2])))
+
+
+def _largest_gap_in_short(curve: Rootogram) -> str:
+    """Return in a few words the count at which a rootogram differs most."""
+    count, observed, expected = _most_different(curve)
+    return f"{numbers.count(observed)} rows with count {numbers.count(count)}, {short(expected)} expected"
 
 
 RESIDUAL_NAMES = {"raw": "standardised residual", "deviance": "deviance residual", "pearson": "Pearson residual"}
@@ -285,14 +335,15 @@ def _against_predictions(
     context: Context, panels: Sequence[ScatterPanel], key: str, heads: tuple[str, str], caption: str,
     say: Callable[[ScatterPanel], str],
 ) -> Drawing:
-    """Draw a scatter for each model; ``heads`` are the title and the vertical axis, ``say`` writes each finding."""
+    """Draw a scatter for each model; ``heads`` are the title and the vertical axis, ``say`` writes it at length."""
     title, y_name = heads
     of_panels = [(panel_of.series, panel_of) for panel_of in panels]
     xs, ys = ([value for panel_of in panels for path in panel_of.paths for value in known(path[side])]
               for side in (0, 1))
     x = unit_axis("Predicted probability") if context.results.levels else (
         number_axis(axis_name(context, "Predicted"), xs))
-    texts = context.finding_text(of_panels, say), caption, context.alt_text(title, of_panels, say)
+    texts = (context.finding_text(of_panels, _gap_in_short, at_length=say), caption,
+             context.alt_text(title, of_panels, say))
     sheets = [scatter_sheet(panel_of, (x, number_axis(y_name, ys, zero=True)), "Expected") for panel_of in panels]
     return drawing(f"d{context.place}-{key}", title, texts, sheets)
 
@@ -330,10 +381,25 @@ def _furthest_from_expected(panel_of: ScatterPanel) -> str:
     return f"{text}; {_largest_gap(points.predicted, points.residual, points.expected)}"
 
 
+def _furthest_point(predicted: Column, line: Column, expected: Column) -> tuple[float, float, float]:
+    """Return where a smooth line is furthest from the line that is expected, and both heights."""
+    return max(zip(known(predicted), known(line), known(expected), strict=True),
+               key=lambda point: abs(point[1] - point[2]))
+
+
+def _gap_in_short(panel_of: ScatterPanel) -> str:
+    """Return in a few words how far the smooth line is from what is expected, or else the range of what is drawn."""
+    if panel_of.smooth is None:
+        ys = known(panel_of.rows.points.path[1])
+        return f"from {short(min(ys))} to {short(max(ys))}"
+    across, up = panel_of.smooth.points.path
+    x, y, expected = _furthest_point(across, up, panel_of.smooth.points.expected)
+    return f"{short(y)} against {short(expected)} expected, where {short(x)} is predicted"
+
+
 def _largest_gap(predicted: Column, line: Column, expected: Column) -> str:
     """Return in words where a smooth line is furthest from the line that is expected."""
-    x, y, expected_y = max(zip(known(predicted), known(line), known(expected), strict=True),
-                         key=lambda point: abs(point[1] - point[2]))
+    x, y, expected_y = _furthest_point(predicted, line, expected)
     return (f"the smooth line is furthest from what is expected where {short(x)} is predicted, {short(y)} against "
             f"{short(expected_y)}")
 
@@ -389,21 +455,36 @@ def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Dra
                f"Dotted: what is expected if {right}.{band} Above it residuals are larger than the model says."
                f"{STANDARDISED if kind == 'raw' else ''}")
     title = "Half-normal plot"
-    texts = context.finding_text(pairs, _beyond_limits), caption, context.alt_text(title, pairs, _beyond_limits)
+    finding = context.finding_text(pairs, _beyond_in_short, at_length=_beyond_limits)
+    texts = finding, caption, context.alt_text(title, pairs, _beyond_limits)
     return drawing(f"d{context.place}-half-normal", title, texts, sheets)
+
+
+def _points_beyond(curve: HalfNormal) -> tuple[int, int] | None:
+    """Return how many points lie above and below the limits; None where there are none."""
+    points = curve.points
+    if points.lower is None or points.upper is None:
+        return None
+    limits = list(zip(known(points.absolute_residual), known(points.lower), known(points.upper), strict=True))
+    return sum(y > high for y, _, high in limits), sum(y < low for y, low, _ in limits)
 
 
 def _beyond_limits(curve: HalfNormal) -> str:
     """Return in words how many points lie beyond the limits, and how large the largest residual is."""
-    points = curve.points
-    sizes = known(points.absolute_residual)
-    text = f"the largest residual is {short(sizes[-1])}, where {short(known(points.expected)[-1])} is expected"
-    if points.lower is None or points.upper is None:
+    sizes, beyond = known(curve.points.absolute_residual), _points_beyond(curve)
+    text = f"the largest residual is {short(sizes[-1])}, where {short(known(curve.points.expected)[-1])} is expected"
+    if beyond is None:
         return text
-    limits = list(zip(sizes, known(points.lower), known(points.upper), strict=True))
-    above, below = sum(y > high for y, _, high in limits), sum(y < low for y, low, _ in limits)
-    return (f"of {numbers.count(len(sizes))} points {numbers.count(above)} lie above the limits and "
-            f"{numbers.count(below)} below; {text}")
+    above, below = map(numbers.count, beyond)
+    return f"of {numbers.count(len(sizes))} points {above} lie above the limits and {below} below; {text}"
+
+
+def _beyond_in_short(curve: HalfNormal) -> str:
+    """Return in a few words how many points lie beyond the limits, or else how large the largest residual is."""
+    beyond = _points_beyond(curve)
+    if beyond is None:
+        return f"largest residual {short(known(curve.points.absolute_residual)[-1])}"
+    return f"{numbers.count(sum(beyond))} of {numbers.count(len(curve.points.absolute_residual))} beyond the limits"
 
 
 @figure_of(PredictedObserved, part="appendix", place=182)
@@ -428,6 +509,8 @@ def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObse
                 f"{with_unit(context, intercept)}")
 
     of_panels = [(panel_of.series, panel_of) for panel_of in panels]
+    finding = context.finding_text(of_panels, lambda panel_of: (
+        f"slope {short(panel_of.fitted[0])}" if panel_of.fitted else say(panel_of)), at_length=say)
     return drawing(f"d{context.place}-predicted-observed", title, (
-        context.finding_text(of_panels, say), caption, context.alt_text(title, of_panels, say)),
+        finding, caption, context.alt_text(title, of_panels, say)),
         [scatter_sheet(panel_of, axes, "Observed = predicted") for panel_of in panels])

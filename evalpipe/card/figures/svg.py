@@ -12,6 +12,7 @@ from html import escape, unescape
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.axes import LINE, SIZE, exact_width, width, wrap
+from evalpipe.card.figures.captions import MOST_WORDS, Clauses, clauses_of
 from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, attributes
 from evalpipe.words.spelling import legible
 
@@ -45,12 +46,13 @@ class PointSeries:
 class Drawing:
     """A finished figure.
 
-    ``finding`` is what it says, ``caption`` how to read it, ``alt`` the alternative text; ``svgs`` are its sheets for
-    the screen, ``images`` those for print; ``points`` are what it draws.
+    ``in_short`` is what it says beneath it, ``finding`` the same at length, ``caption`` how to read it, ``alt`` the
+    alternative text; ``svgs`` are its sheets for the screen, ``images`` those for print; ``points`` are what it draws.
     """
 
     key: str
     title: str
+    in_short: str
     finding: str
     caption: str
     alt: str
@@ -60,39 +62,18 @@ class Drawing:
 
     @property
     def said(self) -> str:
-        """The finding as it stands under the figure: with the title at most `MOST_WORDS` words, cut after a clause."""
-        return _beginning(self.finding, MOST_WORDS - len(self.title.split()))
+        """What the figure says beneath it, by the name that templates know."""
+        return self.in_short
 
     @property
     def reading(self) -> str:
-        """How to read the figure, after the whole finding where it is cut under the figure."""
-        return self.caption if self.said == self.finding else f"{self.finding} {self.caption}"
+        """How to read the figure, after what it says at length where its caption says less."""
+        return self.caption if self.in_short == self.finding else f"{self.finding} {self.caption}"
 
     @property
     def svg(self) -> str:
         """All sheets of the figure, for the screen."""
         return "".join(self.svgs)
-
-
-MOST_WORDS = 25
-"""The words of a caption: the title of a figure, and what it says."""
-
-CLAUSE = re.compile(r"(?<=[;.]) ")
-"""Where a finding may end early."""
-
-
-def _beginning(finding: str, room: int) -> str:
-    """Return a finding, or the clauses at its beginning that have ``room``; of a long first one the words that fit."""
-    if len(finding.split()) <= room:
-        return finding
-    kept = ""
-    for clause in CLAUSE.split(finding):
-        longer = f"{kept} {clause}".strip()
-        if len(longer.split()) >= room:
-            break
-        kept = longer
-    kept = kept or " ".join(finding.split()[: room - 1])
-    return f"{kept.rstrip(';,.')} …"
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,11 +262,13 @@ def outline(x: float, y: float, marker: str, size: float) -> str:
     return "".join(commands)
 
 
-def drawing(key: str, title: str, texts: tuple[str, str, str], sheets: Sequence[Sheet]) -> Drawing:
+def drawing(key: str, title: str, texts: tuple[str | Clauses, str, str], sheets: Sequence[Sheet]) -> Drawing:
     """Return the finished figure of some sheets; ``texts`` are its finding, its caption and its alternative text."""
     finding, caption, alt = texts
+    clauses = clauses_of(finding) if isinstance(finding, str) else finding
     return Drawing(
-        key, title, finding, caption, alt, tuple(sheet.svg() for sheet in sheets),
+        key, title, clauses.fitting(MOST_WORDS - len(title.split())), clauses.whole, caption, alt,
+        tuple(sheet.svg() for sheet in sheets),
         tuple(sheet.svg(printed=True) for sheet in sheets), tuple(points for s in sheets for points in s.points),
     )
 

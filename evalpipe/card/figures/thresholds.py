@@ -36,7 +36,9 @@ def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
         series.name: [RateLine(name, dash, column(points.threshold), column(rate)) for name, dash, rate in zip(
             RATES, STROKES, (points.sensitivity, points.specificity, points.precision), strict=True)]
         for series, points in ((series, curve.points) for series, curve in pairs)}
-    texts = (context.finding_text(pairs, _crossing), f"Rates at every threshold.{_line_caption(context)}",
+    finding = context.finding_text(pairs, _crossing, again=lambda curve: _crossing(curve, "at"),
+                                   at_length=_closest_rates)
+    texts = (finding, f"Rates at every threshold.{_line_caption(context)}",
              context.alt_text("Rates by threshold", pairs, _closest_rates))
     sheets = _rate_sheets(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, sheets)
@@ -53,7 +55,9 @@ def true_and_false_positives(context: Context, pairs: list[tuple[Series, Roc]]) 
     caption = ("True positive rate (sensitivity) and false positive rate (1 − specificity) at every threshold."
                f"{_line_caption(context)}")
     title = "True and false positive rate by threshold"
-    texts = context.finding_text(pairs, _furthest_apart), caption, context.alt_text(title, pairs, _furthest_apart)
+    finding = context.finding_text(pairs, _furthest_in_short, again=lambda curve: _furthest_in_short(curve, "at"),
+                                   at_length=_furthest_apart)
+    texts = finding, caption, context.alt_text(title, pairs, _furthest_apart)
     sheets = _rate_sheets(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-positive-rates", title, texts, sheets)
 
@@ -124,10 +128,10 @@ def _closest_rates(curve: Thresholds) -> str:
             f"{numbers.number(closest.sensitivity)} and {numbers.number(closest.specificity)}")
 
 
-def _crossing(curve: Thresholds) -> str:
-    """Return in a few words the threshold at which sensitivity and specificity are closest."""
+def _crossing(curve: Thresholds, start: str = "sensitivity and specificity closest at") -> str:
+    """Return in a few words the threshold at which sensitivity and specificity are closest, after a ``start``."""
     closest = curve.notes.closest
-    return "rates drawn" if closest is None else f"rates closest at threshold {numbers.given(closest.threshold)}"
+    return "rates drawn" if closest is None else f"{start} {numbers.number(closest.threshold)}"
 
 
 def _furthest_apart(curve: Roc) -> str:
@@ -137,6 +141,12 @@ def _furthest_apart(curve: Roc) -> str:
         return "the true positive rate exceeds the false positive rate at no threshold"
     return (f"the rates are furthest apart at threshold {numbers.given(furthest.threshold)}, with "
             f"{numbers.number(furthest.sensitivity)} and {numbers.number(furthest.false_positive_rate)}")
+
+
+def _furthest_in_short(curve: Roc, start: str = "furthest apart at") -> str:
+    """Return in a few words the threshold at which the rates are furthest apart, after a ``start``."""
+    furthest = curve.notes.furthest
+    return "never apart" if furthest is None else f"{start} {numbers.number(furthest.threshold)}"
 
 
 LEAST = 1e-9
@@ -170,7 +180,8 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
 
     sheets = draw_curves(Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120), curves, references,
                          CurveLayers(under=band) if banded else PLAIN)
-    texts = context.finding_text(pairs, _gain_in_short), caption, alt
+    finding = context.finding_text(pairs, _gain_in_short, again=lambda curve: _gain_in_short(curve, ""))
+    texts = finding, caption, alt
     return drawing(f"d{context.place}-net-benefit", "Decision curve", texts, sheets)
 
 
@@ -183,7 +194,7 @@ def _largest_gain(curve: NetBenefit) -> str:
             f"{numbers.plain(at)}")
 
 
-def _gain_in_short(curve: NetBenefit) -> str:
-    """Return in a few words where a model's net benefit is furthest above that of acting on all cases and on none."""
+def _gain_in_short(curve: NetBenefit, start: str = "gains at most ") -> str:
+    """Return in a few words where a model's net benefit is furthest above acting on all and none, after a ``start``."""
     gain, at = or_nan(curve.notes.largest_gain), or_nan(curve.notes.largest_gain_at)
-    return "never a gain" if gain < LEAST else f"gains at most {numbers.number(gain)}, at threshold {numbers.plain(at)}"
+    return "never a gain" if gain < LEAST else f"{start}{numbers.number(gain)} at threshold {numbers.plain(at)}"

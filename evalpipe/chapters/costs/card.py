@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import context_of, listed
+from evalpipe.card.figures.captions import Clauses
+from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
 from evalpipe.card.figures.panel import DASHES
 from evalpipe.card.figures.svg import drawing
@@ -216,7 +217,7 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
     sheets = draw_curves(_profit_frame([row for _, rows in pairs for row in rows]), curves, references,
                          CurveLayers(under=band if banded else None, over=ring))
     alt = f"Profit on {dataset}. " + " ".join(f"{sentence}." for sentence in sentences)
-    return (drawing(f"d{context.place}-profit", "Profit", (listed(sentences), caption, alt), sheets),)
+    return (drawing(f"d{context.place}-profit", "Profit", (Clauses(tuple(sentences)), caption, alt), sheets),)
 
 
 def _profit_frame(rows: Sequence[Profit]) -> Frame:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, UNIT, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import column, context_of, known, listed
+from evalpipe.card.figures.context import column, context_of, known
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
@@ -200,7 +201,7 @@ def _prevalence_figure(context: Context, pairs: Sequence[tuple[Series, MeasuresB
                 labels.append(LineLabel(_measure_title(curve, name), series.ink, x, height, dash=stroke))
             unplaced = label_lines(plot, labels) or unplaced
         sheet.key(unplaced)
-    finding = listed([f"{series.label}: {_spans_over_prevalences(curve)}" for series, curve in pairs])
+    finding = context.finding_text(pairs, _widest_span, at_length=_spans_over_prevalences)
     caption = ("Measures of the predicted levels at the threshold in use, were the prevalence another: rows are "
                "reweighted. Dotted line: observed prevalence.")
     title = "Measures by prevalence"
@@ -216,6 +217,14 @@ def _spans_over_prevalences(curve: MeasuresByPrevalence) -> str:
         ends = numbers.number(low), numbers.number(high)
         spans.append(f"{_measure_title(curve, name)} {ends[0] if ends[0] == ends[1] else numbers.ranged(*ends)}")
     return "over all prevalences " + ", ".join(spans)
+
+
+def _widest_span(curve: MeasuresByPrevalence) -> str:
+    """Return in a few words the measure that moves most over all prevalences."""
+    ends = {name: (min(known(values), default=math.nan), max(known(values), default=math.nan))
+            for name, values in curve.points.measures.items()}
+    name, (low, high) = max(ends.items(), key=lambda item: item[1][1] - item[1][0])
+    return f"{_measure_title(curve, name)} moves most, {numbers.ranged(numbers.number(low), numbers.number(high))}"
 
 
 def _related_figure(
@@ -241,7 +250,8 @@ def _related_figure(
     sheet.key([KeyEntry(series.label, series.ink, "line") for series, _ in pairs])
     title = f"{_measure_title(pairs[0][1], other)} against {_measure_title(pairs[0][1], first)}"
     texts = [(series, _values_at_highest(curve, names, prevalences)) for series, curve in pairs]
-    finding = listed([f"{series.label}: {text}" for series, text in texts])
+    finding = context.finding_text(pairs, lambda curve: _values_at_highest(curve, names, prevalences[:1]),
+                                   at_length=lambda curve: _values_at_highest(curve, names, prevalences))
     shares = wording.joined([wording.share(share) for share in prevalences])
     caption = (f"Both at every threshold, with the rows reweighted to a prevalence of {shares}. Grey line: both are "
                "the same.")

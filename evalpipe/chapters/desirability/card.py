@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import context_of, listed
+from evalpipe.card.figures.captions import Clauses
+from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.panel import Panel, RowLabel, grid
 from evalpipe.card.figures.panel import rows as rows_of
 from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing, series_of
@@ -354,7 +355,8 @@ def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
         row_panel.panel.record_values(label.text, **{n: [v] for n, v in columns.items() if v is not None})
         if row.probability_best is not None:
             sheet.write(sheet.width, row_panel.panel.top + middle + 4.5, share(row.probability_best), "ink", "end")
-    finding = listed([f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).value}" for row in defined])
+    finding = Clauses(tuple(f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).value}"
+                            for row in defined))
     return drawing(f"d{context.place}-desirability", "Overall desirability", (finding, caption, alt), [sheet])
 
 

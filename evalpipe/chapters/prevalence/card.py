@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, unit_axis
-from evalpipe.card.figures.context import Context, column, context_of, listed, or_nan
+from evalpipe.card.figures.captions import Clauses
+from evalpipe.card.figures.context import Context, column, context_of, or_nan
 from evalpipe.card.figures.curves import MOST
 from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
@@ -255,7 +256,7 @@ def prevalences_figure(context: Context) -> Drawing | None:
         offset, anchor = (9, "") if (high or value) < 0.8 else (-9, "end")
         end = plot.panel.across((low if anchor else high) or value)
         sheet.write(end + offset, plot.panel.top + middle + 4.5, _share_text(name, value), "ink", anchor)
-    finding = listed([f"{name}: {_share_text(name, value)}" for name, value in bars])
+    finding = Clauses(tuple(f"{name}: {_share_text(name, value)}" for name, value in bars), "dataset")
     texts = finding, caption, alt
     return drawing(f"d{context.place}-prevalence", "Observed and declared prevalence", texts, [sheet])
 
@@ -282,7 +283,8 @@ def by_prevalence_figure(context: Context) -> Drawing | None:
         shaded = f" {wording.level(prior.level or 0.0)} of the declared distribution is shaded."
     caption = (f"PPV and NPV at every prevalence of {context.results.event}{band}. Dotted line: observed prevalence"
                f"{declared}.{shaded}")
-    texts = context.finding_text(pairs, _values_where_used), caption, alt
+    finding = context.finding_text(pairs, _values_where_used, again=lambda curve: _values_where_used(curve, again=True))
+    texts = finding, caption, alt
     return drawing(f"d{context.place}-predictive", "Predictive values by prevalence", texts, sheets)
 
 
@@ -335,12 +337,13 @@ def _predictive_value_sentence(series: Series, curve: PredictiveValues) -> str:
     return f"{series.label}: {'; '.join(parts)}."
 
 
-def _values_where_used(curve: PredictiveValues) -> str:
-    """Return in a few words a model's predictive values at the declared prevalence, or else at the observed one."""
+def _values_where_used(curve: PredictiveValues, *, again: bool = False) -> str:
+    """Return a model's predictive values at the declared or else the observed prevalence, which ``again`` omits."""
     notes = curve.notes
     which, ppv, npv = ("declared", notes.ppv_declared, notes.npv_declared) if notes.declared is not None else (
         "observed", notes.ppv_observed, notes.npv_observed)
-    return f"PPV {_number_or_undefined(ppv)} and NPV {_number_or_undefined(npv)} at the {which} prevalence"
+    values = f"PPV {_number_or_undefined(ppv)} and NPV {_number_or_undefined(npv)}"
+    return values if again else f"{values} at the {which} prevalence"
 
 
 def _number_or_undefined(value: float | None) -> str:
@@ -365,11 +368,16 @@ def by_rate_figure(context: Context, rate: str) -> Drawing | None:
         f"{series.label}: {rate} {numbers.number(_rate_of(curve, rate))}, {other} "
         f"{numbers.number(_rate_of(curve, other))}." for series, curve in pairs)
     sheets = [_by_rate_sheet(lines, pairs, rate, name, label) for name, label in VALUES.items()]
-    finding = listed([f"{series.label}: PPV {_number_or_undefined(curve.notes.ppv_declared)} and NPV "
-                      f"{_number_or_undefined(curve.notes.npv_declared)} at its {rate} "
-                      f"{numbers.number(_rate_of(curve, rate))}" for series, curve in pairs])
+    finding = context.finding_text(pairs, _declared_values, at_length=lambda curve: (
+        f"{_declared_values(curve)} at its {rate} {numbers.number(_rate_of(curve, rate))}"))
     title = f"Predictive values by {rate} at the declared prevalence"
     return drawing(f"d{context.place}-predictive-{rate}", title, (finding, caption, alt), sheets)
+
+
+def _declared_values(curve: PredictiveValues) -> str:
+    """Return a model's predictive values at the declared prevalence in a few words."""
+    ppv, npv = map(_number_or_undefined, (curve.notes.ppv_declared, curve.notes.npv_declared))
+    return f"PPV {ppv} and NPV {npv}"
 
 
 def _by_rate_sheet(

@@ -5,6 +5,7 @@ Reliability in bins comes first, then moving windows and smooth curves.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.axes import Axis, number_axis, ticks_between
@@ -16,15 +17,18 @@ from evalpipe.card.figures.calibration_curves import (
     smooth_caption,
     smooth_entries,
     smooth_finding,
+    smooth_in_short,
     window_caption,
     windows_upper_end,
 )
-from evalpipe.card.figures.context import column, context_of, known, listed
+from evalpipe.card.figures.captions import Clauses
+from evalpipe.card.figures.context import column, context_of, known
 from evalpipe.card.figures.panel import Panel, grid
 from evalpipe.card.figures.reliability import (
     PERFECT,
     axis_upper_end,
     bin_position,
+    bins_off,
     draw_bins,
     draw_diagonal,
     draw_rug,
@@ -35,8 +39,9 @@ from evalpipe.card.figures.reliability import (
     rug_caption,
     score_weights,
 )
-from evalpipe.card.figures.scatter import axis_name, short
+from evalpipe.card.figures.scatter import NEAR_SENTENCE, axis_name, beside_diagonal, short
 from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing
+from evalpipe.card.wording import capital
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,
     CalibrationLogistic,
@@ -49,7 +54,7 @@ from evalpipe.results.curves.calibration import (
 from evalpipe.results.curves.residuals import ObservedPredictedSmooth
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from evalpipe.card.figures.context import Context
     from evalpipe.results import Results
@@ -135,7 +140,7 @@ def _reliability_figure(context: Context, model: Series, number: int, curves: Ma
         draw_rug(plot, series_of_variant(model, variant), rugs.get(variant))
         draw_bins(plot, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
     sheet.key([PERFECT, *([KeyEntry("Rows by probability", "pale", "fill")] if has_spread else [])])
-    sentence = listed([f"{variant}: {missed_bins(curve)}" for variant, curve in curves.items()])
+    sentence = variants_finding(curves, bins_off, missed_bins, partial(bins_off, what=""))
     return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
 
 
@@ -170,7 +175,7 @@ def _observed_against_predicted(
     """Return a figure of smooth lines of observed against predicted values of a model and its variants."""
     caption = (
         "Smooth lines of observed against predicted values. Dotted diagonal: observed = predicted. Below it "
-        "predictions are too high, above it too low."
+        f"predictions are too high, above it too low.{NEAR_SENTENCE}"
     )
     gaps = " ".join(f"{variant}: {_widest_gap(curve)}." for variant, curve in curves.items())
     where = f"{model.label} on {context.dataset.name}"
@@ -186,7 +191,7 @@ def _observed_against_predicted(
         if len(predicted) < FEW:
             plot.marks(predicted, observed, series.ink, series.marker)
     sheet.key([PERFECT])
-    sentence = listed([f"{variant}: {_widest_gap(curve)}" for variant, curve in curves.items()])
+    sentence = variants_finding(curves, beside_diagonal, _widest_gap)
     return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
 
 
@@ -223,6 +228,8 @@ def _windows_figure(context: Context, model: Series, number: int, curves: Mappin
     """Return a figure of the reliability of a model and its variants in moving windows."""
     where = f"Reliability of {model.label} in moving windows"
     findings = {variant: missed_bins(curve, "windows") for variant, curve in curves.items()}
+    finding = variants_finding(curves, partial(bins_off, what="windows"), partial(missed_bins, what="windows"),
+                               partial(bins_off, what=""))
     end, sheet = windows_upper_end(curves.values()), Sheet()
     x, y = (near_axis(name, end, narrow=True) for name in ("Predicted probability", "Share of events"))
     panels = grid(sheet, [(x, y)] * len(curves), panel_titles(curves))
@@ -230,7 +237,7 @@ def _windows_figure(context: Context, model: Series, number: int, curves: Mappin
         draw_diagonal(drawn)
         draw_windows(drawn, series_of_variant(model, variant), curve)
     sheet.key([PERFECT])
-    texts = _figure_texts(context, where, findings, window_caption(context, list(curves.values())))
+    texts = _figure_texts(context, where, (finding, findings), window_caption(context, list(curves.values())))
     title = f"{title_of(model, curves)}, moving windows"
     return drawing(key_of(context, model, number, "windows-"), title, texts, [sheet])
 
@@ -254,14 +261,29 @@ def _smooth_figure(context: Context, model: Series, number: int, curves: Mapping
     for drawn, (variant, several) in zip(panels, curves.items(), strict=True):
         draw_smooth(drawn, series_of_variant(model, variant), several, parts=False)
     sheet.key(smooth_entries(context, series_of_variant(model, ""), next(iter(curves.values()))))
-    texts = _figure_texts(context, f"Smooth calibration curves of {model.label}", findings,
+    finding = variants_finding(curves, smooth_in_short, smooth_finding)
+    texts = _figure_texts(context, f"Smooth calibration curves of {model.label}", (finding, findings),
                           smooth_caption(context, list(curves.values()), parts=False))
     title = f"{title_of(model, curves)}, smooth curves"
     return drawing(key_of(context, model, number, "smooth-"), title, texts, [sheet])
 
 
-def _figure_texts(context: Context, where: str, findings: Mapping[str, str], caption: str) -> tuple[str, str, str]:
-    """Return three texts of a figure: the findings by variant, the caption, and the alternative text."""
+def variants_finding(
+    curves: Mapping[str, C], say: Callable[[C], str], at_length: Callable[[C], str],
+    again: Callable[[C], str] | None = None,
+) -> Clauses:
+    """Return the finding of a figure of variants: what ``say`` returns for each, of all but the first ``again``."""
+    words = [say, *[again or say] * (len(curves) - 1)]
+    short = [f"{variant}: {words[k](curve)}" for k, (variant, curve) in enumerate(curves.items())]
+    long = [f"{variant}: {at_length(curve)}" for variant, curve in curves.items()]
+    return Clauses((capital(short[0]), *short[1:]), "variant", tuple(long))
+
+
+def _figure_texts(
+    context: Context, where: str, findings_of_both: tuple[Clauses, Mapping[str, str]], caption: str
+) -> tuple[Clauses, str, str]:
+    """Return three texts of a figure: its finding, the caption, and the alternative text of findings by variant."""
+    finding, findings = findings_of_both
     sentences = [f"{variant}: {words}" for variant, words in findings.items()]
     alt = f"{where} on {context.dataset.name} {before_or_after(findings)}. {' '.join(f'{s}.' for s in sentences)}"
-    return listed(sentences), caption, alt
+    return finding, caption, alt

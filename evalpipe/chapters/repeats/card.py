@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import Axis, number_axis, unit_axis
+from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.panel import DOTS, panel
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.method import Procedure
@@ -252,7 +253,9 @@ def _roc_figure(results: Results, repeated: RepeatedModel, place: int) -> Drawin
     finding = (f"At a false positive rate of {numbers.plain(across[at_rate])} the sensitivity of the fits is from "
                f"{low} to {high}.")
     caption = "Sensitivity against false positive rate over all thresholds, one line for each fit. Dotted: chance."
-    return drawing(f"repeats-roc-{place}", title, (finding, caption, f"{title}. {finding}"), [sheet])
+    in_short = f"Sensitivity {low} to {high} at a false positive rate of {numbers.plain(across[at_rate])}"
+    clauses = Clauses((in_short,), "", (finding,))
+    return drawing(f"repeats-roc-{place}", title, (clauses, caption, f"{title}. {finding}"), [sheet])
 
 
 def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import Axis, number_axis
+from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of, or_nan, with_series
 from evalpipe.card.figures.panel import columns
 from evalpipe.card.figures.svg import KeyEntry, drawing
@@ -243,6 +244,16 @@ def best_step_text(results: Results, rows: Sequence[StepHistory]) -> str:
     return f"{title}: {end} {joined(step_texts)}{more_models(', and ', len(with_best))}"
 
 
+def best_step_in_short(results: Results, rows: Sequence[StepHistory]) -> str:
+    """Return the best step of the first model by one measure: "Log loss: lowest at step 40 for Run 1"."""
+    title, end = title_of(results, rows[0]), end_of(results, rows[0])
+    best = next((row for row in rows if row.best is not None), None)
+    if end is None or best is None:
+        return f"{title}: {'neither side is better' if end is None else 'undefined'}"
+    text = f"{title}: {end} {'first ' if best.ties else ''}at step {best.best}"
+    return text + (f" for {label_of(results, best)}" if len(rows) > 1 else "")
+
+
 ABREAST = 3
 """Sheets of a figure, side by side where there is room."""
 
@@ -291,13 +302,15 @@ def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], st
             for rows in measures]
     sheets = columns(_steps_axis([step for row in all_rows for step in row.steps]), axes, HEIGHT, ABREAST, draw, key)
     best = [f"{best_step_text(results, rows)}." for rows in measures]
+    finding = Clauses(tuple(best_step_in_short(results, rows) for rows in measures), "measure",
+                      (" ".join(best[:2]),))
     title = "Measures per step"
     has_rings = any(row.shown != row.steps[-1] for row in all_rows)
     rings = " A ring is the step that the rest of the card shows." if has_rings else ""
     caption = (f"Each measure at every step, on {context.dataset.name}; no intervals. A marker is the first step with "
                f"the best value.{rings}")
     alt = f"{title} on {context.dataset.name}. {' '.join(best)}"
-    return drawing(f"d{context.place}-steps-{start}", title, (" ".join(best[:2]), caption, alt), sheets)
+    return drawing(f"d{context.place}-steps-{start}", title, (finding, caption, alt), sheets)
 
 
 def _steps_axis(steps: Sequence[int]) -> Axis:

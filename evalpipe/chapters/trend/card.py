@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import day_axis, number_axis
+from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import or_nan, with_series
 from evalpipe.card.figures.panel import columns
 from evalpipe.card.figures.svg import KeyEntry, drawing, series_of
@@ -377,7 +378,19 @@ def _trend_figure(results: Results, measures: Sequence[Sequence[TrendLine]], sta
                f"intervals. The large marker is {results.as_of}, which this card is about.{limits}")
     sentences = [_line_sentence(results, line) for lines in measures for line in lines]
     alt = f"Trend over {len(days)} nights, {days[0]} to {days[-1]}. {' '.join(sentences)}"
-    return drawing(f"trend-{start}", "Trend", (" ".join(sentences[:2]), caption, alt), sheets)
+    texts = _trend_finding(results, [line for lines in measures for line in lines], sentences), caption, alt
+    return drawing(f"trend-{start}", "Trend", texts, sheets)
+
+
+def _trend_finding(results: Results, lines: Sequence[TrendLine], sentences: Sequence[str]) -> Clauses:
+    """Return what a figure of the trend says, the lines beyond their control limits first; ``sentences`` at length."""
+    lines = sorted(lines, key=lambda line: not outside(line, -1))
+    short = []
+    for line in lines:
+        name = f"{measure_of(results, line)}, {model_of(results, line)}"
+        limits = f", {line.position} {limits_of(line)}" if line.position is not None else ""
+        short.append(f"{name}: {tonight_of(line)}{limits}")
+    return Clauses(tuple(short), "line", (" ".join(sentences[:2]),))
 
 
 def _line_sentence(results: Results, line: TrendLine) -> str:
