@@ -12,6 +12,12 @@ MODELS_DARK = ("#6cb2f0", "#f09a55", "#009696", "#ff2d96", "#2df0b4", "#d25a5a",
 APART = 10.0
 """The least distance between the colours of two models."""
 
+STROKES = ("", "7 3", "7 2.5 1.5 2.5", "2.5 2.5", "11 3", "11 2.5 1.5 2.5 1.5 2.5", "4 1.5 1.5 1.5")
+"""The strokes of models' lines in a panel that they share, in their order: on grey paper two inks may look alike."""
+
+LIGHTNESS_APART = 10.0
+"""The least difference in lightness, L* of CIELAB, by which two lines of one stroke are told apart in grey."""
+
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 """The markers of models, in their order; a model has the same colour and marker in every figure."""
 

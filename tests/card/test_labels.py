@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,10 @@ import pytest
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.figures.axes import unit_axis
-from evalpipe.card.figures.labels import LineLabel, label_ends, label_rules
+from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, label_rules
 from evalpipe.card.figures.panel import panel
 from evalpipe.card.figures.svg import Sheet
+from evalpipe.card.palette import STROKES
 
 if TYPE_CHECKING:
     from evalpipe.results import Results
@@ -42,6 +44,46 @@ def test_a_model_alone_is_named_by_the_title_of_its_panel(alone: Results, both: 
         assert "Other models" not in drawing.svg
     assert len(of_one) == len(of_two) > 0
     assert not any(re.findall(r'class="bold ink"[^>]*>[pq]<', drawing.svg) for drawing in of_two)
+
+
+SHARED = ("roc", "precision_recall", "gain", "lift", "windows", "net_benefit")
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_models_in_one_panel_have_strokes_of_their_own_and_a_name_at_their_line(both: Results, name: str) -> None:
+    (drawing,) = of_figure(both, "d", name)
+    lines = {ink: set(re.findall(rf'class="line {ink}" d="[^"]+"(?: stroke-dasharray="([^"]+)")?/>', drawing.svg))
+             for ink in ("m0", "m1")}
+    assert lines == {"m0": {STROKES[0]}, "m1": {STROKES[1]}}
+    for ink, label in (("m0", "p"), ("m1", "q")):
+        assert len(re.findall(rf'class="text {ink}"[^>]*>{label}<', drawing.svg)) == 1
+    # A marker beside a name would look like an operating point.
+    assert 'class="mark' not in drawing.svg
+
+
+def test_names_of_lines_that_run_together_have_a_thin_line_to_theirs() -> None:
+    sheet = Sheet()
+    drawn = panel(sheet, unit_axis("x"), unit_axis("y"), 250)
+    across = [k / 50 for k in range(51)]
+    lines = [LineLabel(text, ink, across, [0.5 + 0.012 * sign * math.sin(9 * x) for x in across])
+             for text, ink, sign in (("first", "m0", 1), ("second", "m1", -1))]
+    before = len(sheet.nodes)
+    beside = drawn.left, drawn.down(0.72), drawn.left + 400, drawn.down(0.28)
+    assert label_lines(drawn, lines, occupied=[beside]) == []
+    written = {node.text: node for node in sheet.nodes[before:] if node.text}
+    leaders = [re.findall(r"([\d.]+),([\d.]+)", node.attributes) for node in sheet.nodes[before:] if node.tag == "path"]
+    assert list(written) == ["first", "second"]
+    assert len(leaders) == 2
+    for line, (_, (x, y)) in zip(lines, leaders, strict=True):
+        at = (float(x) - drawn.left) / drawn.width * 1.03 - 0.015
+        heights = {other.text: abs(drawn.down(other.y[round(50 * at)]) - float(y)) for other in lines}
+        assert min(heights, key=lambda text: heights[text]) == line.text
+
+
+def test_a_line_to_compare_with_that_finds_no_room_leaves_the_others_their_names() -> None:
+    drawn = panel(Sheet(), unit_axis("x"), unit_axis("y"), 250)
+    others = [LineLabel(text, "muted", [0.0, 1.0], [y, y]) for text, y in (("a" * 60, 0.2), ("Chance", 0.6))]
+    assert [entry.text for entry in label_lines(drawn, [], others)] == ["a" * 60]
 
 
 @pytest.mark.parametrize(("name", "above"), [

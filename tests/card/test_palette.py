@@ -11,8 +11,20 @@ import pytest
 
 from evalpipe.base.arraytypes import Floats
 from evalpipe.card.assets import text
+from evalpipe.card.figures.panel import DASHES, DOTS
 from evalpipe.card.html import html_page
-from evalpipe.card.palette import APART, MARKERS, MODELS, MODELS_DARK, OUTLINES, ROLES, inks, style_sheet
+from evalpipe.card.palette import (
+    APART,
+    LIGHTNESS_APART,
+    MARKERS,
+    MODELS,
+    MODELS_DARK,
+    OUTLINES,
+    ROLES,
+    STROKES,
+    inks,
+    style_sheet,
+)
 from evalpipe.results import Results
 
 SEEN = {
@@ -79,6 +91,17 @@ def test_the_difference_of_colours_is_that_of_its_authors(
 def test_any_two_models_are_told_apart_by_colour(paper: str, eyes: str) -> None:
     seen = [lab(SEEN[eyes] @ linear(colour)) for colour in PAPERS[paper][0]]
     assert min(ciede2000(*pair) for pair in combinations(seen, 2)) >= APART == 10
+
+
+def test_lines_of_two_models_are_told_apart_on_grey_paper() -> None:
+    lightness = [float(lab(linear(colour))[0]) for colour in MODELS]
+    alike = [(i, j) for i, j in combinations(range(len(MODELS)), 2)
+             if abs(lightness[i] - lightness[j]) < LIGHTNESS_APART == 10]
+    assert len(alike) > 5  # so that colours alone would not do
+    assert [pair for pair in alike if STROKES[pair[0]] == STROKES[pair[1]]] == []
+    assert len(set(STROKES)) == len(STROKES) == len(MODELS)
+    assert STROKES[0] == ""
+    assert not set(STROKES) & {DOTS, DASHES}  # those of lines to compare with
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, unit_axis
+from evalpipe.card.figures.bands import Band, left_out_sentence, readable
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
@@ -20,6 +21,7 @@ from evalpipe.card.figures.reliability import (
     draw_diagonal,
     missed_bins,
     near_axis,
+    perfect_label,
     points_with_limits,
 )
 from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing, stacks
@@ -70,18 +72,22 @@ def windows(context: Context, all_pairs: Pairs) -> Drawing:
     alt = context.alt_text("Reliability in moving windows", pairs, lambda curve: missed_bins(curve, "windows"))
     end = windows_upper_end([curve for _, curve in pairs])
     x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
-    sheets = []
+    sheets, shared = [], ""
     for group in [pairs] if len(pairs) <= ABREAST else [[pair] for pair in pairs]:
         sheet, is_single = Sheet(), len(group) == 1
         drawn = panel(sheet, x, y, title=group[0][0].label if is_single else "")
         draw_diagonal(drawn)
-        labels = [draw_windows(drawn, series, curve) for series, curve in group]
-        sheet.key([*([] if is_single else label_lines(drawn, labels)), PERFECT])
+        banded = readable(bands := _bands_of_windows(group))
+        shared += left_out_sentence([series for series, _ in group], bands)
+        labels = [draw_windows(drawn, series, curve, banded=series.name in banded, shared=not is_single)
+                  for series, curve in group]
+        names, unnamed = ([], labels) if is_single else (labels, [])
+        sheet.key(label_lines(drawn, names, [perfect_label(drawn)], unnamed=unnamed))
         sheets.append(sheet)
     findings = context.finding_text(
         pairs, lambda curve: bins_off(curve, "windows"), again=lambda curve: bins_off(curve, ""),
         at_length=lambda curve: missed_bins(curve, "windows"))
-    caption = window_caption(context, [curve for _, curve in pairs]) + first_models_sentence(len(all_pairs))
+    caption = window_caption(context, [curve for _, curve in pairs]) + shared + first_models_sentence(len(all_pairs))
     return drawing(key, title, (findings, caption, alt), sheets)
 
 
@@ -91,14 +97,24 @@ def windows_upper_end(curves: Iterable[CalibrationWindow]) -> float:
                           for value in column(values))
 
 
-def draw_windows(drawn: Panel, series: Series, curve: CalibrationWindow) -> LineLabel:
-    """Draw the event rate in moving windows with its interval; return the label of the line."""
+def _bands_of_windows(pairs: Pairs) -> dict[str, Band]:
+    """Return the band of each model about its moving windows."""
+    return {series.name: Band(column(curve.points.mean_probability), column(curve.points.lower),
+                              column(curve.points.upper)) for series, curve in pairs}
+
+
+def draw_windows(
+    drawn: Panel, series: Series, curve: CalibrationWindow, *, banded: bool = True, shared: bool = False
+) -> LineLabel:
+    """Draw the event rate in moving windows, ``banded`` with its interval; return the label of the line."""
     at, rate = column(curve.points.mean_probability), column(curve.points.event_rate)
     lower, upper = column(curve.points.lower), column(curve.points.upper)
-    drawn.band(at, lower, upper, series.ink)
-    drawn.line(at, rate, series.ink)
+    if banded:
+        drawn.band(at, lower, upper, series.ink)
+    dash = series.dash if shared else ""
+    drawn.line(at, rate, series.ink, dash=dash)
     drawn.record(series.label, at, rate, lower=lower, upper=upper)
-    return LineLabel(series.label, series.ink, at, rate, series.marker)
+    return LineLabel(series.label, series.ink, at, rate, dash=dash)
 
 
 def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str:

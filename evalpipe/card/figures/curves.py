@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from evalpipe.card.figures.bands import left_out_sentence, readable
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, grid, panel
-from evalpipe.card.figures.svg import KeyEntry, Sheet
+from evalpipe.card.figures.svg import Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalpipe.card.figures.axes import Axis
+    from evalpipe.card.figures.bands import Band
     from evalpipe.card.figures.labels import Box
     from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Series
@@ -57,22 +59,22 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class CurveLayers:
-    """What a figure draws beside curves: ``behind`` once in each panel, ``under`` and ``over`` for a model's curve.
+    """What a figure draws beside curves: ``behind`` once in each panel, ``over`` for a model's curve.
 
     ``alone`` is drawn under a curve that has its panel for itself. It and ``over``, which is given the boxes that are
-    taken, return those that labels keep out of.
+    taken, return those that labels keep out of. ``bands`` are those of the curves by model.
     """
 
     behind: Callable[[Panel], None] | None = None
     alone: Callable[[Panel, Series], Sequence[Box]] | None = None
-    under: Callable[[Panel, Series], None] | None = None
+    bands: Mapping[str, Band] = field(default_factory=dict)
     over: Callable[[Panel, Series, Sequence[Box]], Sequence[Box]] | None = None
 
-    def below(self, panel: Panel, series: Series, *, single: bool) -> Sequence[Box]:
-        """Draw what belongs under a model's curve, ``single`` in its panel or not; return the boxes it takes."""
-        occupied = self.alone(panel, series) if single and self.alone is not None else ()
-        if self.under is not None:
-            self.under(panel, series)
+    def below(self, panel: Panel, series: Series) -> Sequence[Box]:
+        """Draw what belongs under the curve of a model that has its panel for itself; return the boxes it takes."""
+        occupied = self.alone(panel, series) if self.alone is not None else ()
+        if series.name in self.bands:
+            self.bands[series.name].draw(panel, series.ink)
         return occupied
 
     def above(self, panel: Panel, series: Series, occupied: Sequence[Box] = ()) -> Sequence[Box]:
@@ -83,6 +85,13 @@ class CurveLayers:
 PLAIN = CurveLayers()
 
 
+def shared_sentence(models: Sequence[Series], layers: CurveLayers = PLAIN, *, apart: bool = False) -> str:
+    """Return the sentence of a caption on what `draw_curves` leaves out, or draws in grey; empty of a single model."""
+    if len(models) > MOST or (apart and len(models) > 1):
+        return " Grey: the other models."
+    return "" if apart else left_out_sentence(models, layers.bands)
+
+
 def draw_curves(
     frame: Frame, curves: Sequence[ModelCurve], references: Sequence[Reference] = (), layers: CurveLayers = PLAIN, *,
     apart: bool = False,
@@ -90,7 +99,8 @@ def draw_curves(
     """Draw curves with reference lines behind them, and the ``layers`` of the figure; return the sheets.
 
     All models are in one panel. Where they are many, or ``apart``, each has a panel with the others grey behind it.
-    A single model is named by the title of its panel: a marker beside its name would look like a point of the curve.
+    In a shared panel each has a stroke of its own, and of bands that lie over each other only the first is drawn. A
+    single model is named by the title of its panel.
     """
     if len(curves) > MOST:
         return _panel_sheets(frame, curves, references, layers)
@@ -98,11 +108,15 @@ def draw_curves(
         return [_sheet_of_one(frame, curve, curves, references, layers) for curve in curves]
     sheet = Sheet()
     drawn = _panel_with_background(sheet, frame, references, layers)
-    boxes = [box for curve in curves for box in layers.below(drawn, curve.series, single=False)]
+    inks = {curve.series.name: curve.series.ink for curve in curves}
+    boxes: list[Box] = []
+    for name in readable({name: layers.bands[name] for name in inks if name in layers.bands}):
+        layers.bands[name].draw(drawn, inks[name])
     for curve in curves:
-        drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps)
+        drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps,
+                   dash=curve.series.dash)
         boxes += layers.above(drawn, curve.series, boxes)
-    models = [LineLabel(c.series.label, c.series.ink, c.x, c.y, c.series.marker) for c in curves]
+    models = [LineLabel(c.series.label, c.series.ink, c.x, c.y, dash=c.series.dash) for c in curves]
     sheet.key(label_lines(drawn, models, _reference_labels(references), boxes))
     return [sheet]
 
@@ -137,11 +151,8 @@ def _sheet_of_one(
     boxes = _draw_over_others(drawn, curve, curves, layers)
     curve_label = LineLabel(curve.series.label, curve.series.ink, curve.x, curve.y)
     entries = label_lines(drawn, [], _reference_labels(references), boxes, [curve_label])
-    sheet.key([*entries, OTHERS] if len(curves) > 1 else entries)
+    sheet.key(entries)
     return sheet
-
-
-OTHERS = KeyEntry("Other models", "pale", "thin")
 
 
 def _draw_over_others(
@@ -149,7 +160,7 @@ def _draw_over_others(
 ) -> Sequence[Box]:
     """Draw a model's curve with all others grey behind it; return the boxes that labels keep out of."""
     drawn.lines([(c.x, c.y) for c in curves if c is not curve], "pale")
-    boxes = layers.below(drawn, curve.series, single=True)
+    boxes = layers.below(drawn, curve.series)
     drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps)
     return [*boxes, *layers.above(drawn, curve.series, boxes)]
 
@@ -165,6 +176,5 @@ def _panel_sheets(
         for drawn, curve in zip(panels, part, strict=True):
             _draw_background(drawn, references, layers)
             _draw_over_others(drawn, curve, curves, layers)
-        sheet.key([KeyEntry(r.text, "muted", "thin", dash=r.dash) for r in references] + [OTHERS])
         sheets.append(sheet)
     return sheets

@@ -1,6 +1,7 @@
 """Labels of lines and of points on them: the thresholds that the spec marks, and where a model operates.
 
-Each label stands where it meets no other line; those that find no place are left to the key.
+Each label stands where it meets no other line, or at the end of a thin line to its own; those that find no place at
+all are left to the key.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import TYPE_CHECKING, Literal
 from evalpipe.card.figures.axes import LINE, width
 from evalpipe.card.figures.context import column
 from evalpipe.card.figures.panel import DOTS
-from evalpipe.card.figures.svg import KeyEntry
+from evalpipe.card.figures.svg import KeyEntry, number
 from evalpipe.results.curves.calibration import GainTable
 from evalpipe.results.curves.events import Marks
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalpipe.card.figures.context import Context, Operating
     from evalpipe.card.figures.panel import Panel
@@ -54,34 +55,53 @@ class LineLabel:
 
 Box = tuple[float, float, float, float]
 Cells = dict[int, int]
-Place = tuple[Box, bool]
-"""A box for a label, and whether its marker is at the right end, which then is the one at the line."""
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPlace:
+    """A box for a label, and the ends of a ``leader`` to its line where it does not stand beside it.
+
+    ``turned`` labels have their marker at the right end, which then is the one at the line.
+    """
+
+    box: Box
+    turned: bool = False
+    leader: tuple[Point, Point] | None = None
 
 
 def label_lines(
     panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), occupied: Sequence[Box] = (),
     unnamed: Sequence[LineLabel] = (),
 ) -> list[KeyEntry]:
-    """Write each label beside its line; return entries of the key for labels that find no room.
+    """Write each label beside its line, or with a thin line to it; return entries of the key for all without room.
 
-    The ``models`` are either all labelled or all in the key, so that a reader looks in one place; so are the
-    ``others``. ``occupied`` are boxes that labels keep out of, ``unnamed`` lines without labels that labels keep off.
+    The ``models`` are either all labelled or all in the key, so that a reader looks in one place; each of the
+    ``others`` is by itself. ``occupied`` are boxes that labels keep out of, ``unnamed`` lines that they keep off too.
     """
     traces = [_points_along(panel, label) for label in (*models, *others, *unnamed)]
     boxes, entries = list(occupied), list[KeyEntry]()
-    for labels in (models, others):
-        start = 0 if labels is models else len(models)
-        places = _label_places(panel, labels, traces, start, boxes)
+    for start, labels in ((0, models), *((len(models) + k, (other,)) for k, other in enumerate(others))):
+        places = _label_places(panel, labels, traces, start, boxes, len(models))
         if places is None:
             entries += [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in labels]
             continue
-        boxes += [box for box, _ in places]
-        for label, ((left, top, right, _), turned) in zip(labels, places, strict=True):
-            if label.marker:
-                panel.sheet.marker(right - 5 if turned else left + 5, top + LINE / 2, label.marker, label.ink)
-            text_left = left + (SIGN if label.marker and not turned else 0)
-            panel.sheet.write(text_left, top + LINE - 3.5, label.text, label.ink)
+        boxes += [place.box for place in places]
+        for label, place in zip(labels, places, strict=True):
+            _write_label(panel, label, place)
     return entries
+
+
+def _write_label(panel: Panel, label: LineLabel, place: LabelPlace) -> None:
+    """Write a label at its place, with its marker and its leader, if any."""
+    left, top, right, _ = place.box
+    if place.leader is not None:
+        (a, b), (c, d) = place.leader
+        panel.sheet.path(f"M{number(a)},{number(b)}L{number(c)},{number(d)}", "thin", "muted")
+    if label.marker:
+        panel.sheet.marker(right - 5 if place.turned else left + 5, top + LINE / 2, label.marker, label.ink)
+    text_left = left + (SIGN if label.marker and not place.turned else 0)
+    panel.sheet.write(text_left, top + LINE - 3.5, label.text, label.ink)
 
 
 def label_ends(panel: Panel, lines: Sequence[LineLabel], occupied: Sequence[Box] = ()) -> list[KeyEntry]:
@@ -128,14 +148,20 @@ def label_rules(panel: Panel, cuts: Sequence[float], lines: Sequence[LineLabel])
 
 def _label_places(
     panel: Panel, labels: Sequence[LineLabel], traces: Sequence[Sequence[tuple[float, float]]], start: int,
-    occupied: Sequence[Box],
-) -> list[Place] | None:
-    """Return a place for each label, whose lines are ``traces`` from index ``start`` on; None where one has no room."""
-    places: list[Place] = []
+    occupied: Sequence[Box], models: int,
+) -> list[LabelPlace] | None:
+    """Return a place for each label, whose lines are ``traces`` from index ``start`` on; None where one has no room.
+
+    The first ``models`` traces are lines that no leader crosses.
+    """
+    places: list[LabelPlace] = []
     for trace_index, label in enumerate(labels, start):
         label_width = width(label.text) + (SIGN if label.marker else 0)
-        rivals = [point for k, trace in enumerate(traces) if k != trace_index for point in trace]
-        chosen = _free_place(panel, traces[trace_index], rivals, [*occupied, *(box for box, _ in places)], label_width)
+        rivals, crossed = ([point for k, trace in enumerate(traces[:end]) if k != trace_index for point in trace]
+                           for end in (None, models))
+        boxes, line = [*occupied, *(place.box for place in places)], traces[trace_index]
+        chosen = _free_place(panel, line, rivals, boxes, label_width) or (
+            _place_with_leader(panel, line, (rivals, crossed), boxes, label_width))
         if chosen is None:
             return None
         places.append(chosen)
@@ -173,13 +199,13 @@ def _is_occupied_near(cells: Cells, box: Box, room: float) -> bool:
 def _free_place(
     panel: Panel, line: Sequence[tuple[float, float]], rivals: Sequence[tuple[float, float]], boxes: Sequence[Box],
     label_width: float,
-) -> Place | None:
+) -> LabelPlace | None:
     """Return the place for a label beside its ``line``, inside the panel, farthest from the ``rivals``; None without.
 
     ``label_width`` are the pixels of the label; ``boxes`` are taken already.
     """
     own_cells, rival_cells = _occupied_cells(line), _occupied_cells(rivals)
-    best: Place | None = None
+    best: LabelPlace | None = None
     freest = 0.0
     for x, y in line[:: max(1, len(line) // TRIES)]:
         for box in _candidate_boxes(x, y, label_width):
@@ -190,10 +216,63 @@ def _free_place(
                 continue
             free = next((room for room in ROOMS if not _is_occupied_near(rival_cells, box, room)), 0.0)
             if free > freest:  # left of its point, a label has its marker at the right end
-                best, freest = (box, box[0] < x - label_width / 2 - 1), free
+                best, freest = LabelPlace(box, box[0] < x - label_width / 2 - 1), free
         if freest == ROOMS[0]:
             break
     return best
+
+
+STEPS = (14.0, 8.0)
+"""Pixels between the places across and down that are tried for a label with a leader."""
+
+ANCHORS, MOST_LEADERS = 6, 300
+"""Points of a line that a leader is tried to, and leaders that are tried, the shortest first."""
+
+AT_END = 7.0
+"""Pixels about the end of a leader within which another line may pass."""
+
+
+def _place_with_leader(
+    panel: Panel, line: Sequence[Point], rivals: tuple[Sequence[Point], Sequence[Point]], boxes: Sequence[Box],
+    label_width: float,
+) -> LabelPlace | None:
+    """Return the free place in the panel with the shortest leader to a ``line``, where it is farthest from the rivals.
+
+    ``rivals`` are the points of all other lines, and of those that no leader crosses. None where there is no place.
+    """
+    rival_cells, all_cells = _occupied_cells(rivals[1]), _occupied_cells([*line, *rivals[0]])
+    thinned = line[:: max(1, len(line) // TRIES)]
+    far = next((points for points in ([p for p in thinned if not _is_occupied_near(rival_cells, (*p, *p), room)]
+                                      for room in (*ROOMS, CLEAR)) if points), thinned)
+    anchors = far[:: max(1, len(far) // ANCHORS)]
+    leaders = sorted(
+        (math.dist(start, anchor), start, anchor, box) for box in _free_boxes(panel, all_cells, boxes, label_width)
+        for anchor in anchors
+        for start in [(min(max(anchor[0], box[0]), box[2]), min(max(anchor[1], box[1] + 2), box[3] - 1))])
+    return next((LabelPlace(box, leader=(start, anchor)) for _, start, anchor, box in leaders[:MOST_LEADERS]
+                 if not _crosses(rival_cells, start, anchor)), None)
+
+
+def _free_boxes(panel: Panel, cells: Cells, boxes: Sequence[Box], label_width: float) -> Iterator[Box]:
+    """Yield the boxes for a label in a panel that are clear of lines, whose cells are given, and of other ``boxes``."""
+    for column_index in range(int((panel.width - label_width - 6) // STEPS[0]) + 1):
+        left = panel.left + 3 + STEPS[0] * column_index
+        for row in range(int((panel.height - LINE - 4) // STEPS[1]) + 1):
+            top = panel.top + 2 + STEPS[1] * row
+            box = left, top, left + label_width, top + LINE
+            if not _is_occupied_near(cells, box, CLEAR) and not any(_nearly_overlap(box, other) for other in boxes):
+                yield box
+
+
+def _crosses(cells: Cells, start: Point, end: Point) -> bool:
+    """Tell whether a leader passes an occupied cell on its way, other than near its ``end``."""
+    length = math.dist(start, end)
+    for k in range(max(0, int((length - AT_END) / CELL)) + 1 if length else 0):
+        part = min(1.0, k * CELL / length)
+        x, y = start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
+        if cells.get(int(y / CELL), 0) >> int(x / CELL) & 1:
+            return True
+    return False
 
 
 def _candidate_boxes(x: float, y: float, label_width: float) -> tuple[Box, ...]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import HALVES, LINE, Axis, ticks_between, unit_axis, width
+from evalpipe.card.figures.bands import Band
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, known, or_nan, path_of
-from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
+from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import (
     GROUPED,
@@ -35,19 +36,12 @@ if TYPE_CHECKING:
     from evalpipe.card.figures.svg import Drawing, Series
 
 
-def band_layer(context: Context, kind: type[RocBand | PrBand | GainBand]) -> Callable[[Panel, Series], None]:
-    """Return a function that shades a model's band: light for the curve as a whole, darker for each point alone."""
-    bands = {series.name: band for series, band in context.curves(kind)}
-
-    def under(panel: Panel, series: Series) -> None:
-        """Shade the band under a model's curve, if it has one."""
-        if series.name in bands:
-            points = bands[series.name].points
-            x = column(points.path[0])
-            panel.band(x, column(points.simultaneous_lower), column(points.simultaneous_upper), series.ink, "faint")
-            panel.band(x, column(points.lower), column(points.upper), series.ink)
-
-    return under
+def bands_of(context: Context, kind: type[RocBand | PrBand | GainBand] | None) -> dict[str, Band]:
+    """Return the bands of this ``kind`` by model, with those for the curve as a whole."""
+    points_by_model = {series.name: band.points for series, band in context.curves(kind)} if kind else {}
+    return {name: Band(column(points.path[0]), column(points.lower), column(points.upper),
+                       (column(points.simultaneous_lower), column(points.simultaneous_upper)))
+            for name, points in points_by_model.items()}
 
 
 def band_caption(context: Context, kind: type[RocBand | PrBand | GainBand]) -> str:
@@ -107,8 +101,8 @@ def _draw_plot(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
             caption += "".join(sentences(context.results, context.dataset.name))
     layers_over = [operating_points(context, plot.at), marked_points(context, plot.at), plot.over, plot.groups]
     overs = [over for over in layers_over if over is not None]
-    layers = CurveLayers(plot.behind, plot.alone, band_layer(context, plot.band) if plot.band else None,
-                         draw_in_turn(*overs))
+    layers = CurveLayers(plot.behind, plot.alone, bands_of(context, plot.band), draw_in_turn(*overs))
+    caption += shared_sentence([series for series, _ in pairs], layers, apart=marked)
     curves = [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs]
     sheets = draw_curves(plot.frame, curves, plot.reference, layers, apart=marked)
     values, in_short = ([f"{series.label} {text}" for (series, _), text in zip(pairs, texts, strict=True) if text]

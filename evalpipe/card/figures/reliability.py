@@ -122,10 +122,8 @@ def _diagram_sheets(
     else:
         labels = [LineLabel(series.label, series.ink, column(curve.points.position), column(curve.points.event_rate),
                             series.marker) for series, curve in pairs]
-        ends = (0, drawn.x.high)
-        perfect = LineLabel("Perfect calibration", "muted", ends, ends, kind="thin", dash=DOTS)
         boxes = [box for _, curve in pairs for box in _interval_boxes(drawn, curve)]
-        sheet.key(label_lines(drawn, labels, [perfect], boxes))
+        sheet.key(label_lines(drawn, labels, [perfect_label(drawn)], boxes))
     for series, _ in pairs if scores else ():
         draw_score_strip(drawn, series, histograms.get(series.name))
     return [sheet]
@@ -157,6 +155,12 @@ def near_axis(name: str, end: float, *, narrow: bool = False) -> Axis:
 def draw_diagonal(drawn: Panel) -> None:
     """Draw the dotted diagonal of perfect calibration."""
     drawn.line((0, drawn.x.high), (0, drawn.x.high), "muted", kind="thin", dash=DOTS)
+
+
+def perfect_label(drawn: Panel) -> LineLabel:
+    """Return the label of the dotted diagonal of a panel."""
+    ends = (0, drawn.x.high)
+    return LineLabel(PERFECT.text, PERFECT.ink, ends, ends, kind=PERFECT.kind, dash=PERFECT.dash)
 
 
 def interval_caption(context: Context, curves: list[Reliability], *, joint: bool = True) -> str:

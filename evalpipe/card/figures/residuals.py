@@ -9,7 +9,7 @@ from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import Context, column, or_nan
-from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves
+from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves, shared_sentence
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.panel import DOTS, RowLabel, RowPanel, panel, rows
 from evalpipe.card.figures.scatter import axis_name, short, with_unit
@@ -93,6 +93,7 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
     frame = Frame(x, unit_axis("Share of rows above"), (narrow, unit_axis("Share above", HALVES)), 220, 120)
     curves = [ModelCurve(named.get(series.name, series), column(c.points.absolute_residual),
                          column(c.points.share_above), steps=True) for series, c in pairs]
+    caption += shared_sentence([series for series, _ in pairs])
     finding = context.finding_text(
         pairs, lambda curve: _sizes_in_short(context, curve, quantiles.get(curve.model)),
         again=lambda curve: _sizes_in_short(context, curve, quantiles.get(curve.model), again=True),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.axes import LINE, SIZE, exact_width, width, wrap
 from evalpipe.card.figures.captions import MOST_WORDS, Clauses, clauses_of
-from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, attributes
+from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, STROKES, attributes
 from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
@@ -26,12 +26,13 @@ MOST_POINTS, LEAST_POINTS = 48, 6
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """How one model is drawn in every figure: its ink and its marker."""
+    """How one model is drawn in every figure: its ink, its marker, and its stroke where it shares a panel."""
 
     name: str
     label: str
     ink: str
     marker: str
+    dash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +116,10 @@ def _value_text(value: float | str) -> str:
 
 
 def series_of(models: Sequence[tuple[str, str]]) -> tuple[Series, ...]:
-    """Return how models, (name, label), are drawn: each has an ink and a marker by its position in the spec."""
+    """Return how models, (name, label), are drawn: each with an ink, a marker and a stroke by its place in the spec."""
     return tuple(
-        Series(name, label, f"m{i % len(MODELS)}", MARKERS[i % len(MARKERS)]) for i, (name, label) in enumerate(models)
+        Series(name, label, f"m{i % len(MODELS)}", MARKERS[i % len(MARKERS)], STROKES[i % len(STROKES)])
+        for i, (name, label) in enumerate(models)
     )
 
 

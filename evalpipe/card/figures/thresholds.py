@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
+from evalpipe.card.figures.bands import Band
 from evalpipe.card.figures.context import Context, column, or_nan
-from evalpipe.card.figures.curves import PLAIN, CurveLayers, Frame, ModelCurve, Reference, draw_curves
+from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, draw_marked_rules, label_lines, label_rules, marks_of
 from evalpipe.card.figures.panel import DASHES, panel
@@ -172,14 +173,11 @@ def net_benefit(context: Context, pairs: list[tuple[Series, NetBenefit]]) -> Dra
     top = max(0.01, *(max(column(height)) for both in heights for height in both))
     y = Axis("Net benefit", -0.2 * top, 1.12 * top, ticks_between(-0.2 * top, 1.12 * top))
     name = "Threshold probability"
-    points_by_model = {series.name: curve.points for series, curve in pairs}
-
-    def band(panel: Panel, series: Series) -> None:
-        points = points_by_model[series.name]
-        panel.band(column(points.threshold), column(points.lower), column(points.upper), series.ink)
-
-    sheets = draw_curves(Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120), curves, references,
-                         CurveLayers(under=band) if banded else PLAIN)
+    layers = CurveLayers(bands={
+        series.name: Band(column(curve.points.threshold), column(curve.points.lower), column(curve.points.upper))
+        for series, curve in pairs} if banded else {})
+    caption += shared_sentence([series for series, _ in pairs], layers)
+    sheets = draw_curves(Frame(unit_axis(name), y, (unit_axis(name, HALVES), y), 230, 120), curves, references, layers)
     finding = context.finding_text(pairs, _gain_in_short, again=lambda curve: _gain_in_short(curve, ""))
     texts = finding, caption, alt
     return drawing(f"d{context.place}-net-benefit", "Decision curve", texts, sheets)

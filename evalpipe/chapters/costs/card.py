@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
+from evalpipe.card.figures.bands import Band
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves
+from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
 from evalpipe.card.figures.panel import DASHES
 from evalpipe.card.figures.svg import drawing
 from evalpipe.card.page import Aside, Column, Facts, Figures, Heading, Number, Row, Section, Table, Text
@@ -192,10 +193,6 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
     pairs = [(series, profits[series.name]) for series in context.series if series.name in profits]
     banded = all(row.lower is not None for _, rows in pairs for row in rows)
 
-    def band(panel: Panel, series: Series) -> None:
-        rows = profits[series.name]
-        panel.band(_shares(rows), [row.lower or 0.0 for row in rows], [row.upper or 0.0 for row in rows], series.ink)
-
     def ring(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
         """Mark the largest profit of a model; return the box of the mark, which labels keep clear of."""
         rows = profits[series.name]
@@ -214,8 +211,12 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
     references = (Reference("Perfect ranking", _shares(rows), [row.profit_wizard for row in rows], DASHES),
                   Reference("Random order", _shares(rows), [row.profit_random for row in rows]))
     curves = [ModelCurve(series, _shares(rows), [row.profit for row in rows]) for series, rows in pairs]
+    layers = CurveLayers(bands={name: Band(
+        _shares(rows), [row.lower or 0.0 for row in rows], [row.upper or 0.0 for row in rows])
+        for name, rows in profits.items()} if banded else {}, over=ring)
+    caption += shared_sentence([series for series, _ in pairs], layers)
     sheets = draw_curves(_profit_frame([row for _, rows in pairs for row in rows]), curves, references,
-                         CurveLayers(under=band if banded else None, over=ring))
+                         layers)
     alt = f"Profit on {dataset}. " + " ".join(f"{sentence}." for sentence in sentences)
     return (drawing(f"d{context.place}-profit", "Profit", (Clauses(tuple(sentences)), caption, alt), sheets),)
 

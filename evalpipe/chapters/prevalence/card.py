@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, unit_axis
+from evalpipe.card.figures.bands import Band, left_out_sentence, readable
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, context_of, or_nan
 from evalpipe.card.figures.curves import MOST
@@ -281,11 +282,19 @@ def by_prevalence_figure(context: Context) -> Drawing | None:
     shaded = ""
     if prior is not None and prior.beta is not None and prior.limits:
         shaded = f" {wording.level(prior.level or 0.0)} of the declared distribution is shaded."
+    hidden = "" if len(pairs) > MOST else left_out_sentence([series for series, _ in pairs], _bands_of(pairs, "ppv"))
     caption = (f"PPV and NPV at every prevalence of {context.results.event}{band}. Dotted line: observed prevalence"
-               f"{declared}.{shaded}")
+               f"{declared}.{shaded}{hidden}")
     finding = context.finding_text(pairs, _values_where_used, again=lambda curve: _values_where_used(curve, again=True))
     texts = finding, caption, alt
     return drawing(f"d{context.place}-predictive", "Predictive values by prevalence", texts, sheets)
+
+
+def _bands_of(pairs: Sequence[tuple[Series, PredictiveValues]], name: str) -> dict[str, Band]:
+    """Return the band of each model about its predictive values of this ``name``, "ppv" or "npv"."""
+    columns = {series.name: curve.points.columns for series, curve in pairs}
+    return {model: Band(column(values["prevalence"]), column(values[f"{name}_lower"]), column(values[f"{name}_upper"]))
+            for model, values in columns.items()}
 
 
 def _predictive_value_sheet(
@@ -303,14 +312,15 @@ def _predictive_value_sheet(
         panels = grid(sheet, [axes] * len(pairs), [(series.label, "ink") for series, _ in pairs])
     else:
         panels = [panel(sheet, x, y, title=pairs[0][0].label if is_single else "")] * len(pairs)
-    labels = []
+    labels, bands, is_shared = [], _bands_of(pairs, name), not (has_many or is_single)
+    banded = readable(bands) if is_shared else list(bands)
     for plot, (series, curve) in zip(panels, pairs, strict=True):
-        columns = curve.points.columns
-        prevalences, value, lower, upper = (
-            column(columns[key]) for key in ("prevalence", name, f"{name}_lower", f"{name}_upper"))
-        plot.band(prevalences, lower, upper, series.ink)
-        plot.line(prevalences, value, series.ink, name=series.label)
-        labels.append(LineLabel(series.label, series.ink, prevalences, value, series.marker))
+        prevalences, value = (column(curve.points.columns[key]) for key in ("prevalence", name))
+        if series.name in banded:
+            bands[series.name].draw(plot, series.ink)
+        dash = series.dash if is_shared else ""
+        plot.line(prevalences, value, series.ink, name=series.label, dash=dash)
+        labels.append(LineLabel(series.label, series.ink, prevalences, value, dash=dash))
     for plot in panels if has_many else panels[:1]:
         plot.rule("ink", x=or_nan(pairs[0][1].notes.observed), dash=DOTS)
         if prior is not None and prior.value is not None:
