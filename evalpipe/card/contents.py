@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, get_args
 
@@ -86,6 +86,11 @@ class Card:
     masthead: tuple[Block | Section, ...]
     sections: tuple[Section, ...]
     foot: Cell
+
+    @property
+    def on_screen(self) -> Card:
+        """The card without the sections that the PDF alone has."""
+        return replace(self, sections=tuple(section for section in self.sections if not section.paper))
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:

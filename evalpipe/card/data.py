@@ -101,7 +101,7 @@ def flow(results: Results) -> Table:
     used = [dataset.rows - sum(counts[index] for _, counts in left_out) for index, dataset in enumerate(datasets)]
     return Table(
         "From the rows read to the rows used", (Column("Rows"), *(Column(d.name, "num") for d in datasets)),
-        tuple(rows), "flow", foot=Row(("Rows used", *map(numbers.count, used))))
+        tuple(rows), "flow", foot=(Row(("Rows used", *map(numbers.count, used))),))
 
 
 def path(file: InputFile) -> str:

@@ -27,7 +27,16 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
-from evalpipe.card.tables import MODELS_ABREAST, abreast, evaluated, overall, shown, with_limits
+from evalpipe.card.tables import (
+    MEASURES_ABREAST,
+    abreast,
+    below,
+    evaluated,
+    evenly,
+    overall,
+    shown,
+    with_limits,
+)
 from evalpipe.card.wording import names_of
 from evalpipe.chapters import functions
 from evalpipe.words import numbers
@@ -35,48 +44,113 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.card.page import Block, Cell
+    from evalpipe.card.page import Block, Cell, Number
     from evalpipe.results import Confusion, Estimate, MetricSummary, ModelSummary, Results
 
 
 def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
-    """Yield tables of all measures of a dataset, one row for each measure, at most `MODELS_ABREAST` models in each."""
+    """Yield tables of all measures of a dataset: a row for each measure or, of several models, for each of these.
+
+    Beside up to `MODELS_BESIDE` models stand all measures in one table. Of more models a table has at most
+    `MEASURES_ABREAST` measures.
+    """
     metrics = {metric.name: metric for metric in results.metrics}
     estimates = [e for e in overall(results, dataset) if e.class_ is None]
     models = [model for model in results.models if any(e.model == model.name for e in estimates)]
     by_measure: dict[tuple[object, ...], dict[str, Estimate]] = {}
     for e in estimates:
         by_measure.setdefault((e.metric, e.average, *e.params.items()), {})[e.model] = e
-    for start in range(0, len(models), MODELS_ABREAST):
-        side_by_side = models[start : start + MODELS_ABREAST]
-        rows = tuple(_measure_row(metrics[str(key[0])], by_model, [model.name for model in side_by_side])
-                     for key, by_model in by_measure.items())
+    measures = [(metrics[str(key[0])], by_model) for key, by_model in by_measure.items()]
+    if len(models) > MODELS_BESIDE:
+        for side_by_side in evenly(measures, MEASURES_ABREAST):
+            yield _model_table(results, dataset, models, side_by_side, whole=len(side_by_side) == len(measures))
+    else:
+        bounded = below(e for metric, by_model in measures if _is_bounded(metric) for e in by_model.values())
+        rows = tuple(_measure_row(metric, by_model, [model.name for model in models],
+                                  bounded if _is_bounded(metric) else None) for metric, by_model in measures)
         columns = (
-            Column("Measure", style="what"), *(Column(model.label, "num") for model in side_by_side),
+            Column("Measure", style="what"), *(Column(model.label, "num") for model in models),
             Column("Better", style="better side"), Column("n", "num", "n side"),
             Column("Interval", style="method side"),
         )
-        labels = f", models {', '.join(model.label for model in side_by_side)}" if len(models) > MODELS_ABREAST else ""
-        yield Table(f"Measures on {dataset}{with_limits(results, rows)}{labels}", columns, rows, "", stacked=True,
+        yield Table(f"Measures on {dataset}{with_limits(results, rows)}", columns, rows, "", stacked=True,
                     rest="estimates.csv")
 
 
-def _measure_row(metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[str]) -> Row:
+if TYPE_CHECKING:
+    Measured = tuple[MetricSummary, Mapping[str, Estimate]]
+    """A measure with one choice of options, and the estimate of each model."""
+
+MODELS_BESIDE = 2
+"""Models beside each other in the table of measures; more stand below each other, with the measures beside them."""
+
+
+def _is_bounded(metric: MetricSummary) -> bool:
+    """Tell whether a measure is from −1 to 1, so that its digits can agree with those of others."""
+    low, high = metric.range
+    return low is not None and high is not None and low >= -1 and high <= 1
+
+
+def _measure_row(
+    metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[str], places: int | None
+) -> Row:
     """Return the row of a measure with one choice of options: each model's estimate, direction, n and method."""
     first = next(iter(by_model.values()))
     estimates = [by_model[name] for name in models if name in by_model]
-    methods = dict.fromkeys(wording.short_method(e.method) for e in estimates if e.value is not None)
-    n = dict.fromkeys(numbers.count(e.n) for e in estimates)
-    dof = dict.fromkeys(str(e.degrees_of_freedom) for e in estimates if e.degrees_of_freedom is not None)
     options = wording.options(first.params, first.average)
-    notes = (without_information(estimates), f"Degrees of freedom {' / '.join(dof)}" if dof else "")
+    notes = (without_information(estimates), _degrees_of_freedom(estimates))
     return Row((
         (wording.metric_title(metric.title, first.params), *([Aside(f"({options})", "options")] if options else []),
          Aside(wording.definition(metric, first.params), "definition meaning"),
          *(Aside(text, "definition") for text in notes if text)),
-        *abreast(by_model, models, whole=metric.is_whole), wording.BETTER[metric.direction],
-        " / ".join(n) or "–", ", ".join(methods) or "–",
-    ))
+        *abreast(by_model, models, whole=metric.is_whole, places=places), *_facts_of_measure(metric, estimates)))
+
+
+def _facts_of_measure(metric: MetricSummary, estimates: Sequence[Estimate]) -> tuple[str, str, str]:
+    """Return which values of a measure are better, its n and its interval method, over all models."""
+    methods = dict.fromkeys(wording.short_method(e.method) for e in estimates if e.value is not None)
+    n = dict.fromkeys(numbers.count(e.n) for e in estimates)
+    shown_n = " / ".join(n) if len(n) <= MODELS_BESIDE else numbers.ranged(
+        *(numbers.count(end(e.n for e in estimates)) for end in (min, max)))
+    return wording.BETTER[metric.direction], shown_n or "–", ", ".join(methods) or "–"
+
+
+def _degrees_of_freedom(estimates: Sequence[Estimate]) -> str:
+    dof = dict.fromkeys(str(e.degrees_of_freedom) for e in estimates if e.degrees_of_freedom is not None)
+    return f"Degrees of freedom {' / '.join(dof)}" if dof else ""
+
+
+def _model_table(
+    results: Results, dataset: str, models: Sequence[ModelSummary], measures: Sequence[Measured], *, whole: bool
+) -> Table:
+    """Return a table of measures with a row for each model; what is so of all models stands below.
+
+    The caption names the first and the last measure unless the table is ``whole``.
+    """
+    heads, cells = [], []
+    for metric, by_model in measures:
+        first = next(iter(by_model.values()))
+        heads.append(wording.measure(metric.title, first.params, first.average))
+        numbers_of_models = abreast(by_model, [model.name for model in models], whole=metric.is_whole,
+                                    places=below(by_model.values()))
+        cells.append([_with_notes(number, by_model.get(model.name))
+                      for model, number in zip(models, numbers_of_models, strict=True)])
+    rows = tuple(Row((model.label, *row)) for model, row in zip(models, zip(*cells, strict=True), strict=True))
+    facts = zip(*(_facts_of_measure(metric, list(by_model.values())) for metric, by_model in measures), strict=True)
+    from_to = "" if whole else f", {heads[0]} to {heads[-1]}"
+    return Table(
+        f"Measures on {dataset}{from_to}{with_limits(results, rows)}",
+        (Column("Model", style="what"), *(Column(head, "num") for head in heads)), rows, "by-model", stacked=True,
+        foot=tuple(Row((name, *row)) for name, row in zip(("Better", "n", "Interval"), facts, strict=True)),
+        rest="estimates.csv")
+
+
+def _with_notes(number: Number, estimate: Estimate | None) -> Cell:
+    """Return a number with what is noted of it on further lines: its value without information, degrees of freedom."""
+    if estimate is None:
+        return number
+    notes = [text for text in (without_information([estimate]), _degrees_of_freedom([estimate])) if text]
+    return (number, *(Aside(text, "definition") for text in notes)) if notes else number
 
 
 def without_information(estimates: Sequence[Estimate]) -> str:
@@ -91,11 +165,12 @@ def without_information(estimates: Sequence[Estimate]) -> str:
     return f"Without information {values}" + (f"; skill {skills}" if has_skill else "")
 
 
-MEASURES_ABREAST = 4
+CLASS_MEASURES = 4
+"""Measures side by side in a table of classes."""
 
 
 def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
-    """Yield tables of the measures of each class, model by model, at most `MEASURES_ABREAST` measures in each."""
+    """Yield tables of the measures of each class, model by model, at most `CLASS_MEASURES` measures in each."""
     estimates = [e for e in overall(results, dataset) if e.class_ is not None]
     if not estimates:
         return
@@ -107,10 +182,11 @@ def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
         for e in (e for e in estimates if e.model == model.name):
             params = {key: value for key, value in e.params.items() if key != "prevalence" or isinstance(value, str)}
             measures.setdefault(wording.measure(titles[e.metric], params), {})[e.class_] = e
-        for start in range(0, len(measures), MEASURES_ABREAST):
-            names = list(measures)[start : start + MEASURES_ABREAST]
-            rows = tuple(Row((level, sizes[level], *(shown(measures[name][level]) for name in names)))
-                         for level in results.levels)
+        places = {name: below(by_level.values()) for name, by_level in measures.items()}
+        for start in range(0, len(measures), CLASS_MEASURES):
+            names = list(measures)[start : start + CLASS_MEASURES]
+            rows = tuple(Row((level, sizes[level], *(
+                shown(measures[name][level], places=places[name]) for name in names))) for level in results.levels)
             columns = (Column("Class"), Column("Rows", "num"), *(Column(name, "num") for name in names))
             yield Table(f"{model.label}{with_limits(results, rows)}", columns, rows, "classes",
                         label=f"Measures of each class, {model.label} on {dataset}")
@@ -200,7 +276,7 @@ def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, s
     model_name = names_of(results).model(model.name, confusion.variant)
     return Table((model_name, *_prediction_rules(results, confusion, model)), columns, rows,
                  "confusion many" if shading.many else "confusion", label=f"Confusion matrix of {model_name} on "
-                 f"{confusion.dataset}", foot=Row(("Total", *predicted, numbers.count(sizes[0]))))
+                 f"{confusion.dataset}", foot=(Row(("Total", *predicted, numbers.count(sizes[0]))),))
 
 
 def _matrix_cell(

@@ -68,7 +68,8 @@ def write_page(edition: Edition, limit: int | None = None, *, linked: bool = Fal
     scripts = [_trusted_markup(text(name)) for name in names]
     sheet_texts = [sheet for _, sheet in styles]
     policy = None if linked else _policy(sheet_texts, scripts, pictures=has_pictures(templates))
-    values = {"page": edition.card, "page_styles": [(media, _trusted_markup(sheet)) for media, sheet in styles],
+    values = {"page": edition.card if linked else edition.card.on_screen,
+              "page_styles": [(media, _trusted_markup(sheet)) for media, sheet in styles],
               "scripts": scripts, "policy": policy}
     plain_page = _with_card_functions(_environment(), edition, limit, linked=linked).get_template(PAGE).render(values)
     if not templates.texts:

@@ -117,7 +117,7 @@ ROW_LIMIT = 200
 
 def document(edition: Edition) -> bytes:
     """Return card.md in UTF-8: front matter, then the sections of the card in their order."""
-    card = edition.card
+    card = edition.card.on_screen
     lines = [front_matter(edition.results), f"# {escaped(card.title)}", inline(card.identity)]
     for block in card.masthead:
         lines += _section_paragraphs(edition, block) if isinstance(block, Section) else block_paragraphs(edition, block)
@@ -260,8 +260,7 @@ def _table(table: Table, _: Edition) -> Iterator[str]:
     for group, rows in table.bodies(ROW_LIMIT):
         lines += [[f"**{inline(group.heading)}**"]] if group else []
         lines += [[inline(cell.content).strip() for cell in table.line(row)] for row in rows]
-    if table.foot:
-        lines.append([inline(cell.content).strip() for cell in table.line(table.foot)])
+    lines += [[inline(cell.content).strip() for cell in table.line(row)] for row in table.foot]
     yield f"**{inline(table.caption)}**"
     yield "\n".join(f"| {' | '.join(cells + [''] * (len(columns) - len(cells)))} |" for cells in lines)
     if table.remarks:

@@ -20,7 +20,7 @@ are; an `Aside` puts a space before itself. Markup is escaped by the templates. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -183,10 +183,22 @@ def plain(cell: Cell) -> str:
     return f"{' ' if isinstance(cell, Aside | Line) else ''}{plain(cell.text)}"
 
 
+def numbers_in(cell: Cell | tuple[Cell, ...]) -> Iterator[Number]:
+    """Yield the numbers of a cell, styled or not, or of several cells."""
+    if isinstance(cell, Number):
+        yield cell
+    elif isinstance(cell, Styled):
+        yield from numbers_in(cell.text)
+    elif isinstance(cell, tuple):
+        for piece in cell:
+            yield from numbers_in(piece)
+
+
 __all__ = [
     "Aside", "Block", "BlockGroup", "Bullets", "Cell", "Cite", "Code", "Column", "Dot", "DotPlot", "Emphasis",
-    "ExternalLink", "Facts", "Figures", "Formula", "Group", "Head", "Heading", "Line", "Link", "Number", "Part",
-    "Piece", "Preformatted", "Row", "Section", "Strong", "Styled", "Table", "TableCell", "Text", "Verdict", "plain",
+    "ExternalLink", "Facts", "Figures", "Fold", "Formula", "Group", "Head", "Heading", "Line", "Link", "Number", "Part",
+    "Piece", "Preformatted", "Row", "Section", "Strong", "Styled", "Table", "TableCell", "Text", "Verdict",
+    "numbers_in", "plain",
 ]
 
 
@@ -242,12 +254,21 @@ class TableCell:
 
 
 @dataclass(frozen=True, slots=True)
+class Fold:
+    """Rows from which on a table is folded on a page; a PDF has them in the section of its annex at ``anchor``."""
+
+    rows: int
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table. One cell of each row heads it: the first, or that of the column ``heading``.
 
     ``label`` names the table for a screen reader where the caption is too long. A ``stacked`` table shows its cells
     one below the other on a phone; any other scrolls sideways. Beyond ``most`` rows, and beyond the limit of the PDF,
-    the file ``rest`` is pointed to. ``remarks`` are those that letters in the cells point to.
+    the file ``rest`` is pointed to. ``remarks`` are those that letters in the cells point to. The rows after those of
+    ``fold`` are not shown at once.
     """
 
     caption: Cell
@@ -257,10 +278,36 @@ class Table:
     stacked: bool = False
     label: str = ""
     heading: int = 0
-    foot: Row | None = None
+    foot: tuple[Row, ...] = ()
     remarks: tuple[tuple[str, str], ...] = ()
     most: int | None = None
     rest: str = "results.json"
+    fold: Fold | None = None
+
+    @property
+    def at_once(self) -> Table:
+        """The table without the rows that are folded."""
+        return self if self.folded is None else self._part(self.rows[: self._folded_from])
+
+    @property
+    def folded(self) -> Table | None:
+        """The table of the rows that are folded; None without any."""
+        if self.fold is None or self.whole <= self.fold.rows:
+            return None
+        rest = self._part(self.rows[self._folded_from :])
+        return replace(rest, caption=f"{plain(self.caption)}: further rows", label=f"{self.region}, further rows")
+
+    def _part(self, rows: tuple[Row | Group, ...]) -> Table:
+        """Return the table of some of its rows, with the remarks that these point to."""
+        letters = {number.letter for row in rows if isinstance(row, Row) for number in numbers_in(row.cells)}
+        return replace(self, rows=rows, fold=None, remarks=tuple(
+            (letter, remark) for letter, remark in self.remarks if letter in letters))
+
+    @property
+    def _folded_from(self) -> int:
+        """The index of the first row that is folded."""
+        indices = [index for index, row in enumerate(self.rows) if isinstance(row, Row)]
+        return indices[self.fold.rows] if self.fold is not None else len(self.rows)
 
     @property
     def region(self) -> str:
@@ -514,7 +561,7 @@ Block = (Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Fig
 class Section:
     """A section of the card, with its entry in the contents, in a part of the card (`card/contents.py`).
 
-    A section of the appendix is folded on a screen; a link into it opens it.
+    A section of the appendix is folded on a screen; a link into it opens it. One on ``paper`` is in the PDF alone.
     """
 
     anchor: str
@@ -522,3 +569,4 @@ class Section:
     blocks: tuple[Block, ...]
     style: str = ""
     part: Part = "results"
+    paper: bool = False

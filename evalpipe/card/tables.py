@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card import wording
-from evalpipe.card.page import Group, Number, Row, Text
+from evalpipe.card.page import Group, Number, Row, Text, numbers_in
 from evalpipe.card.wording import names_of
 from evalpipe.chapters import functions
 from evalpipe.words import numbers
@@ -36,11 +36,14 @@ MOST_ROWS = 60
 MODELS_ABREAST = 3
 """Models side by side in one table; more continue in a further table."""
 
+MEASURES_ABREAST = 6
+"""Measures side by side in one table; more are shared out evenly among further tables."""
+
 
 def with_limits(results: Results, rows: Iterable[Row | Group]) -> str:
     """Return ", with 95% intervals" for a caption where a number in the rows has an interval; else an empty text."""
-    cells = (cell for row in rows if isinstance(row, Row) for cell in row.cells)
-    limits = any(isinstance(cell, Number) and cell.interval is not None for cell in cells)
+    limits = any(number.interval is not None for row in rows if isinstance(row, Row)
+                 for number in numbers_in(row.cells))
     return with_intervals(results, limited=limits)
 
 
@@ -72,27 +75,45 @@ def evenly(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
         yield items[len(items) * group // count : len(items) * (group + 1) // count]
 
 
-def shown(estimate: Estimate, *, whole: bool = False, least: int = 0) -> Number:
+def shown(estimate: Estimate, *, whole: bool = False, least: int = 0, places: int | None = None) -> Number:
     """Return an estimate as text; an undefined one says why.
 
-    It has at least ``least`` decimals, or none where the measure counts, ``whole``, and all numbers are integers.
+    It has at least ``least`` decimals, or ``places`` where these are given, or none where the measure counts,
+    ``whole``, and all numbers are integers.
     """
     if estimate.value is None:
         return Number(status_of(estimate))
     note, exact = note_of(estimate), numbers.exact(estimate.value)
     if estimate.lower is None or estimate.upper is None:
         is_count = whole and estimate.value.is_integer()
-        text = numbers.count(estimate.value) if is_count else numbers.number(estimate.value, least)
-        return Number(text, None, note, exact)
-    value, interval = numbers.interval(estimate.value, estimate.lower, estimate.upper, whole=whole, least=least)
+        text = numbers.number(estimate.value, least) if places is None else numbers.fixed(estimate.value, places)
+        return Number(numbers.count(estimate.value) if is_count else text, None, note, exact)
+    value, interval = numbers.interval(
+        estimate.value, estimate.lower, estimate.upper, whole=whole, least=least, places=places)
     return Number(value, interval, note, exact)
 
 
-def abreast(estimates: Mapping[str, Estimate], models: Iterable[str], *, whole: bool) -> tuple[Number, ...]:
-    """Return the estimates of one measure by models, all with the same decimals; none if ``whole`` counts are whole."""
+def abreast(
+    estimates: Mapping[str, Estimate], models: Iterable[str], *, whole: bool, places: int | None = None
+) -> tuple[Number, ...]:
+    """Return the estimates of one measure by models, all with the same decimals; none if ``whole`` counts are whole.
+
+    The decimals are ``places``, or the most that one of them needs.
+    """
     row = [estimates.get(model) for model in models]
-    least = numbers.most_decimals((e.value, e.lower, e.upper) for e in row if e is not None)
-    return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least) for e in row)
+    least = numbers.most_decimals(map(limited, (e for e in row if e is not None)))
+    return tuple(Number("not evaluated") if e is None else shown(e, whole=whole, least=least, places=places)
+                 for e in row)
+
+
+def below(estimates: Iterable[Estimate | None]) -> int:
+    """Return the decimals that the estimates of a column share."""
+    return numbers.column_decimals(limited(e) for e in estimates if e is not None)
+
+
+def limited(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
+    """Return (value, lower, upper) of an estimate."""
+    return estimate.value, estimate.lower, estimate.upper
 
 
 def signed(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
@@ -104,14 +125,18 @@ def signed(value: float | None, lower: float | None, upper: float | None, note: 
 
 def ranged(
     value: float | None, lower: float | None = None, upper: float | None = None, note: str | None = None,
-    least: int = 0,
+    least: int = 0, places: int | None = None,
 ) -> Number:
-    """Return a value and its interval, if any, with at least ``least`` decimals; a dash where ``value`` is None."""
+    """Return a value and its interval, if any; a dash where ``value`` is None.
+
+    There are at least ``least`` decimals, or ``places`` where these are given.
+    """
     if value is None:
         return Number("–", None, note)
     if lower is None or upper is None:
-        return Number(numbers.number(value, least), None, note, numbers.exact(value))
-    return Number(*numbers.interval(value, lower, upper, least=least), note, numbers.exact(value))
+        text = numbers.number(value, least) if places is None else numbers.fixed(value, places)
+        return Number(text, None, note, numbers.exact(value))
+    return Number(*numbers.interval(value, lower, upper, least=least, places=places), note, numbers.exact(value))
 
 
 def status_of(row: Estimate | Comparison | Disparity | WorstSlice) -> str:

@@ -2,7 +2,8 @@
 
 - A number with an interval has as many decimals as the interval supports: half its width has one significant digit, or
   two where the first is 1, as in 0.56 (0.50–0.62) and 0.149 (0.135–0.163). Numbers side by side in a row of a table
-  share the most decimals that one of them needs.
+  share the most decimals that one of them needs. Numbers below each other in a column of one measure, or of measures
+  from −1 to 1, share those that most of its intervals support.
 - There are more decimals where a value that is not 0 or 1 would read as 0 or 1, a limit below 0 as 0, or a limit as
   what it is judged against, such as 0 for a difference or the limit of a gate; at most `MOST_DECIMALS`.
 - The limits of an interval have an en dash between them, or "to" where one of them has a sign, as in −0.01 to 0.02.
@@ -127,6 +128,20 @@ def most_decimals(values: Iterable[tuple[float | None, float | None, float | Non
     return max(limited or [decimals(value) for value, _, _ in defined], default=0)
 
 
+def column_decimals(values: Iterable[tuple[float | None, float | None, float | None]]) -> int:
+    """Return the decimals that (value, lower, upper) of a column share: those that most of the intervals support.
+
+    There are more where a value would read as 0 or 1 and is not.
+    """
+    defined = [(value, lower, upper) for value, lower, upper in values if value is not None]
+    limited = [decimals(*row) for row in defined if row[1] is not None and row[2] is not None]
+    needed = sorted(limited or [decimals(value) for value, _, _ in defined])
+    usual = needed[len(needed) // 2] if needed else 0
+    sufficient = (places for places in range(usual, MOST_DECIMALS + 1)
+                  if not any(_reads_as_another(abs(value), (0, 1), places) for value, _, _ in defined))
+    return next(sufficient, usual)
+
+
 def number(value: float, least: int = 0) -> str:
     """Return a number without an interval as text, with at least ``least`` decimals."""
     return fixed(value, max(decimals(value), least))
@@ -138,15 +153,17 @@ def ranged(low: str, high: str) -> str:
 
 
 def interval(
-    value: float, lower: float, upper: float, *, whole: bool = False, least: int = 0, apart: Collection[float] = ()
+    value: float, lower: float, upper: float, *, whole: bool = False, least: int = 0, apart: Collection[float] = (),
+    places: int | None = None,
 ) -> tuple[str, str]:
     """Return a number and its interval as texts, such as ``("0.56", "0.50–0.62")``.
 
-    With ``whole`` there are no decimals where all three are integers; otherwise there are at least ``least``, and so
-    many that no limit reads as one of the numbers ``apart``.
+    With ``whole`` there are no decimals where all three are integers; otherwise there are ``places`` or, where these
+    are None, at least ``least``, and so many that no limit reads as one of the numbers ``apart``.
     """
     are_whole = whole and all(float(x).is_integer() for x in (value, lower, upper))
-    digits = 0 if are_whole else max(decimals(value, lower, upper, apart), least)
+    usual = max(decimals(value, lower, upper, apart), least) if places is None else places
+    digits = 0 if are_whole else usual
     return fixed(value, digits), ranged(fixed(lower, digits), fixed(upper, digits))
 
 

@@ -22,6 +22,8 @@ VALUE = re.compile(
     r'<data value="(?P<exact>[^"]+)" title="(?P=exact)">(?P<shown>[^<]+)</data>(?:<sup>\w+</sup>)?'
     r' <span class="interval">\((?P<limits>[^)]+)\)</span>')
 MEASURES = re.compile(r"<table[^>]*>\s*<caption><b>(?:Key measures|Measures) on .*?</table>", re.DOTALL)
+BY_MODEL = "by-model"
+"""The style of a table with models as rows, whose columns are measures."""
 
 
 class Printed(NamedTuple):
@@ -65,12 +67,38 @@ def written(value: float, places: int) -> str:
     return ("−" if number < 0 else "") + f"{abs(number):,.{places}f}"
 
 
-def rows(html: str) -> Iterator[list[Printed]]:
-    """Yield the numbers with intervals of each row of the tables of measures."""
+Cells = list[list[Printed]]
+"""Numbers with intervals, those of each measure as a list."""
+
+
+def measures(html: str) -> Iterator[tuple[Cells, bool]]:
+    """Yield the measures of each table, and whether they stand in its columns, with models as rows."""
     for table in MEASURES.findall(html):
-        for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL):
-            if cells := [Printed(*map(unescape, match.groups())) for match in VALUE.finditer(row)]:
-                yield cells
+        by_row = [[Printed(*map(unescape, match.groups())) for match in VALUE.finditer(row)]
+                  for row in re.findall(r"<tr.*?</tr>", table.partition("<tfoot")[0], re.DOTALL)]
+        of_rows = [cells for cells in by_row if cells]
+        in_columns = BY_MODEL in table.partition(">")[0]
+        yield [list(column) for column in zip(*of_rows, strict=True)] if in_columns else of_rows, in_columns
+
+
+Known = list[tuple[float, float, float, Printed]]
+
+
+def agreed(needed: list[tuple[float, float, float]]) -> int:
+    """Code the rule of a column: what most intervals support, more where a value would read as 0 or 1."""
+    usual = sorted(decimals(*numbers) for numbers in needed)[len(needed) // 2]
+    return next(places for places in range(usual, MOST + 1) if all(
+        told(abs(value), 0.0, places) and told(abs(value), 1.0, places) for value, _, _ in needed))
+
+
+def expected_places(known: list[Known], bounded: set[float], *, in_columns: bool) -> list[int]:
+    """Return the decimals of each measure: those agreed on in its column, or the most of its row.
+
+    In a column of measures, those ``bounded`` by −1 and 1 agree.
+    """
+    shared = [numbers[:3] for cells in known for numbers in cells if numbers[0] in bounded]
+    return [0 if not cells else agreed([numbers[:3] for numbers in cells]) if in_columns else agreed(shared) if (
+        cells[0][0] in bounded) else max(decimals(*numbers[:3]) for numbers in cells) for cells in known]
 
 
 def test_200_estimates_on_the_cards_are_written_by_the_rule(
@@ -78,21 +106,25 @@ def test_200_estimates_on_the_cards_are_written_by_the_rule(
 ) -> None:
     examined, faults = 0, []
     for name in CONFIGS:
-        limits = {
-            e.value: (e.lower, e.upper) for e in Results.read(example(name) / "results.json").rows
-            if e.value is not None and e.lower is not None and e.slice is None and e.class_ is None
-        }
-        for cells in rows(card(name)):
-            exact = [(float(cell.exact.replace("−", "-")), cell) for cell in cells]
-            known = [(value, *map(float, map(str, limits[value])), cell) for value, cell in exact if value in limits]
-            places = max((decimals(*numbers[:3]) for numbers in known), default=0)
-            for value, lower, upper, cell in known if len(known) == len(cells) else []:
-                whole = all(number.is_integer() for number in (value, lower, upper))
-                low, high = (written(limit, 0 if whole else places) for limit in (lower, upper))
-                between = " to " if "−" in low + high else "–"
-                expected = (written(value, 0 if whole else places), f"{low}{between}{high}")
-                examined += 1
-                faults += [] if (cell.shown, cell.limits) == expected else [(name, expected, cell)]
+        results = Results.read(example(name) / "results.json")
+        estimates = [e for e in results.rows if e.value is not None and e.slice is None and e.class_ is None]
+        limits = {e.value: (e.lower, e.upper) for e in estimates if e.lower is not None}
+        ranges = {metric.name: metric.range for metric in results.metrics}
+        bounded = {e.value for e in estimates if e.value is not None and None not in ranges[e.metric]
+                   and min(ranges[e.metric]) >= -1 and max(ranges[e.metric]) <= 1}  # type: ignore[type-var]
+        for table, in_columns in measures(card(name)):
+            exact = [[(float(cell.exact.replace("−", "-")), cell) for cell in cells] for cells in table]
+            known = [[(value, *map(float, map(str, limits[value])), cell) for value, cell in cells if value in limits]
+                     for cells in exact]
+            for cells, places, shown in zip(
+                    known, expected_places(known, bounded, in_columns=in_columns), table, strict=True):
+                for value, lower, upper, cell in cells if len(cells) == len(shown) else []:
+                    whole = all(number.is_integer() for number in (value, lower, upper))
+                    low, high = (written(limit, 0 if whole else places) for limit in (lower, upper))
+                    between = " to " if "−" in low + high else "–"
+                    expected = (written(value, 0 if whole else places), f"{low}{between}{high}")
+                    examined += 1
+                    faults += [] if (cell.shown, cell.limits) == expected else [(name, expected, cell)]
 
     assert faults == []
     assert examined >= EXAMINED

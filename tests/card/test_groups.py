@@ -50,7 +50,7 @@ def test_the_page_has_the_sections_with_scoped_tables_and_unique_ids(grouped: Re
         assert re.search(f"<h2[^>]*>{heading}</h2>", text)
         assert f">{heading}</a></li>" in text
     few = (
-        '<tr class="few"><th scope="row">season = w</th><td class="num">12</td><td class="num">3</td>'
+        '<tr class="few"><th scope="row">season = w</th><td>all</td><td class="num">12</td><td class="num">3</td>'
         f'<td colspan="4">{groups.FEW}</td>'
     )
     for sentence in (

@@ -10,7 +10,7 @@ from evalpipe.card.appendix import gain_blocks
 from evalpipe.card.contents import masthead
 from evalpipe.card.dataset_results import confusion_blocks, measure_tables
 from evalpipe.card.page import Number, plain
-from evalpipe.card.tables import MODELS_ABREAST, evaluated, shown
+from evalpipe.card.tables import MEASURES_ABREAST, evaluated, shown
 from evalpipe.card.wording import capital
 from evalpipe.intervals.declare import registry
 from evalpipe.results import Estimate, Matched, Results
@@ -55,10 +55,42 @@ def test_rows_are_metrics_and_columns_are_models(results: Results) -> None:
     assert lines(measures)[0][-3:] == ["higher", "6,107", "Clopper-Pearson"]
 
 
-def test_models_beyond_the_third_continue_in_another_table(build: Any) -> None:
-    tables = list(measure_tables(build(datasets=1, models=5), "validation"))
-    assert [len(heads(table)) - 4 for table in tables] == [MODELS_ABREAST, 2]
-    assert {len(row) - 4 for row in lines(tables[1])} == {2}
+@pytest.mark.parametrize("models", [3, 5])
+def test_of_more_than_two_models_rows_are_models_and_columns_are_measures(build: Any, models: int) -> None:
+    results = build(datasets=1, models=models)
+    tables = list(measure_tables(results, "validation"))
+    estimates = [e for e in results.rows if e.model == "model_0" and e.slice is None]
+    assert sum(len(heads(table)) - 1 for table in tables) == len(estimates)
+    assert max(len(heads(table)) for table in tables) <= 1 + MEASURES_ABREAST
+    for each in tables:
+        assert column(each, "Model") == [model.label for model in results.models]
+        assert [row.cells[0] for row in each.foot] == ["Better", "n", "Interval"]
+        assert {len(row.cells) for row in each.foot} == {len(heads(each))}
+    assert plain(column(tables[0], "Accuracy")[0]).startswith(shown(estimates[0]).value[:4])
+    assert [row.cells[1] for row in tables[0].foot] == ["higher", "6,107", "Clopper-Pearson"]
+    assert tables[0].caption.startswith("Measures on validation, Accuracy to ")
+
+
+def test_numbers_of_a_column_have_the_same_decimals(build: Any) -> None:
+    results = build(datasets=1, models=5)
+    some = [e for e in results.rows if e.metric == "accuracy"]
+    others = [e for e in results.rows if e.metric != "accuracy"]
+    limits = [(0.81, 0.79, 0.83), (0.8123, 0.8101, 0.8145), (0.7, 0.5, 0.9), (0.75, 0.71, 0.79), (0.997, 0.98, 1.0)]
+    changed = [e.model_copy(update=dict(zip(("value", "lower", "upper"), of, strict=True)))
+               for e, of in zip(some, limits, strict=True)]
+    (first, *_) = measure_tables(results.model_copy(update={"rows": [*changed, *others]}), "validation")
+    assert [plain(cell) for cell in column(first, "Accuracy")] == [
+        "0.810 (0.790–0.830)", "0.812 (0.810–0.815)", "0.700 (0.500–0.900)", "0.750 (0.710–0.790)",
+        "0.997 (0.980–1.000)"]  # most support two, with which 0.997 would read as 1
+
+
+def test_measures_from_minus_one_to_one_share_their_decimals_in_a_column_of_measures(results: Results) -> None:
+    (measures,) = measure_tables(results, "validation")
+    bounded = [metric.title for metric in results.metrics if None not in metric.range and max(metric.range) <= 1]
+    places = {len(cell.value.partition(".")[2]) for row in measures.rows for cell in row.cells[1:3]
+              if plain(row.cells[0]).startswith(tuple(bounded))}
+    assert len(bounded) > 5
+    assert len(places) == 1
 
 
 def test_the_confusion_matrix_has_shares_of_all_and_of_the_row(results: Results) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
-from evalpipe.card.page import Code, Column, Figures, Group, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import MOST_ROWS, evenly, ranged, shown, signed, status_of, with_limits
+from evalpipe.card.page import Code, Column, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
 from evalpipe.card.wording import Names, capital, names_of, number_word
 from evalpipe.chapters.slices import figures
+from evalpipe.chapters.slices.card_matrix import MORE, lead, matrices
 from evalpipe.chapters.slices.figures import sliced
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_GATES, NO_SLICES, NOTHING_TESTED, Unless, without
@@ -24,15 +24,11 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.page import Block, Cell
-    from evalpipe.chapters.slices.figures import Measure, Sliced
+    from evalpipe.card.page import Block
     from evalpipe.chapters.slices.records import SliceDifference, WorstSlice
-    from evalpipe.results import Estimate, Gate, ModelSummary, Results, Slice
+    from evalpipe.results import Estimate, Gate, Results
     from evalpipe.results.document import Finding
 
-
-MEASURES_ABREAST = 6
-"""Measures side by side in one table; more are shared out evenly among further tables."""
 
 LEAD = (
     "The key measures in each slice. A slice with too few rows has no numbers. All measures of all slices are in "
@@ -57,24 +53,36 @@ WORST = Procedure(
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield the section on slices; none where no dataset has slices."""
+    """Yield the section on slices, and those of the annex: further rows, on paper, and the tests of differences.
+
+    None where no dataset has slices.
+    """
     blocks: list[Block] = []
+    further: list[Block] = []
+    tests: list[Block] = []
     for dataset in (dataset.name for dataset in results.datasets):
         by_slice, worst = sliced(results, dataset), tuple(worst_slices(results, dataset))
         if not by_slice.slicings and not worst:
             continue
         blocks.append(Heading(f"Slices of {dataset}"))
         if by_slice.slicings:
-            blocks += slice_tables(results, dataset, by_slice)
+            tables = tuple(matrices(results, dataset, by_slice))
+            blocks += [*lead(results, dataset, _references(results, dataset)), *tables]
+            further += [table.folded for table in tables if table.folded is not None]
             count = min(figures.MOST_FORESTS, len(by_slice.measures))
-            lead = f"Of the first {count} key {'measure' if count == 1 else 'measures'}; all are in "
+            lead_of_forests = f"Of the first {count} key {'measure' if count == 1 else 'measures'}; all are in "
             blocks.append(Figures(
                 partial(figures.slice_forests, results, dataset),
-                above=(Heading("Forest plots", 4), Text((lead, Code("estimates.csv"), "."), "lead"))))
-        blocks += [*differences(results, dataset), *disparities(results, dataset), *worst]
+                above=(Heading("Forest plots", 4), Text((lead_of_forests, Code("estimates.csv"), "."), "lead"))))
+        blocks += [*disparities(results, dataset), *worst]
+        tests += differences(results, dataset)
     if blocks:
         lead_of_all = Text((LEAD, Code("estimates.csv"), " and ", Code("results.json"), "."), "lead")
         yield Section("slices", "Slices", (lead_of_all, *blocks), part="groups")
+    if further:
+        yield Section(MORE, "More slices", tuple(further), part="appendix", paper=True)
+    if tests:
+        yield Section("slice-tests", "Tests of slices", tuple(tests), part="appendix")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
@@ -83,61 +91,6 @@ def procedures(results: Results) -> Iterator[Procedure]:
         yield DISPARITIES_METHOD
     if results.worst_slices:
         yield WORST
-
-
-def slice_tables(results: Results, dataset: str, by_slice: Sliced) -> Iterator[Table]:
-    """Yield the key measures of each model by slice, over all rows first, at most `MEASURES_ABREAST` in a table."""
-    for model in results.models:
-        for measures in evenly(by_slice.measures, MEASURES_ABREAST):
-            yield _slice_table(results, dataset, by_slice, model, measures)
-
-
-def _slice_table(
-    results: Results, dataset: str, by_slice: Sliced, model: ModelSummary, measures: Sequence[Measure]
-) -> Table:
-    """Return the table of key measures of a model by slice, over all rows first, with remarks by letter."""
-    names, letters = names_of(results), dict[str, str]()
-    counts = frozenset(metric.name for metric in results.metrics if metric.is_whole)
-
-    def row(name: str, labels: Slice | None) -> Row:
-        """Return the row of a slice, or of all rows where ``labels`` is None: its sizes and its measures."""
-        size, estimates = by_slice.size(labels), [by_slice.at(model.name, labels, measure) for measure in measures]
-        head = (name, "–" if size is None else numbers.count(size.n),
-                "–" if size is None or size.events is None else numbers.count(size.events))
-        few = next((e.reason or e.status for e in estimates if e is not None and e.status == "insufficient"), None)
-        if few:
-            return Row((*head, few), "few")
-        return Row((*head, *(_lettered_number(e, counts, letters) for e in estimates)))
-
-    rows: list[Row | Group] = [row("All rows", None)]
-    for title, slices in by_slice.slicings.items():
-        rows += [Group(title), *(row(names.slice(labels), labels) for labels in slices)]
-    columns = (Column("Slice"), Column("n", "num"), Column("Events", "num", shown=results.event is not None),
-               *(Column(measure.name, "num") for measure in measures))
-    return Table(
-        f"{model.label} in slices of {dataset}{with_limits(results, rows)}", columns, tuple(rows), "compact sliced",
-        label=f"Slices of {dataset}, {model.label}", rest="estimates.csv",
-        remarks=tuple((letter, remark) for remark, letter in letters.items()))
-
-
-def _lettered_number(estimate: Estimate | None, counts: frozenset[str], letters: dict[str, str]) -> Cell:
-    """Return an estimate as a cell; its remark gets the next letter, or the letter that it has already."""
-    if estimate is None:
-        return "–"
-    number = shown(estimate, whole=estimate.metric in counts)
-    remark = number.note if estimate.value is not None else number.value
-    if remark is None:
-        return number
-    letter = letters.setdefault(remark, _letter(len(letters)))
-    if estimate.value is None:
-        return Number(estimate.status, letter=letter)
-    return replace(number, note=None, letter=letter)
-
-
-def _letter(index: int) -> str:
-    """Return the letter of an index from 0; two letters from index 26 on."""
-    prefix = _letter(index // 26 - 1) if index >= 26 else ""
-    return prefix + "abcdefghijklmnopqrstuvwxyz"[index % 26]
 
 
 DISPARITIES = {
@@ -168,17 +121,17 @@ def differences(results: Results, dataset: str) -> Iterator[Block]:
     listed = [d for d in tested if d.p_holm is not None and d.p_holm < significance]
     listed.sort(key=lambda d: (d.p_holm or 0.0, d.p_value or 0.0))
     limit, count = numbers.plain(round(significance, 10)), sum(d.p_value is not None for d in tested)
-    references = tuple(dict.fromkeys(_reference_text(d, names) for d in tested))
+    references = _references(results, dataset)
     which = (f"Those with an adjusted p-value below {limit} are listed." if listed else
              f"None has an adjusted p-value below {limit}.")
-    lead = (
+    text = (
         f"{numbers.count(count)} {'difference was' if count == 1 else 'differences were'} tested, each slice against "
         f"{' or '.join(references)}. {which} p-values are adjusted (Holm) over the slices of each model and measure: "
         f"for each, the chance of listing any slice that does not differ stays below {limit}. The interval of a "
         "difference comes from the same test as its p-value, for that difference alone; ratios have their own limits. "
         "All are in ")
-    yield Heading("Differences from the reference", 4)
-    yield Text((lead, Code("results.json"), "."), "lead")
+    yield Heading(f"Differences from the reference on {dataset}", 4)
+    yield Text((text, Code("results.json"), "."), "lead")
     if listed:
         columns = (
             Column("Slice"), Column("Model", shown=len(results.models) > 1), Column("Measure"),
@@ -191,6 +144,13 @@ def differences(results: Results, dataset: str) -> Iterator[Block]:
             for d in listed)
         yield Table(f"Slices of {dataset} that differ from {' or '.join(references)}", columns, rows,
                     label=f"Differences from the reference on {dataset}", most=MOST_ROWS)
+
+
+def _references(results: Results, dataset: str) -> tuple[str, ...]:
+    """Return what slices of a dataset are compared with, in words."""
+    names = names_of(results)
+    return tuple(dict.fromkeys(_reference_text(d, names) for d in results.slice_differences
+                               if d.dataset == dataset and d.variant == "original"))
 
 
 def _reference_text(difference: SliceDifference, names: Names) -> str:
@@ -248,15 +208,17 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
         Column("Difference found", "num"), Column("Corrected difference", "num"), Column("Adjusted p", "num", "whole"))
     for (model, measure), rows_of_search in searches.items():
         rows = []
+        digits = numbers.column_decimals(map(corrected_value, rows_of_search))
+        digits_of_differences = numbers.column_decimals(
+            (row.difference_corrected, row.difference_lower, row.difference_upper) for row in rows_of_search)
         for row in sorted(rows_of_search, key=lambda row: row.rank):
-            value = ranged(*corrected_value(row), None if row.status == "ok" else status_of(row))
-            digits = len(value.value.partition(".")[2])
+            value = ranged(*corrected_value(row), None if row.status == "ok" else status_of(row), places=digits)
             rows.append(Row((
                 str(row.rank), wording.slice_name(row.slice), numbers.count(row.n),
                 "–" if row.events is None else numbers.count(row.events), value, numbers.fixed(row.overall, digits),
                 numbers.signed(row.difference, digits),
-                ranged(row.difference_corrected, row.difference_lower, row.difference_upper),
-                numbers.p_value(row.p_adjusted))))
+                ranged(row.difference_corrected, row.difference_lower, row.difference_upper,
+                       places=digits_of_differences), numbers.p_value(row.p_adjusted))))
         count = numbers.count(rows_of_search[0].searched)
         yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")
         yield Table(f"{model}: worst slices of {dataset} by {measure}", columns, tuple(rows),

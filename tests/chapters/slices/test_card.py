@@ -18,11 +18,13 @@ from evalpipe.card import wording
 from evalpipe.card.appendix import gain_blocks
 from evalpipe.card.data import facts
 from evalpipe.card.dataset_results import class_blocks, confusion_blocks, measure_tables
-from evalpipe.card.html import html_page
-from evalpipe.card.page import Number
-from evalpipe.card.tables import shown
+from evalpipe.card.edition import Edition
+from evalpipe.card.html import html_page, write_page
+from evalpipe.card.page import Styled, numbers_in, plain
+from evalpipe.card.tables import MEASURES_ABREAST, shown
 from evalpipe.card.wording import names_of
-from evalpipe.chapters.slices.card import MEASURES_ABREAST, groups_against_others, procedures, sections
+from evalpipe.chapters.slices.card import groups_against_others, procedures, sections
+from evalpipe.chapters.slices.card_matrix import FIRST, MORE, SIGNS, verdict_of
 from evalpipe.chapters.slices.figures import slice_forests
 
 if TYPE_CHECKING:
@@ -56,23 +58,48 @@ def test_sliced_confusion_tables_are_not_shown_among_those_of_all_rows(results: 
     assert of_figure(both, "validation", "roc") == of_figure(results, "validation", "roc") != ()
 
 
-def test_each_model_has_its_key_measures_by_slice_with_all_rows_first(grouped: Results) -> None:
-    by_slice = [each for each in tables(sections(grouped)) if "in slices of validation" in each.caption]
+def matrices(results: Results, dataset: str = "validation") -> list[Table]:
+    """Return the matrices of groups and measures of a dataset, all rows of each."""
+    return [each for each in tables(sections(results)) if f"in slices of {dataset}" in plain(each.caption)
+            and each.fold is not None]
+
+
+def test_one_matrix_has_the_key_measures_of_all_models_by_slice_with_all_rows_first(grouped: Results) -> None:
+    by_slice = matrices(grouped)
     assert [each.label for each in by_slice] == [
-        f"Slices of validation, {model.label}" for model in grouped.models for _ in range(2)]
-    assert all(heads(each)[:3] == ["Slice", "n", "Events"] for each in by_slice)
-    assert all(len(heads(each)) <= 3 + MEASURES_ABREAST for each in by_slice)
-    assert [head for each in by_slice[:2] for head in heads(each)[3:]] == [
+        "Slices of validation, Accuracy to Precision", "Slices of validation, MCC to Log loss"]
+    assert all(heads(each)[:4] == ["Slice", "Model", "n", "Events"] for each in by_slice)
+    assert all(len(heads(each)) <= 4 + MEASURES_ABREAST for each in by_slice)
+    assert [head for each in by_slice for head in heads(each)[4:]] == [
         "Accuracy", "Sensitivity", "Specificity", "Precision", "MCC", "ROC AUC", "Brier score", "Log loss",
     ]
-    assert headings(by_slice[0]) == ["season", "cap", "season × habitat", "Conditions"]
-    assert column(by_slice[0], "Slice") == [
-        "All rows", "season = a", "season = b <i>", "season = w", "cap < 5", "cap = 5 to < 10", "cap >= 10",
-        "season = a, habitat = d", "season = a, habitat = rather long woods & meadows", "late_tall",
-    ]
+    assert [headings(each) for each in by_slice] == [["Slices, worst first"]] * 2
+    names = column(by_slice[0], "Slice")
+    assert names[:2] == ["All rows"] * 2
+    assert column(by_slice[1], "Slice") == names  # both in one order
+    assert sorted(names[2:]) == sorted([*(2 * [
+        "season = a", "season = b <i>", "cap < 5", "cap = 5 to < 10", "cap >= 10",
+        "season = a, habitat = d", "season = a, habitat = rather long woods & meadows", "late_tall"]), "season = w"])
     e = next(e for e in grouped.rows if e.slice == {"season": "a"} and e.metric == "accuracy")
-    assert lines(by_slice[0])[1][1] == f"{e.n:,}"
-    assert rows(by_slice[0])[1].cells[3] == shown(e)
+    line = next(line for line in lines(by_slice[0]) if line[:2] == ["season = a", "Naive Bayes"])
+    assert line[2] == f"{e.n:,}"
+    assert line[4].endswith(shown(e, places=2).text)
+
+
+def test_a_single_model_needs_no_column_of_models(grouped: Results) -> None:
+    alone = grouped.model_copy(update={"models": grouped.models[:1]})
+    assert all("Model" not in heads(each) for each in matrices(alone))
+
+
+def test_numbers_and_intervals_of_a_column_have_the_same_decimals(grouped: Results) -> None:
+    for each in matrices(grouped):
+        for head in heads(each)[4:]:
+            cells = [cell for row in rows(each) if row.style != "few" for cell in numbers_in(
+                row.cells[[c.head for c in each.columns].index(head)]) if cell.exact]
+            assert len(cells) > 10
+            ends = [cell.value for cell in cells] + [
+                end for cell in cells if cell.interval for end in re.split("–| to ", cell.interval)]
+            assert len({len(end.partition(".")[2]) for end in ends}) == 1, head
 
 
 def test_events_are_counted_where_there_is_an_event(grouped: Results) -> None:
@@ -80,17 +107,69 @@ def test_events_are_counted_where_there_is_an_event(grouped: Results) -> None:
     assert not any("Events" in heads(each) for each in tables(sections(without)))
 
 
-def test_a_slice_of_too_few_rows_has_its_reason_and_no_numbers(grouped: Results) -> None:
-    row = rows(tables(sections(grouped))[0])[3]
-    assert row.cells == ("season = w", "12", "3", groups.FEW)
+def test_a_slice_of_too_few_rows_has_its_reason_once_and_no_numbers_and_is_last(grouped: Results) -> None:
+    row = rows(matrices(grouped)[0])[-1]
+    assert row.cells == ("season = w", "all", "12", "3", groups.FEW)
     assert row.style == "few"
 
 
+@pytest.mark.parametrize(("difference", "lower", "upper", "p", "verdict"), [
+    (-0.2, -0.3, -0.06, 0.001, "worse"), (-0.2, -0.3, -0.04, 0.001, "undecided"), (-0.2, -0.3, -0.06, 0.2, "undecided"),
+    (-0.02, -0.04, 0.01, 0.2, "within"), (0.1, -0.06, 0.3, 0.2, "undecided"), (0.3, 0.2, 0.4, 0.001, "within"),
+    (-0.2, None, None, None, None),
+])
+def test_a_slice_is_worse_only_beyond_the_margin_and_after_correction(
+    grouped: Results, difference: float, lower: float | None, upper: float | None, p: float | None, verdict: str | None,
+) -> None:
+    changes = {"difference": difference, "lower": lower, "upper": upper, "p_holm": p, "status": "ok"}
+    row = next(d for d in grouped.slice_differences if d.metric == "accuracy").model_copy(update=changes)
+    assert verdict_of(grouped, row, 0.7)[0] == verdict
+    error = next(m for m in grouped.metrics if m.name == "accuracy").model_copy(update={"direction": "minimize"})
+    turned = {"difference": -difference, "lower": None if upper is None else -upper,
+              "upper": None if lower is None else -lower}
+    as_error = grouped.model_copy(update={"metrics": [error]})
+    assert verdict_of(as_error, row.model_copy(update=turned), 1 - difference)[0] == verdict  # 5% of a value of 1
+
+
+def test_verdicts_are_signs_and_the_worst_slices_come_first(grouped: Results) -> None:
+    known = [d for d in grouped.slice_differences if d.metric == "accuracy" and d.dataset == "validation"]
+    far = {"difference": -0.3, "lower": -0.4, "upper": -0.2, "p_holm": 0.001, "status": "ok"}
+    one = next(d for d in known if d.slice == {"cap": ">= 10"} and d.model == "model_1").model_copy(update=far)
+    (first, *_) = matrices(grouped.model_copy(update={"slice_differences": [one]}))
+    worst = rows(first)[2]
+    assert worst.cells[:2] == ("cap >= 10", grouped.models[1].label)
+    assert isinstance(worst.cells[4], Styled)
+    assert worst.cells[4].style == "worse"
+    assert plain(worst.cells[4]).startswith(f"{SIGNS['worse']} 0.")
+    assert sum(isinstance(cell, Styled) for row in rows(first) for cell in row.cells) == 1
+    said = next(text for text in paragraphs(sections(grouped)) if SIGNS["worse"] in text)
+    assert said == ("✗ worse than all rows by more than the margin (0.05), after correction for the number of slices "
+                    "(Holm). ✓ not worse by more than that. ? these data do not decide.")
+    of_error = one.model_copy(update={"metric": "log_loss"})
+    said = next(text for text in paragraphs(sections(grouped.model_copy(update={"slice_differences": [of_error]})))
+                if SIGNS["worse"] in text)
+    assert "the margin (0.05; of errors, 5% of their value), after" in said
+
+
+def test_rows_after_the_tenth_are_folded_and_in_the_annex_of_the_pdf(grouped: Results) -> None:
+    (first, *_), (further, *_) = matrices(grouped), [each for each in sections(grouped) if each.anchor == MORE]
+    assert len(rows(first.at_once)) == FIRST + len(grouped.models)
+    assert first.folded is not None
+    assert rows(first.at_once) + rows(first.folded) == rows(first)
+    assert (further.part, further.paper) == ("appendix", True)
+    assert first.folded in further.blocks
+    page, paper = (write_page(Edition(grouped.model_copy(update={"curves": []})), linked=linked).decode()
+                   for linked in (False, True))
+    for text, folds, sections_of_more in ((page, 4, 0), (paper, 0, 1)):
+        assert text.count('<details class="further">') == folds
+        assert text.count(f'<section id="{MORE}"') == sections_of_more
+        assert text.count('<tr class="few">') == 4  # each row once, whatever is folded
+
+
 def test_remarks_are_lettered_and_written_once(grouped: Results) -> None:
-    remarked = next(each for each in tables(sections(grouped)) if "slices of rare-season" in each.caption
-                    and each.remarks)
+    remarked = next(each for each in matrices(grouped, "rare-season") if each.remarks)
     assert ("a", "undefined: no predicted events") in remarked.remarks
-    cells = [cell for row in rows(remarked) for cell in row.cells if isinstance(cell, Number)]
+    cells = [cell for row in rows(remarked) for cell in numbers_in(row.cells)]
     assert {cell.letter for cell in cells} - {""} == {letter for letter, _ in remarked.remarks}
     undefined = [cell.value for cell in cells if cell.letter == "a"]
     assert set(undefined) == {"undefined"}
