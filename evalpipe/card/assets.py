@@ -66,6 +66,7 @@ def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> lis
     if not linked:
         page_sheets += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
                         ("screen and (min-width: 64rem)", text("wide.css")),
+                        ("screen and (min-width: 87.5rem)", text("rail.css")),
                         ("screen and (max-width: 52rem)", text("phone.css")), (DARK_SCREEN, text("dark.css"))]
     if appearance.paper == "letter":
         page_sheets.append(("print", text("letter.css")))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, get_args
 
 from evalpipe.card import appendix, data, dataset_results, method, provenance, sign_off, summary
 from evalpipe.card.data import SHORT_HASH
-from evalpipe.card.page import Code, ModelBoxes, Part, Section, Text
+from evalpipe.card.page import Code, ModelBoxes, Part, ReaderQuestion, Section, Text
 from evalpipe.card.palette import look_of
 from evalpipe.card.plugins import sections_of_plugins
+from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks
 from evalpipe.card.summary import at_a_glance, identity, verdict
 from evalpipe.chapters import functions
 
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from evalpipe.templating.files import Templates
 
 
-def masthead(results: Results, signatures: Sequence[Signature] = ()) -> Iterator[Block | Section]:
+def masthead(
+    results: Results, signatures: Sequence[Signature] = (), evidence: EvidenceLinks = NO_LINKS
+) -> Iterator[Block | Section]:
     """Yield the blocks below the title: signers, verdict, key measures, facts, boxes of models, blocks of chapters."""
     yield sign_off.boxes(results, signatures)
-    yield verdict(results, signatures)
+    yield verdict(results, signatures, evidence)
     yield at_a_glance(results)
     if len(results.models) > 1:
         yield _boxes(results)
@@ -93,6 +96,11 @@ class Card:
         return replace(self, sections=tuple(section for section in self.sections if not section.paper))
 
     @property
+    def questions(self) -> tuple[ReaderQuestion, ...]:
+        """The questions that sections answer, in their order."""
+        return tuple(section.question for section in self.sections if section.question is not None)
+
+    @property
     def parts(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
         """The parts that have sections, with their titles; the annex begins with the section that heads it."""
         return tuple((TITLES[part], tuple(sections))
@@ -105,12 +113,13 @@ def card_of(results: Results, signatures: Sequence[Signature] = (), templates: T
     ``templates`` are the custom templates of its page and PDF, which its provenance lists.
     """
     version = f"evalpipe {results.evalpipe_version}"
+    sections, evidence = _sections(results, signatures, templates)
     return Card(
         title=results.title, generator=version,
         description=f"{_described(results)}; {subject(results)}",
         identity=identity(results, signatures),
-        masthead=tuple(masthead(results, signatures)),
-        sections=tuple(_sections(results, signatures, templates)),
+        masthead=tuple(masthead(results, signatures, evidence)),
+        sections=tuple(sections),
         foot=(f"{results.name}, spec ", short_spec(results), f", {version}. Every number on this card is in ",
               Code("results.json"), "."),
     )
@@ -124,13 +133,31 @@ def _described(results: Results) -> str:
 
 def _sections(
     results: Results, signatures: Sequence[Signature], templates: Templates | None
-) -> list[Section]:
-    """Return the sections of the card in the order of its parts; within a part in the order of the lists below."""
-    all_sections = [annex_head(), *(section for sections in (
-        dataset_results.sections, *functions("card", "sections"), data.data_sections, data.model_sections,
-        summary.finding_sections, appendix.further_sections, method.sections, appendix.definition_sections,
-        appendix.reference_sections) for section in sections(results))]
-    all_sections += [*provenance.sections(results, templates), sign_off.section(results, signatures)]
+) -> tuple[list[Section], EvidenceLinks]:
+    """Return the sections of the card in the order of its parts, and the links into them.
+
+    Within a part sections are in the order of the lists below.
+    """
+    before, after = ([section for sections in lists for section in sections(results)] for lists in (
+        (dataset_results.sections, *functions("card", "sections"), data.data_sections, data.model_sections),
+        (summary.warning_sections, appendix.further_sections, method.sections, appendix.definition_sections,
+         appendix.reference_sections)))
+    after += [*provenance.sections(results, templates), sign_off.section(results, signatures)]
+    evidence = EvidenceLinks.of((*before, *after))
+    all_sections = [annex_head(), *before, *summary.finding_sections(results, evidence), *after]
     all_sections += sections_of_plugins(results, [section.anchor for section in all_sections])
     order = get_args(Part)
-    return sorted(all_sections, key=lambda section: order.index(section.part))
+    return _with_questions(sorted(all_sections, key=lambda section: order.index(section.part))), evidence
+
+
+QUESTIONS: dict[Part, ReaderQuestion] = {
+    "groups": ReaderQuestion("For whom?", "for-whom"), "comparison": ReaderQuestion("Which model?", "which-model"),
+}
+"""The question that the first section of a part answers."""
+
+
+def _with_questions(sections: Sequence[Section]) -> list[Section]:
+    """Return sections in their order, the first of each part with the question that it answers."""
+    first = {id(next(of_part)) for _, of_part in groupby(sections, key=lambda section: section.part)}
+    return [replace(section, question=QUESTIONS.get(section.part)) if id(section) in first else section
+            for section in sections]

@@ -27,6 +27,7 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import (
     MEASURES_ABREAST,
     abreast,
@@ -48,11 +49,11 @@ if TYPE_CHECKING:
     from evalpipe.results import Confusion, Estimate, MetricSummary, ModelSummary, Results
 
 
-def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
+def measure_tables(results: Results, dataset: str, section: str = "") -> Iterator[Table]:
     """Yield tables of all measures of a dataset: a row for each measure or, of several models, for each of these.
 
     Beside up to `MODELS_BESIDE` models stand all measures in one table. Of more models a table has at most
-    `MEASURES_ABREAST` measures.
+    `MEASURES_ABREAST` measures. ``section`` is the anchor of the section of the tables.
     """
     metrics = {metric.name: metric for metric in results.metrics}
     estimates = [e for e in overall(results, dataset) if e.class_ is None]
@@ -63,11 +64,12 @@ def measure_tables(results: Results, dataset: str) -> Iterator[Table]:
     measures = [(metrics[str(key[0])], by_model) for key, by_model in by_measure.items()]
     if len(models) > MODELS_BESIDE:
         for side_by_side in evenly(measures, MEASURES_ABREAST):
-            yield _model_table(results, dataset, models, side_by_side, whole=len(side_by_side) == len(measures))
+            yield _model_table(results, (dataset, section), models, side_by_side,
+                               whole=len(side_by_side) == len(measures))
     else:
         bounded = below(e for metric, by_model in measures if _is_bounded(metric) for e in by_model.values())
         rows = tuple(_measure_row(metric, by_model, [model.name for model in models],
-                                  bounded if _is_bounded(metric) else None) for metric, by_model in measures)
+                                  bounded if _is_bounded(metric) else None, section) for metric, by_model in measures)
         columns = (
             Column("Measure", style="what"), *(Column(model.label, "num") for model in models),
             Column("Better", style="better side"), Column("n", "num", "n side"),
@@ -92,7 +94,7 @@ def _is_bounded(metric: MetricSummary) -> bool:
 
 
 def _measure_row(
-    metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[str], places: int | None
+    metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[str], places: int | None, section: str
 ) -> Row:
     """Return the row of a measure with one choice of options: each model's estimate, direction, n and method."""
     first = next(iter(by_model.values()))
@@ -103,7 +105,8 @@ def _measure_row(
         (wording.metric_title(metric.title, first.params), *([Aside(f"({options})", "options")] if options else []),
          Aside(wording.definition(metric, first.params), "definition meaning"),
          *(Aside(text, "definition") for text in notes if text)),
-        *abreast(by_model, models, whole=metric.is_whole, places=places), *_facts_of_measure(metric, estimates)))
+        *abreast(by_model, models, whole=metric.is_whole, places=places), *_facts_of_measure(metric, estimates)),
+        anchor=row_anchor(section, estimates))
 
 
 def _facts_of_measure(metric: MetricSummary, estimates: Sequence[Estimate]) -> tuple[str, str, str]:
@@ -121,11 +124,13 @@ def _degrees_of_freedom(estimates: Sequence[Estimate]) -> str:
 
 
 def _model_table(
-    results: Results, dataset: str, models: Sequence[ModelSummary], measures: Sequence[Measured], *, whole: bool
+    results: Results, place: tuple[str, str], models: Sequence[ModelSummary], measures: Sequence[Measured], *,
+    whole: bool,
 ) -> Table:
     """Return a table of measures with a row for each model; what is so of all models stands below.
 
-    The caption names the first and the last measure unless the table is ``whole``.
+    ``place`` is the name of the dataset and the anchor of its section. The caption names the first and the last measure
+    unless the table is ``whole``.
     """
     heads, cells = [], []
     for metric, by_model in measures:
@@ -135,11 +140,13 @@ def _model_table(
                                     places=below(by_model.values()))
         cells.append([_with_notes(number, by_model.get(model.name))
                       for model, number in zip(models, numbers_of_models, strict=True)])
-    rows = tuple(Row((model.label, *row)) for model, row in zip(models, zip(*cells, strict=True), strict=True))
+    rows = tuple(Row((model.label, *row), anchor=row_anchor(place[1], [
+        by_model[model.name] for _, by_model in measures if model.name in by_model], model.name))
+        for model, row in zip(models, zip(*cells, strict=True), strict=True))
     facts = zip(*(_facts_of_measure(metric, list(by_model.values())) for metric, by_model in measures), strict=True)
     from_to = "" if whole else f", {heads[0]} to {heads[-1]}"
     return Table(
-        f"Measures on {dataset}{from_to}{with_limits(results, rows)}",
+        f"Measures on {place[0]}{from_to}{with_limits(results, rows)}",
         (Column("Model", style="what"), *(Column(head, "num") for head in heads)), rows, "by-model", stacked=True,
         foot=tuple(Row((name, *row)) for name, row in zip(("Better", "n", "Interval"), facts, strict=True)),
         rest="estimates.csv")
@@ -322,7 +329,7 @@ def sections(results: Results) -> Iterator[Section]:
         leads = (Text(sentence, "lead") for sentences in functions("card", "reading")
                  for sentence in sentences(results, name))
         yield Section(anchor, f"Results on {name}", (
-            *leads, *measure_tables(results, name), *((Text(COUNTED, "small"),) if results.levels else ()),
+            *leads, *measure_tables(results, name, anchor), *((Text(COUNTED, "small"),) if results.levels else ()),
             *class_blocks(results, name), Figures(partial(drawings, results, name, "results"))))
         if has_curves(results, name, "calibration"):
             yield Section(f"calibration-{dataset_number}", f"Calibration on {name}", (

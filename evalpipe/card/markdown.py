@@ -259,7 +259,9 @@ def _table(table: Table, _: Edition) -> Iterator[str]:
         ["---:" if column.align == "num" else "---" for column in columns]]
     for group, rows in table.bodies(ROW_LIMIT):
         lines += [[f"**{inline(group.heading)}**"]] if group else []
-        lines += [[inline(cell.content).strip() for cell in table.line(row)] for row in rows]
+        for row in rows:
+            cells = [inline(cell.content).strip() for cell in table.line(row)]
+            lines.append(cells if row.anchor is None else [f'<a id="{row.anchor.id}"></a>{cells[0]}', *cells[1:]])
     lines += [[inline(cell.content).strip() for cell in table.line(row)] for row in table.foot]
     yield f"**{inline(table.caption)}**"
     yield "\n".join(f"| {' | '.join(cells + [''] * (len(columns) - len(cells)))} |" for cells in lines)

@@ -135,10 +135,11 @@ class Cite:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to a section or a heading of the card, by its anchor."""
+    """A link to a section, a heading or a row of the card, by its anchor; ``name`` is what a screen reader says."""
 
     text: str
     anchor: str
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +198,8 @@ def numbers_in(cell: Cell | tuple[Cell, ...]) -> Iterator[Number]:
 __all__ = [
     "Aside", "Block", "BlockGroup", "Bullets", "Cell", "Cite", "Code", "Column", "Dot", "DotPlot", "Emphasis",
     "ExternalLink", "Facts", "Figures", "Fold", "Formula", "Group", "Head", "Heading", "Line", "Link", "Number", "Part",
-    "Piece", "Preformatted", "Row", "Section", "Strong", "Styled", "Table", "TableCell", "Text", "Verdict",
-    "numbers_in", "plain",
+    "Piece", "Preformatted", "ReaderQuestion", "Row", "RowAnchor", "Section", "Strong", "Styled", "Table", "TableCell",
+    "Text", "Verdict", "numbers_in", "plain",
 ]
 
 
@@ -217,11 +218,20 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class RowAnchor:
+    """The id of a row that links go to, and the numbers that it shows: see `row_anchors.py`."""
+
+    id: str
+    numbers: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """A row of a table, with a cell for each column, shown or not; the last of a shorter row fills the rest."""
 
     cells: tuple[Cell, ...]
     style: str = ""
+    anchor: RowAnchor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -558,10 +568,19 @@ Block = (Text | Heading | Table | Facts | Bullets | Preformatted | Formula | Fig
 
 
 @dataclass(frozen=True, slots=True)
+class ReaderQuestion:
+    """A question that readers come with, and the anchor of the section that answers it."""
+
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A section of the card, with its entry in the contents, in a part of the card (`card/contents.py`).
 
     A section of the appendix is folded on a screen; a link into it opens it. One on ``paper`` is in the PDF alone.
+    One that answers a ``question`` has its anchor too.
     """
 
     anchor: str
@@ -570,3 +589,4 @@ class Section:
     style: str = ""
     part: Part = "results"
     paper: bool = False
+    question: ReaderQuestion | None = None

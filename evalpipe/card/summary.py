@@ -25,6 +25,7 @@ from evalpipe.card.page import (
     Text,
     Verdict,
 )
+from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks
 from evalpipe.card.sign_off import rejected, reservations, status
 from evalpipe.card.statements import PLACES, missing, opening
 from evalpipe.card.tables import evaluated, key_measures, shown
@@ -189,7 +190,9 @@ def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
             status(results, signatures))
 
 
-def verdict(results: Results, signatures: Sequence[Signature] = ()) -> Section:
+def verdict(
+    results: Results, signatures: Sequence[Signature] = (), evidence: EvidenceLinks = NO_LINKS
+) -> Section:
     """Return the box with the verdict of the run and the findings that matter most, with links to their evidence.
 
     It has the colour of gates, and of standards that fall short; without either, of the findings. What a signer rejects
@@ -198,7 +201,8 @@ def verdict(results: Results, signatures: Sequence[Signature] = ()) -> Section:
     sign, headline = _joined_verdicts(results)
     in_headline, others = beside_headline(results)
     chosen = [finding for finding in others if results.gates or finding.section != REQUIREMENTS]
-    blocks: list[Block] = [*reservations(signatures), Bullets(tuple(map(sentence, chosen[:MOST_FINDINGS])), "findings")]
+    blocks: list[Block] = [*reservations(signatures), Bullets(
+        tuple(sentence(finding, evidence) for finding in chosen[:MOST_FINDINGS]), "findings")]
     rest: list[Piece] = []
     if in_headline:
         rest += [Link("Evidence of the verdict", in_headline[0].section), ", "]
@@ -229,11 +233,11 @@ def _joined_verdicts(results: Results) -> tuple[str, str]:
     return sign, "; ".join(sentence for _, sentence in verdicts)
 
 
-def sentence(finding: Finding) -> Cell:
+def sentence(finding: Finding, evidence: EvidenceLinks) -> Cell:
     """Return a finding as pieces: its sign, its text, and a link to its evidence."""
     sign, word = SIGNS[finding.kind]
     whose = "" if finding.plugin is None else f"(Plugin {finding.plugin}.) "
-    return (Verdict("", sign, f"finding {word}"), f"{finding.text} {whose}", Link("Evidence", finding.section))
+    return (Verdict("", sign, f"finding {word}"), f"{finding.text} {whose}", evidence.link(finding))
 
 
 def at_a_glance(results: Results) -> BlockGroup:
@@ -315,8 +319,8 @@ KIND_HEADINGS: dict[FindingKind, str] = {
 """The headings of the kinds of findings, in their order."""
 
 
-def finding_sections(results: Results) -> Iterator[Section]:
-    """Yield a section of all findings, and one of all warnings; neither where it would be empty."""
+def finding_sections(results: Results, evidence: EvidenceLinks) -> Iterator[Section]:
+    """Yield a section of all findings; nothing where there is none."""
     if results.findings:
         error = wording.level(1 - results.intervals.level)
         blocks: list[Block] = [Text(
@@ -324,9 +328,13 @@ def finding_sections(results: Results) -> Iterator[Section]:
             "other tested findings are corrected for their number (Holm): the chance that any of them is false is at "
             f"most {error}. Each interval is of one number, at {wording.level(results.intervals.level)}.", "lead")]
         for kind, heading in KIND_HEADINGS.items():
-            items = tuple(sentence(finding) for finding in results.findings if finding.kind == kind)
+            items = tuple(sentence(finding, evidence) for finding in results.findings if finding.kind == kind)
             blocks += [Heading(heading), Bullets(items, "findings")] if items else []
         yield Section("findings", "Findings and limitations", tuple(blocks), part="findings")
+
+
+def warning_sections(results: Results) -> Iterator[Section]:
+    """Yield a section of all warnings; nothing where there is none."""
     if results.warnings:
         names = names_of(results)
         yield Section("warnings", "Warnings of the run", (

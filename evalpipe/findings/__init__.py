@@ -139,9 +139,9 @@ def with_texts(results: Results) -> list[Finding]:
 
 
 def _finding_key(finding: Finding) -> tuple[object, ...]:
-    """Return a key that is equal for the same finding, whatever its words and its weight."""
+    """Return a key that is equal for the same finding, whatever its words, its weight and the order of its numbers."""
     return finding.code, finding.kind, finding.section, json_sha256(
-        [part.model_dump() for part in finding.estimates])
+        sorted(json_sha256(part.model_dump()) for part in finding.estimates))
 
 
 def _text_of(stored: Finding, sentences: Mapping[tuple[object, ...], list[str]]) -> str:

@@ -39,8 +39,8 @@ PLAIN_ATTRIBUTES = frozenset({"class", "id", "lang", "title", "href", "colspan",
 EVIDENCE_PARTS = frozenset({"header", "main"})
 """The parts of evalpipe's page whose words no template may leave out."""
 
-TITLES = frozenset({"h1", "script", "style"})
-"""What in these parts is not evidence: a template may have another title."""
+TITLES = frozenset({"h1", "nav", "script", "style"})
+"""What in these parts is not evidence: a template may have another title, and other ways about the page."""
 
 WORDS_SHOWN = 8
 """The words that a message shows of those that are missing."""

@@ -119,6 +119,57 @@ def test_a_number_has_a_link_that_leads_back_to_it_after_sorting(page: Page) -> 
     assert pointed.is_visible()
 
 
+@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
+def with_or_without_scripts(page: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Return the card loaded with scripts, and without."""
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setScriptExecutionDisabled", {"value": not request.param})
+    page.reload()
+    yield page
+    session.send("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_evidence_lands_on_its_row_though_it_is_folded(with_or_without_scripts: Page) -> None:
+    page = with_or_without_scripts
+    links, folded = page.locator("#findings .findings a"), 0
+    for k in range(links.count()):
+        target = page.locator(links.nth(k).get_attribute("href") or "")
+        is_row = target.evaluate("e => e.tagName") == "TR"
+        folded += is_row and not target.is_visible()
+        links.nth(k).click()
+        assert target.is_visible()
+        assert target.evaluate("e => e.matches(':target')")
+        box = target.bounding_box()
+        assert box is not None
+        assert -1 <= box["y"] < 900
+        assert not is_row or target.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+    assert folded
+
+
+def test_contents_stay_beside_a_wide_page_and_a_link_leads_back_to_the_top(page: Page) -> None:
+    contents = page.locator("nav.contents")
+
+    def places() -> tuple[float, float]:
+        boxes = contents.bounding_box(), page.locator("main").bounding_box()
+        assert boxes[0] is not None
+        assert boxes[1] is not None
+        return boxes[0]["x"] + boxes[0]["width"], boxes[1]["x"]
+
+    assert places()[0] > places()[1]  # above the page, where it is narrower
+    page.set_viewport_size({"width": 1400, "height": 900})
+    end, start = places()
+    assert end <= start
+    contents.get_by_role("link", name="For whom?").click()
+    assert page.locator("#slices-title").is_visible()
+    assert page.evaluate("scrollY") > 900
+    box = contents.bounding_box()
+    assert box is not None
+    assert box["y"] == pytest.approx(0, abs=1)
+    page.get_by_role("link", name="Back to the top").click()
+    page.wait_for_function("scrollY === 0")
+    page.set_viewport_size({"width": 1200, "height": 900})
+
+
 def test_a_figure_has_a_link_with_and_without_scripts(page: Page) -> None:
     link = page.get_by_label("Link to figure 2", exact=True)
     assert link.get_attribute("href") == "#figure-2"

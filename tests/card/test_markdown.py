@@ -12,10 +12,11 @@ from huggingface_hub.repocard_data import model_index_to_eval_results
 from markdown_it import MarkdownIt
 
 import evalpipe
+from card.blocks import blocks
 from engine.runs import people, run
 from evalpipe.card.edition import Edition
 from evalpipe.card.markdown import document, escaped
-from evalpipe.card.page import Section, Table
+from evalpipe.card.page import Row, Section, Table
 from evalpipe.results import Results
 from few_by_day import few_by_day
 
@@ -40,7 +41,9 @@ def test_a_parser_finds_every_section_and_table_of_the_card(name: str, example: 
     inner = [child for token in tokens for child in token.children or []]
     markup = "".join(child.content for child in inner if child.type == "html_inline")
     anchors = re.findall(r'<a id="([\w.-]+)"></a>', markup)
-    assert anchors == [s.anchor for s in (*edition.card.masthead, *sections) if isinstance(s, Section)]
+    assert anchors == [anchor for s in (*edition.card.masthead, *sections) if isinstance(s, Section) for anchor in (
+        s.anchor, *(row.anchor.id for block in blocks([s]) if isinstance(block, Table) for row in block.rows
+                    if isinstance(row, Row) and row.anchor is not None))]
     assert "".join(f'<a id="{anchor}"></a>' for anchor in anchors) == markup
     assert not [token for token in tokens if token.type == "html_block"]
     tables = [block for section in sections for block in section.blocks if isinstance(block, Table)]

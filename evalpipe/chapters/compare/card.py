@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Number, Row, Section, Table, Text, Verdict
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, on_same_rows, signed, status_of, with_intervals
 from evalpipe.card.wording import Names, names_of
 from evalpipe.chapters.compare.card_pairs import is_pair, verdict_or_leaning
@@ -131,7 +132,8 @@ def sections(results: Results) -> Iterator[Section]:
         title = f"Comparison with {'dataset ' if across_datasets else ''}{name}" if name else "Comparison of models"
         yield Section(f"comparison-{number}", title, (
             Text(_lead(results, name, comparisons), "lead"),
-            *_blocks_of_all_rows(results, name, comparisons), *_blocks_in_slices(results, name, comparisons)),
+            *_blocks_of_all_rows(results, name, comparisons, f"comparison-{number}"),
+            *_blocks_in_slices(results, name, comparisons)),
             part="comparison")
         on_all_rows = [c for c in comparisons if c.slice is None]
         if not name and len({(c.model, c.baseline) for c in on_all_rows}) > 1:
@@ -161,8 +163,13 @@ def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) ->
     return f"{lead} {corrected}" if corrected else lead
 
 
-def _blocks_of_all_rows(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> Iterator[Block]:
-    """Yield the differences over all rows of each dataset, with notes; ``baseline`` is empty for pairs of models."""
+def _blocks_of_all_rows(
+    results: Results, baseline: str, comparisons: Sequence[Comparison], section: str
+) -> Iterator[Block]:
+    """Yield the differences over all rows of each dataset, with notes; ``baseline`` is empty for pairs of models.
+
+    ``section`` is the anchor of the section.
+    """
     names = names_of(results)
     better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
     for rows in by_dataset([c for c in comparisons if c.slice is None]):
@@ -177,7 +184,8 @@ def _blocks_of_all_rows(results: Results, baseline: str, comparisons: Sequence[C
             measure: Cell = (names.measure_of(c), *([Aside(f"({options})", "options")] if options else []),
                              *([Aside(better[c.metric], "definition")] if c.metric in better else []))
             minus = "" if baseline else f" minus {names.model(c.baseline, c.baseline_variant)}"
-            cells.append(Row((measure, f"{names.model_of(c)}{minus}", *measured(c), margin_of(c), verdict_of(c))))
+            cells.append(Row((measure, f"{names.model_of(c)}{minus}", *measured(c), margin_of(c), verdict_of(c)),
+                             anchor=row_anchor(section, [c], c.baseline, c.baseline_variant)))
         yield Heading(rows[0].dataset)
         yield Table(f"{_title(names, rows, baseline)} on {rows[0].dataset}", columns, tuple(cells), "compared",
                     stacked=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from evalpipe.card.junit import Case
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import with_limits
 from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, capital, names_of
 from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged, worst_failed
@@ -97,7 +98,8 @@ def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
             Verdict(VERDICTS[gate.kind].word, VERDICTS[gate.kind].sign, f"outcome {gate.kind}"),
             (gate.name or capital(names.subject(gate)), Aside(_limit_text(names, gate), "limit"), *by,
              Aside(f"{names.scope(gate)}{_class_suffix(gate)}{severity}", "definition")),
-            _observed_cell(gate, is_count=gate.metric in names.counts), gate_sentence(names, gate))))
+            _observed_cell(gate, is_count=gate.metric in names.counts), gate_sentence(names, gate)),
+            anchor=None if gate.metric is None else row_anchor("gates", [gate], str(gate.gate), gate.against or "")))
     columns = (
         Column("Verdict", style="said"), Column("Gate", style="what"), Column("Observed", "num"),
         Column("Reason", style="why"),

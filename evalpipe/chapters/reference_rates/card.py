@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Row, Section, Table, Text
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import estimate_of, ranged, shown
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.compare.card import difference_number, notes, verdict_of
@@ -33,7 +34,8 @@ def sections(results: Results) -> Iterator[Section]:
     names, rates = names_of(results), results.reference_rates
     tables = [Table(f"Differences from reference rates on {rows[0].dataset}", COLUMNS, tuple(
         Row((names.measure_of(r), names.model_of(r), shown(estimate_of(results, r)), r.baseline,
-             ranged(r.rate, r.rate_lower, r.rate_upper), difference_number(r), verdict_of(r)))
+             ranged(r.rate, r.rate_lower, r.rate_upper), difference_number(r), verdict_of(r)),
+            anchor=row_anchor(RATES, [r], r.baseline))
         for r in rows), stacked=True) for rows in by_dataset(rates)]
     if tables:
         yield Section("reference-rates", "Reference rates", (

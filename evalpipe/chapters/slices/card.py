@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Code, Column, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
 from evalpipe.card.wording import Names, capital, names_of, number_word
 from evalpipe.chapters.slices import figures
@@ -218,7 +219,8 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
                 "–" if row.events is None else numbers.count(row.events), value, numbers.fixed(row.overall, digits),
                 numbers.signed(row.difference, digits),
                 ranged(row.difference_corrected, row.difference_lower, row.difference_upper,
-                       places=digits_of_differences), numbers.p_value(row.p_adjusted))))
+                       places=digits_of_differences), numbers.p_value(row.p_adjusted)),
+                anchor=row_anchor("slices", [row], "worst")))
         count = numbers.count(rows_of_search[0].searched)
         yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")
         yield Table(f"{model}: worst slices of {dataset} by {measure}", columns, tuple(rows),
@@ -313,7 +315,8 @@ def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
         measure = names.measure_of(worst)
         text = (f"{of_model(results, worst)} fails for {names.slice(worst.slice or {})}: {measure} "
                 f"{value_with_limits(worst, limit)}; required for all rows: {side} {numbers.plain(limit)}.{others}")
-        yield finding("fails", weights.GROUP_FAILS, text, "slices", [row for row, _, _ in misses])
+        yield finding("fails", weights.GROUP_FAILS, text, "slices", [
+            worst, *(row for row, _, _ in misses if row is not worst)])
 
 
 def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[Finding]:
@@ -339,7 +342,8 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
         margin = margin_between(results, "groups", metric, _reference_value(results, worst))
         weight = weights.by_harm(_share_of_rows(results, worst.dataset, rows_of(results, worst)), abs(
             worst.difference or 0.0) / (margin or 1.0))
-        yield finding("fails", weight, text, "slices", by_measure[metric])
+        yield finding("fails", weight, text, "slices", [
+            worst, *(row for row in by_measure[metric] if row is not worst)])
 
 
 def _value_in_group(results: Results, row: SliceDifference) -> float | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card.page import Column, Fold, Group, Number, Row, Strong, Styled, Table, Text
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import MEASURES_ABREAST, below, evenly, metric_of, shown, with_limits
 from evalpipe.card.wording import names_of
 from evalpipe.findings.margins import margin_between, margin_of
@@ -128,8 +129,10 @@ def _matrix(
         if group.few:
             return Row((*head, group.few), "few")
         verdicts = {measure: verdict for measure, (verdict, _) in group.verdicts.items()}
-        return Row((*head, *(_cell(by_slice.at(group.model, group.labels, measure), verdicts.get(measure),
-                                   (counts, letters), digits) for measure, digits in places.items())))
+        estimates = {measure: by_slice.at(group.model, group.labels, measure) for measure in places}
+        return Row((*head, *(_cell(e, verdicts.get(measure), (counts, letters), places[measure])
+                             for measure, e in estimates.items())),
+                   anchor=row_anchor("slices", [e for e in estimates.values() if e is not None]))
 
     first = [row(GroupRow(None, model.name, {})) for model in results.models]
     is_ranked = any(verdict for group in group_rows for verdict, _ in group.verdicts.values())
