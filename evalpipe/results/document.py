@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.candidates.records import CandidatesFields
     from evalpipe.chapters.checks.records import ChecksFields
     from evalpipe.chapters.compare.records import CompareFields
+    from evalpipe.chapters.contents.records import ContentsFields
     from evalpipe.chapters.costs.records import CostsFields
     from evalpipe.chapters.desirability.records import DesirabilityFields
     from evalpipe.chapters.deviance.records import DevianceFields
@@ -86,7 +87,7 @@ if TYPE_CHECKING:
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
         RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
         DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields, GatesFields,
-        ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
+        ContentsFields, ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""
 else:

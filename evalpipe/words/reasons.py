@@ -285,6 +285,8 @@ _OF_CHECKS = {
     "no-trend": "no trend is declared",
     "no-shift": "the trend does not look for a shift",
     "no-datasets": "no dataset is evaluated",
+    "rows-never-held": "rows are read part by part and never held",
+    "only-classes": "no model gives scores, probabilities or numbers",
     "one-dataset": "there is one dataset",
     "one-evaluated": "one dataset is evaluated",
     "one-model": "there is one model",

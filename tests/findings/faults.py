@@ -508,6 +508,23 @@ def predictions_that_drift() -> Planted:
                   ("note", "dataset-2", ("p predicts the event more often on late than on early",)), threshold=0.5)
 
 
+@fault
+def a_default_in_place_of_a_score() -> Planted:
+    frame = events(46)
+    p = np.where(np.arange(N) < 60, 0.5, frame["p"])
+    named = ("p gives the same probability, 0.5, to 60 of 600 rows (10.0%), and no other to more than 1")
+    return binary(frame.with_columns(p=p), ("fails", "dataset-1", named))
+
+
+@fault
+def scores_that_are_cut_off() -> Planted:
+    frame = amounts(47)
+    named = ("p gives the same prediction, 15, to 75 of 600 rows (12.5%)",)
+    lowest = frame["p"].sort()[74]
+    frame = frame.with_columns(p=pl.when(pl.col("p") <= lowest).then(15.0).otherwise(pl.col("p") + 1))
+    return numbers(frame, ("note", "dataset-1", named), early=False)
+
+
 def night(seed: int, shift: float = 0.0) -> dict[str, pl.DataFrame]:
     """Return the rows of a night, whose events have log odds that are so much higher than the model takes them for."""
     frame = events(seed, 300)

@@ -101,4 +101,5 @@ def numbers(
     **keys: Any,
 ) -> Planted:
     frames = frame if isinstance(frame, dict) else {"d": frame}
-    return Planted(spec_of(frames, task, keys.pop("models", NUMBERS), **keys), frames, *expected)
+    early = keys.pop("early", True)
+    return Planted(spec_of(frames, task, keys.pop("models", NUMBERS), **keys), frames, *expected, early=early)
