@@ -261,6 +261,7 @@ _WARNINGS = {
 _OF_CHECKS = {
     "no-standards": "no standard is declared",
     "no-prevalence": "no prevalence is declared",
+    "shifted": "probabilities are recalibrated to a prevalence",
     "no-bounds": "no threshold was chosen under a requirement and is judged on other rows",
     "no-zone": "no equivocal zone is declared",
     "no-costs": "no costs are declared",

@@ -583,6 +583,13 @@ def another_prevalence_than_declared() -> Planted:
                   metrics=["ppv"], prevalence={"value": 0.1, "source": "the register"}, models=BINARY, threshold=0.5)
 
 
+@fault
+def probabilities_of_another_prevalence() -> Planted:
+    named = ("probabilities of p do not carry over to the declared prevalence 0.02", "times too high", "'prior_shift'")
+    return binary(events(48), ("fails", "prevalence", named), metrics=["brier"],
+                  prevalence={"value": 0.02, "source": "the register"})
+
+
 # Of standards
 
 @fault

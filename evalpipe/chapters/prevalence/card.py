@@ -18,11 +18,11 @@ from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, row
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
 from evalpipe.card.tables import curves_of, evaluated, labels, overall, ranged, shown, with_limits
-from evalpipe.card.wording import joined, observed_share, share
+from evalpipe.card.wording import joined, names_of, observed_share, share
 from evalpipe.findings import weights
-from evalpipe.findings.applies import without
-from evalpipe.findings.claims import Claim, p_apart, rule
-from evalpipe.findings.words import finding
+from evalpipe.findings.applies import NOT_BINARY, Unless, without
+from evalpipe.findings.claims import Claim, p_apart, p_beyond, rule
+from evalpipe.findings.words import finding, measures
 from evalpipe.results.curves.events import PredictiveValues
 from evalpipe.words import numbers
 
@@ -45,6 +45,12 @@ if TYPE_CHECKING:
 SAMPLE = "In the sample"
 MOST_LEVELS = 6
 """The levels whose shares are listed at the head of the card; of more the section on the prevalence lists them."""
+
+FACTOR = math.log(2)
+"""How far log odds may be off at the declared prevalence: 0.5 is then no less than 0.33, a convention of evalpipe."""
+
+SHIFT = "prior_shift"
+"""The recalibrator that moves probabilities to another prevalence."""
 
 ABREAST = 4
 """The most prevalences in a table; more go to a further one."""
@@ -471,3 +477,60 @@ def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
         text = (f"The declared prevalence differs from that of {dataset}: {joined(shares)}. Measures apply at the "
                 "observed prevalence unless they name another.")
         yield finding("note", weights.PRIOR, text, "prevalence")
+
+
+class CarriedOver(NamedTuple):
+    """How far the log odds of outcomes are above those of a model's probabilities, at the declared prevalence."""
+
+    estimate: Estimate
+    value: float
+    lower: float
+    upper: float
+    level: float
+    declared: float
+    observed: float
+
+
+SHIFTED = Unless("shifted", by_results=lambda results: any(row.method == SHIFT for row in results.recalibration))
+
+
+@rule("fails", unless=(NOT_BINARY, without("no-prevalence", "prevalence"), SHIFTED), claims_all=True)
+def probabilities_carried_over(results: Results) -> Iterator[Claim]:
+    """Whether probabilities hold at the declared prevalence: there their odds may be off by a factor of two at most."""
+    for row in () if SHIFTED.holds(results) else _at_declared_prevalence(results):
+        yield Claim(row, not_carried_over, 1.0 if abs(row.value) <= FACTOR else p_beyond(
+            row, math.copysign(FACTOR, row.value)))
+
+
+def _at_declared_prevalence(results: Results) -> Iterator[CarriedOver]:
+    """Yield for each model its calibration in the large at the declared prevalence, with limits.
+
+    Where only the mix of the classes differs, all log odds differ by the log odds of the prevalences: Saerens, M. et
+    al. (2002). Adjusting the outputs of a classifier to new a priori probabilities. Neural Computation 14(1), 21–41.
+    """
+    shares = {row.dataset: row for row in results.observed if row.level == results.event and 0 < row.value < 1}
+    for estimate in measures(results, "calibration_in_the_large"):
+        observed = shares.get(estimate.dataset)
+        declared = None if observed is None else _declared_share(results, observed)
+        if observed is None or declared is None:
+            continue
+        low, middle, high = (_log_odds(end) - _log_odds(observed.value) for end in (
+            declared.lower or declared.value, declared.value, declared.upper or declared.value))
+        yield CarriedOver(estimate, estimate.value + middle, estimate.lower + low, estimate.upper + high,
+                          estimate.level, declared.value, observed.value)
+
+
+def _log_odds(probability: float) -> float:
+    return math.log(probability / (1 - probability)) if 0 < probability < 1 else math.copysign(
+        math.inf, probability - 0.5)
+
+
+def not_carried_over(results: Results, rows: Sequence[CarriedOver]) -> Iterator[Finding]:
+    """Say which probabilities are too high or too low at the declared prevalence, and by which factor their odds."""
+    for row in rows:
+        way, times = ("high", -row.value) if row.value < 0 else ("low", row.value)
+        text = (f"The probabilities of {names_of(results).model(row.estimate.model)} do not carry over to the declared "
+                f"prevalence {share(row.declared)}: {row.estimate.dataset} has {numbers.number(row.observed)}. At "
+                f"{share(row.declared)} their odds are {numbers.fixed(math.exp(times), 1)} times too {way}. '{SHIFT}' "
+                "under 'recalibrate' corrects them, where only the mix of the classes differs.")
+        yield finding("fails", weights.NOT_CARRIED_OVER, text, "prevalence", [row.estimate])
