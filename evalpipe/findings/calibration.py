@@ -84,8 +84,8 @@ def perhaps_right_on_average(results: Results, rows: Sequence[Estimate]) -> Iter
     """Say that these data do not tell expected and observed events apart, nor show that they agree."""
     excludes = [row for row in rows if row.lower is not None and row.upper is not None and not
                 row.lower <= 0 <= row.upper]
-    text = (f"On average the probabilities of {of_models(results, rows)} agree with the outcomes, as far as these data "
-            "show.")
+    text = (f"On average the probabilities of {of_models(results, rows)} agree with the outcomes; these data do not "
+            "rule out a difference that matters.")
     if excludes:
         text = f"Whether the probabilities of {of_models(results, rows)} are right on average is not settled."
     yield finding("undecided", weights.CALIBRATED, text, anchor(results, rows[0]), rows)

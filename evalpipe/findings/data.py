@@ -90,7 +90,8 @@ def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...]]]) -> 
     """Say with which datasets evaluated rows were compared, and by what."""
     for columns in dict.fromkeys(columns for _, _, columns in rows):
         others = dict.fromkeys(other for _, other, by in rows if by == columns)
-        how = f"compared by {joined(columns) if len(columns) <= MOST_COLUMNS else f'all {len(columns)} columns read'}"
+        named = f"the column{'s' if len(columns) > 1 else ''} {joined(columns)}"
+        how = f"compared by {named if len(columns) <= MOST_COLUMNS else f'all {len(columns)} columns read'}"
         yield finding("passes", weights.CHECKED, f"No evaluated row is also in {joined(list(others))} ({how}).", "data")
 
 

@@ -94,12 +94,12 @@ def least_correct(results: Results, rows: Sequence[Confusion]) -> Iterator[Findi
         counts = table.counts[level]
         total, correct = sum(counts), counts[level]
         wrong = max((k for k in range(len(counts)) if k != level), key=lambda k: counts[k])
-        in_numbers = (f"{numbers.count(correct)} of {numbers.count(total)}" if results.weight is None
-                      else numbers.percent(correct, total))
-        confused = (f"{numbers.count(counts[wrong])} {'is' if counts[wrong] == 1 else 'are'}" if results.weight is None
-                    else f"{numbers.percent(counts[wrong], total)} are")
-        text = (f"{of_model(results, table)} is least often right on '{table.levels[level]}': {in_numbers} rows are "
-                f"predicted correctly, {confused} predicted as '{table.levels[wrong]}'.")
+        right = (f"{numbers.count(correct)} of its {numbers.count(total)} rows" if results.weight is None
+                 else f"{numbers.percent(correct, total)} of its rows")
+        confused = (numbers.count(counts[wrong]) if results.weight is None
+                    else numbers.percent(counts[wrong], total))
+        text = (f"{of_model(results, table)} is least often right on '{table.levels[level]}': {right} are predicted "
+                f"correctly, {confused} as '{table.levels[wrong]}'.")
         yield finding("note", weights.WORST_CLASS, text, anchor(results, table))
 
 

@@ -217,7 +217,7 @@ def a_class_confused_with_another() -> Planted:
     frame = levels(42)
     moved = np.where(rows_of(42).random(N) < 0.8, 0.9 * frame["mid"], 0)
     frame = frame.with_columns(mid=frame["mid"] - moved, top=frame["top"] + moved)
-    return many_levels(frame, ("p is least often right on 'mid'", "predicted as 'top'"), "note")
+    return many_levels(frame, ("p is least often right on 'mid'", "as 'top'"), "note")
 
 
 # Of the steps of a fit

@@ -188,8 +188,9 @@ def test_the_worst_class_has_rows_enough_and_an_error(monkeypatch: pytest.Monkey
             return only(results.model_copy(update={"confusion": tables}), "worst_class", patch)
 
     assert sentences([[9, 1, 0], [2, 5, 3], [0, 0, 10]]) == [
-        ("note", "p is least often right on 'mid': 5 of 10 rows are predicted correctly, 3 are predicted as 'top'.")]
-    assert sentences([[9, 1, 0], [2, 4, 3], [0, 0, 10]])[0][1].startswith("p is least often right on 'low': 9 of 10")
+        ("note", "p is least often right on 'mid': 5 of its 10 rows are predicted correctly, 3 as 'top'.")]
+    text = sentences([[9, 1, 0], [2, 4, 3], [0, 0, 10]])[0][1]
+    assert text.startswith("p is least often right on 'low': 9 of its 10")
     assert sentences([[10, 0, 0], [2, 4, 3], [0, 0, 10]]) == []
 
 
@@ -322,7 +323,7 @@ def test_what_is_decided_of_the_same_numbers_twice_stands_once_among_the_first()
 
 
 @pytest.mark.parametrize(("upper", "words"), [
-    (-0.06, "Beyond the margin of 0.05 alone, not after correction for all tests of the run."),
+    (-0.06, "Alone it is beyond the margin of 0.05, after correction for all tests of the run not certainly."),
     (-0.04, "Significant, but perhaps too small to matter (margin 0.05)."),
 ])
 def test_what_the_correction_leaves_open_is_not_called_small(upper: float, words: str) -> None:

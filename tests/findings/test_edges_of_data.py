@@ -152,7 +152,7 @@ def test_what_rows_were_compared_with_is_said_only_where_they_were(monkeypatch: 
     results = judged("drift_of_the_prevalence")
     with monkeypatch.context() as patch:
         assert only(results, "rows_shared", patch) == [
-            ("passes", "No evaluated row is also in reference (compared by id).")]
+            ("passes", "No evaluated row is also in reference (compared by the column id).")]
     with monkeypatch.context() as patch:
         assert only(changed(results, "datasets", compared={}), "rows_shared", patch) == []
     (_, text), = only(changed(results, "datasets", compared={}), "unchecked", monkeypatch)

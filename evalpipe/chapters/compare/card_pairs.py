@@ -130,10 +130,11 @@ def _ranked(names: Names, best: Estimate, standings: Sequence[Standing], where: 
     undecided = [*labels["undecided"], *labels["worse"]]
     equal = [*labels["equivalent"], *labels["same"]]
     if len(standings) == 1 and not equal:
-        difference = f"difference in {measure} {_difference_text(standings[0])}"
+        difference = f"in {measure} {_difference_text(standings[0])}"
         if undecided:
-            return f"These data do not rank {label} and {undecided[0]}{where}: {difference}", "undecided"
-        return f"{label} is better than {labels['better'][0]}{where}: {difference}", "passes"
+            return (f"These data do not rank {label} and {undecided[0]}{where}: {label} minus {undecided[0]} "
+                    f"{difference}"), "undecided"
+        return f"{label} is better than {labels['better'][0]}{where}: difference {difference}", "passes"
     if not labels["better"] and not equal:
         return (f"These data do not rank the {number_word(len(standings) + 1)} models by {measure}{where}: "
                 f"{label} has the best value, {with_limits(best)}, but is shown better than none"), "undecided"

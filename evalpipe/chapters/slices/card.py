@@ -10,7 +10,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Code, Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
-from evalpipe.card.wording import Names, capital, names_of, number_word
+from evalpipe.card.wording import MOST_NAMED, Names, capital, names_of, number_word
 from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.card_matrix import MORE, lead, matrices
 from evalpipe.chapters.slices.figures import sliced
@@ -283,9 +283,11 @@ def groups_searched(results: Results) -> Iterator[Claim]:
 @rule("note", unless=(NO_SLICES,))
 def groups_too_small(results: Results) -> Iterator[Claim]:
     """Whether groups have too few rows to be judged."""
-    small = {str(row.slice) for row in results.rows if row.slice is not None and row.status == "insufficient"}
+    names = names_of(results)
+    small = dict.fromkeys(names.slice(row.slice) for row in results.rows
+                          if row.slice is not None and row.status == "insufficient")
     if small:
-        yield Claim(len(small), too_small)
+        yield Claim(tuple(small), too_small)
 
 
 def _gates_on_all_rows(results: Results) -> Iterator[Gate]:
@@ -419,8 +421,11 @@ def corrected_value(row: WorstSlice) -> tuple[float, float | None, float | None]
     return row.overall + value, row.overall + lower, row.overall + upper
 
 
-def too_small(_: Results, rows: Sequence[int]) -> Iterator[Finding]:
-    """Yield the finding on how many groups have too few rows to be judged."""
-    count = rows[0]
-    text = f"{capital(number_word(count))} {'group has' if count == 1 else 'groups have'} too few rows to be judged."
+def too_small(_: Results, rows: Sequence[tuple[str, ...]]) -> Iterator[Finding]:
+    """Yield the finding on which groups have too few rows to be judged; of many, how many."""
+    groups = rows[0]
+    count = len(groups)
+    named = f": {'; '.join(groups)}" if count <= MOST_NAMED else ""
+    text = (f"{capital(number_word(count))} {'group has' if count == 1 else 'groups have'} too few rows to be "
+            f"judged{named}.")
     yield finding("note", weights.UNCHECKED, text, "slices")
