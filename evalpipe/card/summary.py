@@ -67,22 +67,39 @@ EDGE, LETTER = 8, 7
 def dot_plots(results: Results) -> tuple[DotPlot, ...]:
     """Return dot plots of the measures that gates judge, or else of key measures, on all rows and in slices.
 
-    Those of gates that failed come first, on the dataset where one did. Where a group failed, its measure is drawn
-    alone, with as many groups as there is room for.
+    Those of gates that failed come first, on the dataset where one did; without gates, that of the first finding that
+    fails. Where a group failed, its measure is drawn alone, with as many groups as there is room for.
     """
     judged = [gate for gate in results.gates if gate.metric is not None and gate.against is None]
     judged.sort(key=lambda gate: ORDER.index(gate.outcome), reverse=True)
     failed = [gate for gate in judged if gate.outcome == "fail"]
-    dataset = failed[0].dataset if failed else next(evaluated(results))[1].name
-    metrics = list(dict.fromkeys(gate.metric for gate in judged if gate.metric)) or list(key_measures(results))
+    first = None if judged else _first_failure(results)
+    dataset = failed[0].dataset if failed else next(evaluated(results))[1].name if first is None else first.dataset
+    metrics = list(dict.fromkeys(gate.metric for gate in judged if gate.metric)) or list(
+        dict.fromkeys([*([] if first is None else [first.metric]), *key_measures(results)]))
     by_measure = [groups for groups in (_by_group(results, dataset, metric) for metric in metrics) if groups]
-    if failed and any(gate.slice is not None and gate.metric == metrics[0] for gate in failed):
+    group = None if first is None or first.slice is None else first
+    if group or any(gate.slice is not None and gate.metric == metrics[0] for gate in failed):
         plotted = by_measure[:1]
     elif judged or any(len(groups) > 1 for groups in by_measure):
         plotted = by_measure[:MOST_GATED]
     else:
         plotted = by_measure[: max(1, MOST_LINES // max(len(results.models), MOST_LINES // MOST_PLOTS))]
-    return tuple(_plot(results, *_first_and_worst(results, groups, MOST_LINES // len(plotted))) for groups in plotted)
+    return tuple(_plot(results, *_first_and_worst(results, groups, MOST_LINES // len(plotted), group))
+                 for groups in plotted)
+
+
+def _first_failure(results: Results) -> Estimate | None:
+    """Return the estimate that the first failing finding names first; None of a measure without a best end.
+
+    A measure with an ideal value in the middle of its range, such as a calibration slope, tells nothing in a plot of
+    better and worse.
+    """
+    named = next((finding.estimates for finding in results.findings
+                  if finding.kind == "fails" and finding.estimates), [])
+    has_best_end = {metric.name for metric in results.metrics if metric.direction in ("maximize", "minimize")}
+    return next((row for row in results.rows if row.about in {subject.about for subject in named[:1]}
+                 and row.metric in has_best_end and row.value is not None and row.variant == "original"), None)
 
 
 def _by_group(results: Results, dataset: str, metric: str) -> list[list[Estimate]]:
@@ -96,13 +113,19 @@ def _by_group(results: Results, dataset: str, metric: str) -> list[list[Estimate
     return [groups[name] for name in sorted(groups, key=bool)]
 
 
-def _first_and_worst(results: Results, groups: Sequence[list[Estimate]], most: int) -> tuple[list[Estimate], str]:
-    """Return the estimates of all rows and of the worst groups, about ``most``, and a sentence on what is left out."""
+def _first_and_worst(
+    results: Results, groups: Sequence[list[Estimate]], most: int, named: Estimate | None = None
+) -> tuple[list[Estimate], str]:
+    """Return the estimates of all rows and of the worst groups, about ``most``, and a sentence on what is left out.
+
+    The group of a finding, ``named``, is the first of equally bad ones.
+    """
     all_rows, *others = groups
     direction = next(metric.direction for metric in results.metrics if metric.name == all_rows[0].metric)
     sign = {"maximize": 1, "minimize": -1}.get(direction, 0)
     room = max(most - len(all_rows), len(all_rows)) // max(len(all_rows), 1)
-    worst = sorted(others, key=lambda group: min(sign * (row.value or 0.0) for row in group))[:room]
+    worst = sorted(others, key=lambda group: (min(sign * (row.value or 0.0) for row in group),
+                                              named is None or group[0].slice != named.slice))[:room]
     rows = [row for group in (all_rows, *worst) for row in group]
     if len(worst) == len(others):
         return rows, ""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +55,17 @@ def test_of_a_group_that_failed_the_measure_is_drawn_alone_worst_first() -> None
     # Where several datasets are evaluated, the one is drawn where the gate failed, and named.
     (later,) = dot_plots(run({"good": frame.filter(frame["s"] != "b"), "bad": bad}, **keys))
     assert later.title == "Sensitivity, bad"
+
+
+def test_without_gates_the_measure_of_the_first_failure_is_drawn_its_group_first(
+    example: Callable[[str], Path],
+) -> None:
+    results = Results.read(example("slices") / "results.json")
+    first = next(finding for finding in results.findings if finding.kind == "fails")
+    assert "finds 0 of 32 events for gender = male, class = 3rd" in first.text
+    (plot,) = dot_plots(results)
+    assert (plot.title, plot.dots[0].label) == ("Sensitivity", "All, Logistic regression")
+    assert [dot.label for dot in plot.dots[2:4]] == ["Male, 3rd, Logistic regression", "Male, 3rd, Random forest"]
 
 
 def test_measures_of_failed_gates_come_first() -> None:
