@@ -288,6 +288,8 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
         yield "Evaluated on", f"{'; '.join(dataset_sizes)}; {comparison}"
         yield "Models", joined([model.label for model in results.models])
     yield "Owner", _stated_or_missing(results, "owner")
+    if results.inputs and all(file.sha256 for file in results.inputs):  # data in memory cannot be read again
+        yield "Recompute", (Code("evalpipe verify . --recompute"), " in this folder")
 
 
 def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
