@@ -272,7 +272,8 @@ def scatter_limits(bins: Bins, value: float, level: float) -> Limits:
     "bootstrap_noncentral", title="bootstrap noise, inverted", short="bootstrap, inverted", insists=True,
     detail="The noise is estimated by how far the replicates' mean square exceeds the square of the value, and by "
            "its variance. For a measure that searches the rows or is fitted to them, the lower limit removes "
-           f"{UNSEEN:g} times as much. The range of a measure over slices has these limits too.",
+           f"{UNSEEN:g} times as much. The range of a measure over slices has these limits too; its upper one is at "
+           "least the largest range that has the observed one among the nearest 95 % of what it would make.",
     for_=dict.fromkeys(("gaps", "distance", "searched", *SQUARES), sentence("noise-inverted")),
     text="Noise makes the measure larger than it truly is, and resampling adds the same noise once more. The limits "
          "are the true values for which the observed value would be a quantile, given the noise in the bootstrap "
@@ -314,8 +315,36 @@ def drawn_scatter_limits(replicates: Floats, value: float, level: float) -> Limi
 
 
 def range_limits(value: float, replicates: Floats, level: float) -> Limits | None:
-    """Return the limits of a distance that is no metric, such as the range of one over slices, from replicates [B]."""
-    return drawn_distance_limits(replicates, value, "distance", {}, level)
+    """Return the limits of a distance that is no metric, such as the range of one over slices, from replicates [B].
+
+    Of few slices a range near 0 is smaller than 97.5 % of those that a true range of 0 makes, so that the upper limit
+    that inverts a quantile is 0 too. That of `symmetric_upper` is as wide there as the noise.
+    """
+    limits = drawn_distance_limits(replicates, value, "distance", {}, level)
+    upper = symmetric_upper(value, drawn_noise(replicates**2, value**2), level)
+    return limits if limits is None or upper is None else (limits[0], max(limits[1], upper))
+
+
+def symmetric_upper(value: float, noise: Noise, level: float) -> float | None:
+    """Return the largest true distance with the observed one among the nearest of ``level`` of its distribution.
+
+    The observed distances within some reach on both sides of the true one have that probability: the symmetric range
+    of Kent & Hainsworth (1995). ``noise`` is that of the observed square, as of `noncentral_limits`; None without any.
+    """
+    from scipy.optimize import brentq
+
+    if not (noise.mean > 0 and noise.variance > 0):
+        return None
+    scale = noise.variance / (4 * value**2 + 2 * noise.mean)
+
+    def within(true: float) -> float:
+        """Return by how much more than the level lies as near to a true distance as the value, which is below it."""
+        below, above = (noncentral_cdf(at**2 / scale, noise.mean / scale, true**2 / scale)
+                        for at in (value, 2 * true - value))
+        return above - below - level
+
+    far = value + 10 * math.sqrt(noise.mean + math.sqrt(noise.variance) + scale)
+    return float(brentq(within, value, far, xtol=1e-12 * far)) if within(far) > 0 else None
 
 
 def _including_or_percentile(limits: Limits | None, replicates: Floats, value: float, level: float) -> Limits | None:

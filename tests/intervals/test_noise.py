@@ -17,7 +17,9 @@ from evalpipe.intervals.noise import (
     including,
     noncentral_cdf,
     noncentral_limits,
+    range_limits,
     square_noise,
+    symmetric_upper,
 )
 
 
@@ -117,3 +119,35 @@ def test_what_is_doubtful_about_limits_is_said() -> None:
         "the value is below its percentile limits: resampling biases the measure")
     assert doubtful(0.7, (0.4, 0.6), "basic") == (
         "the value is above its basic limits: resampling biases the measure")
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 1.0, 4.0])
+def test_the_symmetric_upper_limit_has_the_value_just_in_reach(value: float) -> None:
+    upper = symmetric_upper(value, Noise(1.0, 4 * value**2 + 2), 0.95)  # of one normal distance with an error of 1
+    assert upper is not None
+    assert ncx2.cdf((2 * upper - value) ** 2, 1, upper**2) - ncx2.cdf(value**2, 1, upper**2) == pytest.approx(0.95)
+    assert upper == pytest.approx(value + 1.96, abs=0.32 if value < 1 else 0.08)  # 1.645 at 0, where one side is left
+
+
+def test_without_noise_there_is_no_symmetric_upper_limit() -> None:
+    assert symmetric_upper(0.3, Noise(0.0, 0.0), 0.95) is None
+
+
+@pytest.mark.parametrize(("share", "rows"), [(0.05, 50), (0.3, 50), (0.05, 400)])
+def test_a_range_near_0_is_known_no_better_than_the_difference(share: float, rows: int) -> None:
+    """Of 200 pairs of slices that are truly alike the limits cover 0; none is narrower than what rows can tell."""
+    generator, covered, defined = np.random.default_rng(7), 0, 0
+    for _ in range(200):
+        rates = generator.binomial(rows, share, 2) / rows
+        drawn = generator.binomial(rows, rates, (200, 2)) / rows
+        replicates = np.ptp(drawn, axis=1)
+        if np.ptp(replicates) == 0:  # such limits are marked degenerate
+            continue
+        limits = range_limits(float(np.ptp(rates)), replicates, 0.95)
+        assert limits is not None
+        error = float(np.sqrt((rates * (1 - rates) / rows).sum()))
+        assert limits[1] > 1.3 * error
+        assert limits[1] < np.ptp(rates) + 3.5 * error
+        defined += 1
+        covered += limits[0] == 0
+    assert covered / defined > 0.92  # two standard errors below 0.95
