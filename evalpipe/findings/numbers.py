@@ -193,8 +193,8 @@ def fanning(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Fin
                    f"{numbers.number(curve.notes.spread_high or 0.0)} for the highest"
                    f"{f' ({of_model(results, curve)})' if len(group) > 1 else ''}" for curve in group]
         grow = all((curve.notes.spread_high or 0.0) > (curve.notes.spread_low or 0.0) for curve in group)
-        text = (f"Residuals of {of_models(results, group)} {'fan out' if grow else 'spread unevenly'}: their standard "
-                f"deviation is {'; '.join(spreads)}.")
+        text = (f"Residuals of {of_models(results, group)} {'fan out' if grow else 'spread unevenly'}: about the line "
+                f"of the truth on the predictions their root mean square is {'; '.join(spreads)}.")
         yield finding("note", weights.RESIDUALS, text, anchor(results, group[0]))
 
 

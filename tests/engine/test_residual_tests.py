@@ -187,6 +187,15 @@ def test_spreads_are_of_the_outer_thirds() -> None:
     assert (low, high) == (pytest.approx(1, rel=1e-3), pytest.approx(3, rel=1e-3))
 
 
+def test_spreads_are_root_mean_squares_about_the_line_and_no_standard_deviations() -> None:
+    p = np.arange(300.0)
+    y = (p - 150.0) ** 2 / 1000  # a bow, in whose outer thirds residuals about the line have a mean
+    residual = line(p, y).residual
+    expected = [float(np.sqrt((residual[third] ** 2).mean())) for third in (slice(0, 100), slice(200, 300))]
+    assert spreads(line(p, y)) == pytest.approx(expected)
+    assert spreads(line(p, y))[0] > 1.01 * residual[:100].std()
+
+
 @pytest.mark.parametrize("test", [fan, curvature, peaks])
 def test_a_test_errs_as_often_as_its_level_says(test: Any) -> None:
     rejected = 0

@@ -87,7 +87,7 @@ def fan(line: AboutLine) -> ResidualTest:
 
 
 def spreads(line: AboutLine) -> tuple[float, float]:
-    """Return the standard deviation of residuals in the third of the rows with the lowest predictions, and highest."""
+    """Return the root mean square about the line in the third of rows with the lowest predictions, and the highest."""
     share = (np.cumsum(line.weight) - line.weight / 2) / line.weight.sum()
     low, high = (float(np.sqrt(np.average(line.residual[third] ** 2, weights=line.weight[third])))
                  for third in (share <= max(1 / 3, share[0]), share >= min(2 / 3, share[-1])))

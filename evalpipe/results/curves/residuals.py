@@ -132,7 +132,7 @@ class ResidualTests(Thinned):
     predictions. Koenker (1981). Not of counts, whose variance grows with their mean."""
     fan_p_value: float | None = None
     spread_low: float | None = None
-    """Their standard deviation in the third of the rows with the lowest predictions."""
+    """Their root mean square about that line, in the third of the rows with the lowest predictions."""
     spread_high: float | None = None
     """The same of the highest."""
     curve_statistic: float | None = None
