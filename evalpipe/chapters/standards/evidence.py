@@ -94,14 +94,14 @@ EVIDENCE: dict[str, Evidence] = {
     "equivocal": Evidence("Equivocal zone", _anchor_where("models", lambda results: any(
         model.equivocal is not None for model in results.models))),
     "row_flow": Evidence("Flow of the rows", _always("data")),
-    "roles": Evidence("Roles of the datasets", _always("data")),
-    "leakage_check": Evidence("Check that no evaluated row was trained on", _anchor_where("data", lambda results: any(
-        dataset.compared for dataset in results.datasets))),
-    "level_counts": Evidence("Frequency of the outcome", _always("data")),
+    "roles": Evidence("Roles of the datasets", _anchor_where("datasets", lambda results: results.datasets)),
+    "leakage_check": Evidence("Check that no evaluated row was trained on", _anchor_where(
+        "findings", lambda results: any(dataset.compared for dataset in results.datasets))),
+    "level_counts": Evidence("Frequency of the outcome", _anchor_where("datasets", lambda results: results.datasets)),
     "drift": Evidence("Outcome in evaluated and other data", _anchor_where(
-        "data", lambda results: any(dataset.role != "evaluate" for dataset in results.datasets))),
+        "datasets", lambda results: any(dataset.role != "evaluate" for dataset in results.datasets))),
     "data_files": Evidence("Files of the data, with their sha256", _anchor_where(
-        "data", lambda results: all(file.sha256 is not None for file in results.inputs))),
+        "provenance", lambda results: all(file.sha256 is not None for file in results.inputs))),
     "findings": Evidence("Findings", _always("findings")),
     "software": Evidence("Version of the software", _always("provenance")),
     "reproduction": Evidence("Spec, and how to reproduce", _always("provenance")),

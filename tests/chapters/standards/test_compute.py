@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from chapters.standards.runs import run
+import evalpipe
+from chapters.standards.runs import FRAME, SPEC, run
 from evalpipe.chapters.standards.compute import completeness
 from evalpipe.chapters.standards.plan import StandardPlan
 from evalpipe.chapters.standards.spec import Profile, ProfileItem, StandardRule
@@ -111,7 +113,28 @@ def test_rows_compared_with_training_and_runs_with_an_earlier_one_are_evidence(t
     assert EVIDENCE["earlier_runs"].where(first) is None
     assert EVIDENCE["earlier_runs"].where(second) == "gates"
     assert EVIDENCE["leakage_check"].where(first) is None
-    assert EVIDENCE["leakage_check"].where(first.model_copy(update={"datasets": datasets})) == "data"
+    assert EVIDENCE["leakage_check"].where(first.model_copy(update={"datasets": datasets})) == "findings"
+
+
+def test_evidence_of_the_data_is_in_the_section_that_it_points_to(tmp_path: Path) -> None:
+    from evalpipe.card.html import html_page
+    from evalpipe.chapters.standards.evidence import EVIDENCE
+
+    FRAME.with_row_index("id").write_csv(tmp_path / "test.csv")
+    FRAME.with_row_index("id", offset=500).write_csv(tmp_path / "train.csv")
+    datasets = {"test": {"path": str(tmp_path / "test.csv")},
+                "train": {"path": str(tmp_path / "train.csv"), "role": "reference"}}
+    results = evalpipe.run(SPEC | {"id": "id", "datasets": datasets})
+    page = html_page(results).decode()
+    words = {
+        "row_flow": "From the rows read to the rows used", "roles": "train (not evaluated)",
+        "level_counts": "Levels of the outcome in test", "drift": "Levels of the outcome in train",
+        "data_files": "Files read", "leakage_check": "in train", "software": "evalpipe",
+    }
+    for name, text in words.items():
+        found = re.search(rf'id="{EVIDENCE[name].where(results)}".*?</section>', page, re.DOTALL)
+        assert found is not None, name
+        assert text in " ".join(re.sub(r"<[^>]*>", " ", found[0]).split()), name
 
 
 @pytest.mark.parametrize(("keys", "names"), [
