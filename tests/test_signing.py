@@ -493,3 +493,30 @@ def test_the_files_of_a_pdf_are_read_as_a_library_for_pdfs_reads_them(ran: Path)
     assert files_in(content) == {
         name: files[0] for name, files in PdfReader(BytesIO(content)).attachments.items()}
     assert files_in(b"no pdf") == {}
+
+
+def test_a_second_role_of_a_person_is_refused_where_the_spec_wants_different_people(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    card = {"sign_off": {"distinct": True}}
+    keys = SPEC | {"card": card, "report": {"formats": ["html"]}}
+    evalpipe.run(keys, frames={"d": people()}, out=out)
+    evalpipe.sign(out, **VALIDATOR)
+    before = (out / "signatures.json").read_bytes()
+    with pytest.raises(UsageError) as caught:
+        evalpipe.sign(out, **VALIDATOR | {"role": "approver", "name": "a. reader"})
+    assert str(caught.value) == (
+        "error[same-signer]: A. Reader has signed as validator, and the spec has 'card.sign_off.distinct'\n"
+        "  = help: another person signs as approver")
+    assert (out / "signatures.json").read_bytes() == before
+    assert evalpipe.sign(out, **VALIDATOR | {"date": "2026-11-22"}).status == "IN REVIEW: approver missing"
+    signed = evalpipe.sign(out, **VALIDATOR | {"role": "approver", "name": "B. Second"})
+    assert signed.status == "FINAL: approved by validator and approver"
+
+
+def test_a_person_who_signs_twice_is_told_of(tmp_path: Path) -> None:
+    evalpipe.run(SPEC | {"report": {"formats": []}}, frames={"d": people()}, out=tmp_path / "out")
+    evalpipe.sign(tmp_path / "out", **VALIDATOR)
+    signed = evalpipe.sign(tmp_path / "out", **VALIDATOR | {"role": "approver"})
+    assert signed.status == (
+        "FINAL: approved by validator and approver; A. Reader signed as validator and approver")
+    assert '"distinct"' not in (tmp_path / "out" / "results.json").read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.statements import line
 from evalpipe.card.wording import capital
-from evalpipe.results.signatures import EVIDENCE_DIGITS, newest, signatures_json
+from evalpipe.results.signatures import EVIDENCE_DIGITS, newest, roles_by_person, signatures_json
 from evalpipe.words.card_fields import Role
 from evalpipe.words.spelling import joined
 
@@ -70,6 +70,16 @@ def required_roles(results: Results) -> tuple[Role, ...]:
     return tuple(declared.get("required") or REQUIRED)
 
 
+def needs_distinct_people(results: Results) -> bool:
+    """Tell whether the spec allows nobody to sign in two roles."""
+    return bool(((results.spec.get("card") or {}).get("sign_off") or {}).get("distinct"))
+
+
+def people_in_several_roles(signatures: Sequence[Signature]) -> list[str]:
+    """Return a phrase on everyone who signed in several roles: "Ada Lovelace signed as developer and approver"."""
+    return [f"{name} signed as {joined(roles, 'and')}" for name, roles in roles_by_person(signatures).items()]
+
+
 def rejected(signatures: Sequence[Signature]) -> list[Signature]:
     """Return the newest signatures of roles that reject the card, the latest one first."""
     rejections = [signature for signature in newest(signatures).values() if signature.decision == "rejected"]
@@ -85,16 +95,17 @@ def status(results: Results, signatures: Sequence[Signature]) -> Aside:
         return Aside(f"REJECTED by {first.name} ({first.role}), {first.date}{others}", "status fail")
     if not latest_by_role:
         return Aside(f"{'DRAFT' if results.statement.status == 'draft' else 'IN REVIEW'}, {UNSIGNED}", "status")
-    gaps = [*_gaps(results, signatures)]
-    if gaps:
-        return Aside(f"IN REVIEW: {'; '.join(gaps)}", "status")
+    gaps, shared = [*_gaps(results, signatures)], people_in_several_roles(signatures)
+    if gaps or (shared and needs_distinct_people(results)):
+        return Aside(f"IN REVIEW: {'; '.join([*gaps, *shared])}", "status")
     approvals = [signature for signature in latest_by_role.values() if _approves(signature)]
     conditions = sum(len(signature.conditions) for signature in approvals)
     on_conditions = f" with {conditions} condition{'s' if conditions > 1 else ''}" if conditions else ""
     expiry_days = [signature.expires for signature in approvals if signature.expires]
     validity = f" until {min(expiry_days)}" if expiry_days else ""
     roles = joined([signature.role for signature in approvals], "and")
-    return Aside(f"FINAL{on_conditions}{validity}: approved by {roles}", f"status {'warn' if conditions else 'pass'}")
+    final = "; ".join([f"FINAL{on_conditions}{validity}: approved by {roles}", *shared])
+    return Aside(final, f"status {'warn' if conditions or shared else 'pass'}")
 
 
 def status_text(results: Results, signatures: Sequence[Signature]) -> str:

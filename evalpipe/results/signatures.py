@@ -95,6 +95,19 @@ def newest(signatures: Sequence[Signature]) -> dict[Role, Signature]:
     return {role: last_by_role[role] for role in get_args(Role) if role in last_by_role}
 
 
+def roles_by_person(signatures: Sequence[Signature]) -> dict[str, list[Role]]:
+    """Return the roles of everyone whose signatures count in several, by name as written in the first of them.
+
+    Names are compared without capitals and further white space.
+    """
+    roles: dict[str, list[Role]] = {}
+    name_of: dict[str, str] = {}
+    for role, signature in newest(signatures).items():
+        person = " ".join(signature.name.casefold().split())
+        roles.setdefault(name_of.setdefault(person, signature.name), []).append(role)
+    return {name: theirs for name, theirs in roles.items() if len(theirs) > 1}
+
+
 def faults(fields: dict[str, object]) -> Iterator[Problem]:
     """Yield a problem for everything that is wrong with the fields of a signature, types included."""
     yield from _choice_problems("role", fields["role"], get_args(Role))

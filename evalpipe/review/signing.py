@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal
 from evalpipe.base.ed25519 import signer
 from evalpipe.base.formats import SIGNATURES
 from evalpipe.errors import DataError, UsageError
-from evalpipe.results.signatures import Signature, faults, newest, signatures_json
+from evalpipe.results.signatures import Signature, faults, newest, roles_by_person, signatures_json
 from evalpipe.run import templates_from
+from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     import os
@@ -69,7 +70,7 @@ def _sign_folder(
 ) -> SignedCard:
     """Lock and verify the folder, add a signature and render its card again; ``key`` signs the manifest."""
     from evalpipe.card import render
-    from evalpipe.card.sign_off import status_text
+    from evalpipe.card.sign_off import needs_distinct_people, status_text
     from evalpipe.review.checking.origins import refuse_other_record
     from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.record import locked_output, put_files
@@ -84,6 +85,8 @@ def _sign_folder(
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
         _refuse_out_of_order(signature, earlier)
         signatures = (*earlier, signature)
+        if needs_distinct_people(results):
+            _refuse_second_role(signature, signatures)
         reason = not_compared(run.content(PDF)) if run.has(PDF) else None
         card = render(results, run.formats, signatures, templates)
         put_files(target, {SIGNATURES: signatures_json(signatures), **card}, key)
@@ -104,6 +107,15 @@ def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> 
     if last is not None and signature.date < last.date:
         message = f"the {signature.role} has signed on {last.date}, after {signature.date}"
         raise UsageError.of("bad-date", message, "the newest decision of a role counts: give its day")
+
+
+def _refuse_second_role(signature: Signature, signatures: Sequence[Signature]) -> None:
+    """Raise UsageError where the person of a new signature, the last of all, signed in another role already."""
+    for name, roles in roles_by_person(signatures).items():
+        others = [role for role in roles if role != signature.role]
+        if signature.role in roles:
+            message = f"{name} has signed as {joined(others, 'and')}, and the spec has 'card.sign_off.distinct'"
+            raise UsageError.of("same-signer", message, f"another person signs as {signature.role}")
 
 
 def _trimmed(text: str | None) -> str | None:

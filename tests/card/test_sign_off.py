@@ -250,3 +250,23 @@ def test_a_hostile_name_is_a_text_in_every_format(results: Results, name: str) -
     assert name.replace("<", "&lt;").replace(">", "&gt;") in page
     assert "javascript:" not in page.replace(name, "")
     assert f"rejected {escaped(name)}, {escaped(name)} 2026-11-21" in files["card.md"].decode()
+
+
+def test_a_person_in_two_roles_is_named_beside_the_status(results: Results) -> None:
+    one = [by("developer").model_copy(update={"name": "Ada Lovelace"}), by("validator"),
+           by("approver").model_copy(update={"name": "ada  lovelace"})]
+    written = status(results, one)
+    assert (plain(written).strip(), written.style) == (
+        "FINAL: approved by developer, validator and approver; Ada Lovelace signed as developer and approver",
+        "status warn")
+    moved_on = [*one, by("approver", date="2026-11-23")]  # a later decision of another person counts
+    assert status_text(results, moved_on) == "FINAL: approved by developer, validator and approver"
+    assert status_text(results, one[::2]) == (
+        "IN REVIEW: validator missing; Ada Lovelace signed as developer and approver")
+
+
+def test_a_spec_may_want_different_people(results: Results) -> None:
+    apart = results.model_copy(update={"spec": {**results.spec, "card": {"sign_off": {"distinct": True}}}})
+    same = [by("validator").model_copy(update={"name": "Ada"}), by("approver").model_copy(update={"name": "Ada"})]
+    assert status_text(apart, same) == "IN REVIEW: Ada signed as validator and approver"
+    assert status_text(apart, BOTH) == "FINAL: approved by validator and approver"

@@ -90,7 +90,8 @@ def test_a_run_with_other_results_says_where_the_signatures_are(
     command(*[{"validator": "approver"}.get(word, word) for word in SIGN])
     command("run", "small.yaml", "--out", "out", "--no-progress")
     assert (folder / "out" / "signatures.json").exists()
-    assert "\nsign-off: FINAL: approved by validator and approver\n" in command("verify", "out").stdout
+    status = "FINAL: approved by validator and approver; A. Reader signed as validator and approver"
+    assert f"\nsign-off: {status}\n" in command("verify", "out").stdout
     done = command("run", "small.yaml", "--out", "out", "--no-progress", "--set", "seed=1", "--format", form)
     moved = f"out/signatures-{evidence[:8]}.json"
 

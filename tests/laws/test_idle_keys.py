@@ -41,7 +41,8 @@ SPECS = [
         "compare": {}, "margins": {}, "checks": {"silence": {"unchecked": "known"}},
         "recalibrate": {"fit_on": {"folds": 2}, "methods": ["isotonic"]}, "standards": [{"profile": "nist_ai_rmf"}],
         "steps": {"metrics": ["brier"]}, "words": {}, "card": {"design": {"file": "design.md"}, "changes": [{
-            "date": "2026-11-21", "text": "new"}], "sign_off": {"required": ["owner"]}}, "report": {"theme": {}},
+            "date": "2026-11-21", "text": "new"}], "sign_off": {
+                "required": ["owner"], "distinct": True}}, "report": {"theme": {}},
         "metrics": ["brier", {"name": "ratio", "expression": "sensitivity / specificity"}],
         "reference_rates": [{"name": "last", "metric": "brier", "value": 0.2}],
         "gates": [{"metric": "brier", "max_increase": 0.1, "against": {"results": "old"}}],

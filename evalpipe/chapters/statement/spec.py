@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Discriminator, Field, StrictStr, Tag, create_model
+from pydantic import BaseModel, Discriminator, Field, StrictBool, StrictStr, Tag, create_model
 
 from evalpipe.base.origin import Loc
 from evalpipe.base.records import UNWRITTEN, After
@@ -46,6 +46,9 @@ class RequiredSignatures(SpecPart):
         Unique("duplicate-role", "the role {} is listed twice"),
     ] = ("validator", "approver")
     """The roles that must have approved, with conditions or without: until then the card is a draft or in review."""
+    distinct: Annotated[StrictBool, UNWRITTEN] = False
+    """Whether nobody may sign in two roles: `evalpipe sign` refuses the second, and a card that has both is not final.
+    Without it such a card says so beside its status. Names are compared without capitals."""
 
 
 class DocumentState(Sparse):
