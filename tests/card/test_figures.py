@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -167,6 +168,28 @@ def test_a_formula_is_outlines_with_its_latex_as_text() -> None:
     svg = formula_svg(r"\frac{TP}{TP+FN}", "formula-x")
     assert '<title id="formula-x-title">\\frac{TP}{TP+FN}</title>' in svg
     assert "<text" not in svg
+
+
+def test_the_outlines_of_a_formula_are_those_of_its_letters_in_steps_from_point_to_point() -> None:
+    latex = r"P(s_1>s_0)+\frac{1}{2}P(s_1=s_0)"
+    outlines, (known,) = formula.set_formulas([latex])[0], formula.set_formulas([latex])[1].values()
+    assert known is not None
+    pieces = [(command, points) for command, points in formula._path_commands(known, outlines) if points]
+    left, high = min(x for _, p in pieces for x, _ in p), max(y for _, p in pieces for _, y in p)
+    expected = [(round(p[-1][0] - left + formula.PAD), round(high + formula.PAD - p[-1][1])) for _, p in pieces]
+    path = re.search(r' d="([^"]*)"', formula_svg(latex, "formula-s") or "")
+    assert path is not None
+    at, reached = (0, 0), []
+    for letter, text in re.findall("([Mlhvqcz])([^Mlhvqcz]*)", path[1]):
+        steps = [int(step) for step in re.findall(r"-?\d+", text)]
+        each = {"l": 2, "M": 2, "q": 4, "c": 6}.get(letter, 1)
+        for k in range(0, len(steps), each):
+            last = steps[k : k + each][-2:]
+            across, down = (last[0], 0) if letter == "h" else (0, last[0]) if letter == "v" else last
+            at = (across, down) if letter == "M" else (at[0] + across, at[1] + down)
+            reached.append(at)
+    assert len(reached) > 100
+    assert [point for point, _ in groupby(reached)] == [point for point, _ in groupby(expected)]
 
 
 def test_a_formula_that_cannot_be_set_is_left_to_its_latex() -> None:

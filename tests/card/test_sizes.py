@@ -21,6 +21,10 @@ def test_the_card_of_the_readme_is_below_a_megabyte_in_each_format(
     assert 0 < printed(name).stat().st_size < MEGABYTE
 
 
+def test_the_page_of_two_models_is_below_600_kilobytes(example: Callable[[str], Path]) -> None:
+    assert 0 < (example("titanic") / "card.html").stat().st_size <= 0.6 * MEGABYTE
+
+
 def test_the_page_of_200_slices_is_below_five_megabytes(root: Path, tmp_path: Path) -> None:
     spec = write(tmp_path, root / "configs" / "data" / "titanic_evaluation.parquet")
     results = evalpipe.run(spec)

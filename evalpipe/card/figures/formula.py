@@ -122,12 +122,34 @@ def _svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) ->
     left, right = (end(x for _, points in pieces for x, _ in points) for end in (min, max))
     low, high = (end(y for _, points in pieces for _, y in points) for end in (min, max))
     wide, tall = round(right - left) + 2 * PAD, round(high - low) + 2 * PAD
-    path = "".join(command + " ".join(f"{x - left + PAD:.0f} {high + PAD - y:.0f}" for x, y in points)
-                   for command, points in pieces)
+    path = _short_path((command, [(round(x - left + PAD), round(high + PAD - y)) for x, y in points])
+                       for command, points in pieces)
     size = f'width="{wide / UNITS:g}em" height="{tall / UNITS:g}em"'
     return (f'<svg class="formula" {size} viewBox="0 0 {wide} {tall}" role="img" '
             f'aria-labelledby="{key}-title"><title id="{key}-title">{escape(latex)}</title>'
             f'<path fill="currentColor" d="{path}"/></svg>')
+
+
+def _short_path(commands: Iterable[tuple[str, list[tuple[int, int]]]]) -> str:
+    """Return commands with absolute points as the text of a path, in which points are relative to the one before.
+
+    That takes half the letters. What leads nowhere is left out, and a letter that repeats the one before.
+    """
+    path, at, letter_before = "", (0, 0), ""
+    for command, points in commands:
+        steps = [value for x, y in points for value in (x - at[0], y - at[1])]
+        at = points[-1] if points else at
+        if command in "Mz":
+            letter, text = command, " ".join(str(value) for point in points for value in point)
+        elif command == "L" and 0 in steps:
+            letter, text = ("h", str(steps[0])) if steps[1] == 0 else ("v", str(steps[1]))
+        else:
+            letter, text = command.lower(), " ".join(map(str, steps)).replace(" -", "-")
+        if command in {"M", "z"} or any(steps):
+            repeats = letter == letter_before and letter in "lqc"
+            path += (("" if text.startswith("-") else " ") if repeats else letter) + text
+            letter_before = letter
+    return path
 
 
 def _path_commands(formula: SetFormula, outlines: dict[str, str]) -> Iterator[tuple[str, list[Point]]]:

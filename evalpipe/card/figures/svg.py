@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from html import escape, unescape
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.axes import LINE, SIZE, exact_width, width, wrap
@@ -84,6 +85,11 @@ class PointTable:
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     left_out: int
+
+    @property
+    def by_series(self) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
+        """The name of each series, which begins its rows, with these rows."""
+        return tuple((name, tuple(rows)) for name, rows in groupby(self.rows, key=lambda row: row[0]))
 
 
 def data_tables(drawing: Drawing) -> list[PointTable]:
@@ -232,7 +238,8 @@ class Sheet:
     def svg(self, *, printed: bool = False) -> str:
         """Return the SVG of the sheet, for the screen with classes, or ``printed`` with its own colours."""
         height = number(self.bottom + 3)
-        axes = f' data-axes="{escape(json.dumps(self.axes, separators=(",", ":")))}"' if self.axes else ""
+        short = [[float(f"{part:.6g}") if isinstance(part, float) else part for part in panel] for panel in self.axes]
+        axes = f' data-axes="{escape(json.dumps(short, separators=(",", ":")))}"' if self.axes else ""
         svg_attributes = (f'xmlns="http://www.w3.org/2000/svg" font-family="{FONTS}" font-size="{SIZE}"' if printed
                              else f'class="chart" aria-hidden="true"{axes}')
         inside = "".join(node.to_svg(printed=printed) for node in self.nodes)
