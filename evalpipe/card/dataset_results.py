@@ -219,12 +219,16 @@ class Shading:
 
     by: Literal["counts", "shares"] | None
     many: bool
+    by_predicted: bool = False
+    """Whether the rows are the predicted levels, and the columns the true ones."""
 
     @classmethod
     def of(cls, results: Results) -> Shading:
         """Return the shading that the spec requests; without a request, many levels are shaded by their shares."""
         has_many_levels, requested = len(results.levels) >= SHADED, results.spec.get("report", {}).get("confusion")
-        return cls(requested or ("shares" if has_many_levels else None), has_many_levels)
+        table = requested if isinstance(requested, dict) else {"shade": requested}
+        return cls(table.get("shade") or ("shares" if has_many_levels else None), has_many_levels,
+                   table.get("rows") == "predicted")
 
     def style(self, count: float, row_total: float, largest: float) -> str:
         """Return the style of a cell, a shade from 0 to 10: ``count`` over ``row_total``, or over ``largest``."""
@@ -268,32 +272,48 @@ def _matrix_blocks(results: Results, matrices: Sequence[Confusion], title: str) 
 
 
 def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, shading: Shading) -> Table:
-    """Return a confusion matrix as a table: true levels by row, predicted levels by column, with totals."""
-    totals = [sum(row) for row in confusion.counts]
-    sizes = sum(totals), max(map(max, confusion.counts))
-    columns = (
-        Column("Truth", style="corner"), *(Column(level, "num", over="Predicted") for level in confusion.levels),
-        Column("Total", "num"),
-    )
+    """Return a confusion matrix as a table: true levels by row and predicted ones by column or, if asked, turned."""
+    matrix = [*zip(*confusion.counts, strict=True)] if shading.by_predicted else confusion.counts
+    totals = [sum(row) for row in matrix]
+    of_columns = [numbers.count(sum(column)) for column in zip(*matrix, strict=True)]
+    sizes = sum(totals), max(map(max, matrix))
+    down, across = ("Predicted", "Truth") if shading.by_predicted else ("Truth", "Predicted")
+    columns = (Column(down, style="corner"), *(Column(level, "num", over=across) for level in confusion.levels),
+               Column("Total", "num"))
+    names = _cell_names(results, confusion, shading)
     rows = tuple(
-        Row((level, *(_matrix_cell(count, total, sizes, shading, right=i == j) for j, count in enumerate(counts)),
-             numbers.count(total)))
-        for i, (level, counts, total) in enumerate(zip(confusion.levels, confusion.counts, totals, strict=True)))
-    predicted = [numbers.count(sum(column)) for column in zip(*confusion.counts, strict=True)]
+        Row((level, *(_matrix_cell(count, total, sizes, shading, right=i == j, name=names.get((i, j), ""))
+                      for j, count in enumerate(counts)), numbers.count(total)))
+        for i, (level, counts, total) in enumerate(zip(confusion.levels, matrix, totals, strict=True)))
     model_name = names_of(results).model(model.name, confusion.variant)
     return Table((model_name, *_prediction_rules(results, confusion, model)), columns, rows,
                  "confusion many" if shading.many else "confusion", label=f"Confusion matrix of {model_name} on "
-                 f"{confusion.dataset}", foot=(Row(("Total", *predicted, numbers.count(sizes[0]))),))
+                 f"{confusion.dataset}", foot=(Row(("Total", *of_columns, numbers.count(sizes[0]))),))
+
+
+CELLS = {(True, True): "TP", (True, False): "FN, type II error", (False, True): "FP, type I error",
+         (False, False): "TN"}
+"""The cells of a binary matrix, by whether the truth and the prediction are the event."""
+
+
+def _cell_names(results: Results, confusion: Confusion, shading: Shading) -> dict[tuple[int, int], str]:
+    """Return the names of the cells of a binary matrix by (row, column) of its table; empty of several levels."""
+    if results.event is None or len(confusion.levels) > 2:
+        return {}
+    events = [level == results.event for level in confusion.levels]
+    return {(j, i) if shading.by_predicted else (i, j): CELLS[truth, prediction]
+            for i, truth in enumerate(events) for j, prediction in enumerate(events)}
 
 
 def _matrix_cell(
-    count: float, row_total: float, sizes: tuple[float, float], shading: Shading, *, right: bool
+    count: float, row_total: float, sizes: tuple[float, float], shading: Shading, *, right: bool, name: str = ""
 ) -> Styled:
-    """Return a count with its shares of all rows and of its row; ``sizes`` are the total and the largest cell."""
+    """Return a count, the cell's ``name``, shares of all rows and its row; ``sizes`` are the total and largest cell."""
     style, (total, largest) = "right" if right else "wrong", sizes
     style += shading.style(count, row_total, largest)
     if not shading.many:
-        return Styled((Strong(numbers.count(count)), Line(f"{numbers.percent(count, total)} of all", "shares"),
+        return Styled((Strong(numbers.count(count)), *([Line(name, "shares")] if name else []),
+                       Line(f"{numbers.percent(count, total)} of all", "shares"),
                        Line(f"{numbers.percent(count, row_total)} of row", "shares")), style)
     text: Cell = (Strong(numbers.count(count)), Line(numbers.percent(count, row_total), "shares")) if count else (
         Aside(numbers.count(count), "none"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictInt, StrictStr, Tag
 
 from evalpipe.base.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.base.records import UNWRITTEN, in_order
@@ -14,6 +15,7 @@ from evalpipe.spec.datasets import Csv
 from evalpipe.spec.field_types import (
     MAX_NAME,
     Address,
+    AnyOf,
     ColumnName,
     EachLevel,
     Encoding,
@@ -308,6 +310,27 @@ class Engine(SpecPart):
     `workers` processes are started on this machine, which end with the run."""
 
 
+Shade = Literal["counts", "shares"]
+
+
+class ConfusionTable(SpecPart):
+    """How confusion matrices are written, wherever one is."""
+
+    rows: Literal["outcomes", "predicted"] = "outcomes"
+    """What the rows are: the true levels, `outcomes`, or those that are `predicted`. The columns are the other one."""
+    shade: Annotated[Shade | None, UNWRITTEN] = None
+    """What darkens a cell: `counts`, the more rows of the data it has, the darker it is; `shares`, the larger its share
+    of its row. Without this key those of four levels and more are shaded by shares, and those of fewer have one colour
+    for right and one for wrong."""
+
+
+ShadeOrTable = Annotated[
+    Annotated[Shade, Tag("a shade")] | Annotated[ConfusionTable, Tag("a table")],
+    Discriminator(lambda value: "a table" if isinstance(value, Mapping | ConfusionTable) else "a shade"), AnyOf(),
+]
+"""The shade of confusion matrices, or a mapping with it."""
+
+
 @in_order
 class Report(ReportKeys):
     """What is rendered beside `results.json`, `estimates.csv` and `run.json`, which are always written."""
@@ -328,7 +351,6 @@ class Report(ReportKeys):
     """Plugins of installed packages that add sections, figures and findings, by name; one that is installed and not
     named does nothing. The results and the card say which, with the version of their package
     ([theming.md](theming.md))."""
-    confusion: Annotated[Literal["counts", "shares"] | None, Only(*CLASSES), IdleWithout()] = None
-    """What darkens the cells of a confusion matrix: `counts`, the more rows a cell has, the darker it is; `shares`, the
-    larger its share of the true level. Without this key those of four levels and more are shaded by shares, and those
-    of fewer have one colour for right and one for wrong."""
+    confusion: Annotated[ShadeOrTable | None, Only(*CLASSES), IdleWithout()] = None
+    """What darkens the cells of a confusion matrix, `counts` or `shares`, or a mapping that also says what its rows
+    are: `{rows: predicted}`."""

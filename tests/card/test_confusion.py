@@ -6,6 +6,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 from card.blocks import paragraphs, plain, rows, tables
@@ -24,7 +26,7 @@ CALIBRATED: dict[str, Any] = {
 }
 
 
-def made(asked: str | None = None, **keys: Any) -> Results:
+def made(asked: object = None, **keys: Any) -> Results:
     report = {"formats": [], **({} if asked is None else {"confusion": asked})}
     return run(FRAMES["d"], metrics=["accuracy"], intervals=intervals(100), report=report, **keys)
 
@@ -69,3 +71,54 @@ def test_recalibrated_variants_have_matrices_in_the_appendix() -> None:
     assert "Confusion matrices of recalibrated variants" in [
         getattr(block, "text", None) for block in further.blocks]
     assert list(variant_blocks(made(), "d")) == []
+
+
+def matrix_of(results: Results) -> list[list[str]]:
+    (matrix,) = tables(list(confusion_blocks(results, results.datasets[0].name)))
+    return [[plain(cell) for cell in row.cells] for row in rows(matrix)]
+
+
+def test_the_cells_of_a_binary_matrix_are_named() -> None:
+    results = made()
+    (tp, fn), (fp, tn) = results.confusion[0].counts
+    assert results.confusion[0].levels[0] == results.event
+    named = [[re.sub(r" [\d.]+% of .*", "", cell) for cell in row[1:3]] for row in matrix_of(results)]
+    assert named == [[f"{tp:.0f} TP", f"{fn:.0f} FN, type II error"], [f"{fp:.0f} FP, type I error", f"{tn:.0f} TN"]]
+
+
+@pytest.mark.parametrize("frames", [FRAMES["d"], None])
+def test_rows_are_the_predicted_levels_where_asked(frames: object) -> None:
+    if frames is None:  # of several levels
+        truth, predicted = np.array(list("aabbbccccc")), np.array(list("abbbcccaaa"))
+        outcome = {"column": "y", "levels": ["a", "b", "c"]}
+        by_truth, by_predicted = (run(
+            pl.DataFrame({"y": truth, "p": predicted}), task="multiclass", outcome=outcome, metrics=["accuracy"],
+            models={"m": {"prediction": "p"}}, intervals={"method": "none"}, report={"formats": [], **report})
+            for report in ({}, {"confusion": {"rows": "predicted"}}))
+    else:
+        by_truth, by_predicted = made(), made({"rows": "predicted"})
+    assert by_truth.confusion == by_predicted.confusion
+    counts = [list(map(int, row)) for row in by_truth.confusion[0].counts]
+    assert counts != [list(column) for column in zip(*counts, strict=True)]  # else nothing is told apart
+    for results, cells in ((by_truth, counts), (by_predicted, [list(column) for column in zip(*counts, strict=True)])):
+        (matrix,) = tables(list(confusion_blocks(results, results.datasets[0].name)))
+        assert [[int(cell.split()[0]) for cell in row[1:]] for row in matrix_of(results)] == [
+            [*row, sum(row)] for row in cells]
+        assert matrix.foot is not None
+        assert [int(plain(cell)) for cell in matrix.foot.cells[1:]] == [
+            *map(sum, zip(*cells, strict=True)), sum(map(sum, cells))]
+        assert [column.over for column in matrix.columns[1:-1]] == [
+            "Predicted" if cells is counts else "Truth"] * len(cells)
+        assert matrix.columns[0].head == ("Truth" if cells is counts else "Predicted")
+        shares = [[float(cell.rpartition("%")[0].split()[-1]) for cell in row[1:-1]] for row in matrix_of(results)]
+        assert [sum(row) for row in shares] == pytest.approx([100] * len(cells), abs=0.2)  # of the table's row
+    if frames is not None:
+        assert [[" ".join(cell.split()[1:2]).strip(",") for cell in row[1:3]] for row in matrix_of(by_predicted)] == [
+            ["TP", "FP"], ["FN", "TN"]]
+
+
+def test_a_shade_may_be_asked_for_beside_the_rows() -> None:
+    assert styles(made({"shade": "counts"})) == styles(made("counts"))
+    turned = styles(made({"rows": "predicted", "shade": "counts"}))
+    assert turned == [list(column) for column in zip(*styles(made("counts")), strict=True)]
+    assert made({"rows": "predicted"}).spec["report"]["confusion"] == {"rows": "predicted"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from card.drawn import of_figure
+from evalpipe.card.figures.svg import data_tables
 from evalpipe.results import Curve, Results
 from evalpipe.results.curves import CURVES
 
@@ -71,7 +73,7 @@ def test_the_text_says_where_the_band_leaves_the_diagonal(results: Results) -> N
     )
     assert "Spline with 95% band" in drawing.svg
     assert "Isotonic" not in drawing.svg
-    assert "MCB" not in drawing.caption
+    assert "miscalibration" not in drawing.caption
 
 
 def test_a_band_that_holds_the_diagonal_says_so(results: Results) -> None:
@@ -97,12 +99,14 @@ def test_rows_that_were_moved_off_the_ends_are_told(results: Results, moved: flo
     assert ("which pull the line on the log odds: Naive Bayes 30." in drawing.caption) == (moved > 0)
 
 
-def test_the_parts_of_the_brier_score_stand_in_the_panel(results: Results) -> None:
+def test_the_parts_of_the_brier_score_stand_in_a_table_and_not_in_the_plot(results: Results) -> None:
     parts = {"miscalibration": 0.0123, "discrimination": 0.0456, "uncertainty": 0.2468}
     drawing = drawn(holding(results, of("isotonic", LINE, **parts)), SMOOTH)
     assert drawing is not None
-    for text in ("MCB 0.0123", "DSC 0.0456", "UNC 0.2468"):
-        assert text in drawing.svg
+    assert not re.search("MCB|DSC|UNC|0.0123", drawing.svg)
+    table = next(table for table in data_tables(drawing) if "Miscalibration" in table.heads)
+    assert table.heads == ("Series", "Miscalibration", "Discrimination", "Uncertainty")
+    assert table.rows == (("Naive Bayes", "0.0123", "0.0456", "0.2468"),)
     assert drawing.alt == (
         "Smooth calibration curves on validation. Naive Bayes: the isotonic fit's band is above the diagonal from "
         "0.100 to 0.200, below the diagonal at 0.400, above the diagonal at 0.600; miscalibration 0.0123, "
@@ -128,7 +132,7 @@ def test_of_many_models_the_first_four_are_drawn(build: Any, title: str) -> None
 def test_every_model_has_a_panel_with_its_name(build: Any, models: int) -> None:
     drawing = drawn(build(datasets=1, models=models), SMOOTH)
     assert drawing is not None
-    assert drawing.svg.count("MCB 0.0123") == models
+    assert sum("Miscalibration" in points.columns for points in drawing.points) == models
     assert drawing.svg.count("Predicted probability</text>") == models == len(drawing.svgs)
 
 

@@ -98,7 +98,8 @@ def test_the_confusion_matrix_has_shares_of_all_and_of_the_row(results: Results)
     matrix = table(confusion_blocks(results, "validation"), "Naive Bayes")
     (tp, fn), (fp, tn) = found.counts
     assert lines(matrix)[0][2] == (
-        f"{int(fn):,} {100 * fn / (tp + fn + fp + tn):.1f}% of all {100 * fn / (tp + fn):.1f}% of row")
+        f"{int(fn):,} FN, type II error {100 * fn / (tp + fn + fp + tn):.1f}% of all "
+        f"{100 * fn / (tp + fn):.1f}% of row")
     assert plain(matrix.caption).endswith(
         " Predicted as poisonous when the probability is at least 0.5. 55 rows are exactly at this threshold; "
         f"{found.events_at_threshold} of them have the true level poisonous. Labels drawn at random would move half of "

@@ -42,7 +42,7 @@ SPECS = [
         "recalibrate": {"fit_on": {"folds": 2}, "methods": ["isotonic"]}, "standards": [{"profile": "nist_ai_rmf"}],
         "steps": {"metrics": ["brier"]}, "words": {}, "card": {"design": {"file": "design.md"}, "changes": [{
             "date": "2026-11-21", "text": "new"}], "sign_off": {
-                "required": ["owner"], "distinct": True}}, "report": {"theme": {}},
+                "required": ["owner"], "distinct": True}}, "report": {"theme": {}, "confusion": {}},
         "metrics": ["brier", {"name": "ratio", "expression": "sensitivity / specificity"}],
         "reference_rates": [{"name": "last", "metric": "brier", "value": 0.2}],
         "gates": [{"metric": "brier", "max_increase": 0.1, "against": {"results": "old"}}],
@@ -74,7 +74,8 @@ OF_A_MODEL = {
 
 UNWRITTEN = {
     "Calibration": "bins interval rug smoother strategy window", "CandidateSpec": "as_of card report standards title",
-    "CandidateTable": "columns std_err", "Compare": "baseline baseline_dataset margins", "Control": "min_nights sigma",
+    "CandidateTable": "columns std_err", "Compare": "baseline baseline_dataset margins", "ConfusionTable": "rows",
+    "Control": "min_nights sigma",
     "Csv": "decimal null separator types", "Custom": "extrapolate", "Dataset": "csv role where",
     "Engine": "memory mode", "Equivocal": "above below min_probability", "Exposure": "unit",
     "GateRule": "class dataset desirability max max_decrease min min_decrease min_increase model name on optional "

@@ -238,7 +238,7 @@ def smooth_caption(context: Context, drawn: list[SmoothCurves], *, parts: bool =
         banded = next(curves.banded for curves in drawn if curves.banded and band_of(curves))
         sentences.append(f"Band: interval of the {NAMES[banded.curve]} at each point{rest}.")
     if parts and any(curves.isotonic for curves in drawn):
-        sentences.append("Brier score = MCB − DSC + UNC (miscalibration − discrimination + uncertainty).")
+        sentences.append("Brier score = miscalibration − discrimination + uncertainty; the figure's data have all.")
     if any(curves.scores for curves in drawn):
         sentences.append(f"Below: distribution of the probabilities, {context.results.event} upwards, "
                          f"{context.results.other} downwards.")
@@ -246,15 +246,14 @@ def smooth_caption(context: Context, drawn: list[SmoothCurves], *, parts: bool =
 
 
 def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bool = True) -> None:
-    """Draw a model's smooth curves and band; with ``parts``, the parts of the Brier score beside an isotonic fit."""
+    """Draw a model's smooth curves and band; with ``parts`` the table has the parts of the Brier score."""
     draw_diagonal(drawn)
     looks = _line_looks(series, curves)
-    if curves.isotonic and parts:  # in the corner that a fair curve leaves free
+    if curves.isotonic and parts:
         notes = curves.isotonic.notes
-        brier = {"MCB": notes.miscalibration, "DSC": notes.discrimination, "UNC": notes.uncertainty}
-        for line_index, (short, part) in enumerate(brier.items()):
-            drawn.sheet.write(drawn.left + drawn.width - 4, drawn.base - 38 + 16 * line_index,
-                              f"{short} {numbers.fixed(or_nan(part), 4)}", "muted", "end")
+        brier = {"Miscalibration": notes.miscalibration, "Discrimination": notes.discrimination,
+                 "Uncertainty": notes.uncertainty}
+        drawn.record_values(series.label, **{name: [or_nan(part)] for name, part in brier.items()})
     for curve, name in ((curves.isotonic, "isotonic"), (curves.spline, "spline"), (curves.line, "logistic line")):
         if curve is not None:
             x, y = map(column, curve.points.path)
