@@ -104,8 +104,8 @@ def test_rows_are_the_predicted_levels_where_asked(frames: object) -> None:
         (matrix,) = tables(list(confusion_blocks(results, results.datasets[0].name)))
         assert [[int(cell.split()[0]) for cell in row[1:]] for row in matrix_of(results)] == [
             [*row, sum(row)] for row in cells]
-        assert matrix.foot is not None
-        assert [int(plain(cell)) for cell in matrix.foot.cells[1:]] == [
+        (foot,) = matrix.foot
+        assert [int(plain(cell)) for cell in foot.cells[1:]] == [
             *map(sum, zip(*cells, strict=True)), sum(map(sum, cells))]
         assert [column.over for column in matrix.columns[1:-1]] == [
             "Predicted" if cells is counts else "Truth"] * len(cells)
