@@ -70,7 +70,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "metrics": {"arithmetic", "base", "errors", "tasks", "words"},
     "arithmetic": {"base"},
     "calibration": {"arithmetic", "base", "errors", "tasks", "words"},
-    "statistics": {"arithmetic", "errors", "metrics.declare", "metrics.values"},
+    "statistics": {"arithmetic", "base.constants", "errors", "metrics.declare", "metrics.values"},
     "intervals": {"arithmetic", "base", "errors", "words"},
     "spec": {
         "base", "calibration", "chapters.all", "chapters.rules", "chapters.spec", "errors", "intervals.declare",

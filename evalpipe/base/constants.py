@@ -15,6 +15,9 @@ WHISKERS = 1.5
 OUTLIERS = 20
 """Residuals beyond the whiskers of a box plot that are drawn, the largest ones."""
 
+LOG_ODDS_CLIP = 1e-12
+"""How near to 0 or 1 a probability may come before it is moved that far away, where log odds are taken of it."""
+
 CLIP = 1e-15
 """The probability of the true level that deviance and Pearson residuals take at least, as the log loss does."""
 

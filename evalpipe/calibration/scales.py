@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from evalpipe.arithmetic import functions
 from evalpipe.arithmetic.functions import expit
+from evalpipe.base.constants import LOG_ODDS_CLIP
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training, Unfit
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Values, Wholes
-
-
-CLIP = 1e-12
-"""How near to 0 or 1 a probability may come before it is moved that far away, where its logarithm is taken."""
 
 
 class Events(NamedTuple):
@@ -57,13 +54,13 @@ class Runs(NamedTuple):
 
 
 def clipped(probability: Floats) -> Floats:
-    """Return probabilities with those nearer than `CLIP` to 0 or 1 moved that far away."""
-    return np.asarray(np.clip(np.asarray(probability, float), CLIP, 1 - CLIP))
+    """Return probabilities with those nearer than `LOG_ODDS_CLIP` to 0 or 1 moved that far away."""
+    return np.asarray(np.clip(np.asarray(probability, float), LOG_ODDS_CLIP, 1 - LOG_ODDS_CLIP))
 
 
 def rows_clipped(probability: Floats) -> int:
     """Return how many rows, [n] or [n, K], have a probability that `clipped` moves."""
-    moved = (probability < CLIP) | (probability > 1 - CLIP)
+    moved = (probability < LOG_ODDS_CLIP) | (probability > 1 - LOG_ODDS_CLIP)
     return int(np.count_nonzero(moved if moved.ndim == 1 else moved.any(axis=tuple(range(1, moved.ndim)))))
 
 

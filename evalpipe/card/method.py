@@ -109,6 +109,11 @@ def sections(results: Results) -> Iterator[Section]:
                                        *_interval_blocks(results), *_procedure_blocks(results)), part="appendix")
 
 
+ON_LOG_ODDS = frozenset(
+    {"calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax"})
+"""Measures of a line or curve on the log odds."""
+
+
 def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
     """Yield rules, (term, text): prediction, ties, weights, clipping, digits, no information, undefined, bins."""
     if not results.datasets:
@@ -126,10 +131,15 @@ def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
     yield ("Ties", TIES) if results.levels else ("Residuals", RESIDUALS)
     yield "Weights", f"Case weights: {weighting(results)}."
     epsilons = sorted({float(e.params["epsilon"]) for e in results.rows if "epsilon" in e.params})
+    clipping = ""
     if epsilons:
-        yield "Clipping", (
-            "For logarithms, probabilities are limited to the range from ε to 1 − ε with ε = "
-            f"{', '.join(map(numbers.plain, epsilons))}. The warnings count the rows concerned.")
+        clipping = ("For logarithms, probabilities are limited to the range from ε to 1 − ε with ε = "
+                    f"{', '.join(map(numbers.plain, epsilons))}. The warnings count the rows concerned. ")
+    if any(estimate.metric in ON_LOG_ODDS for estimate in (*results.rows, *results.diagnostics)):
+        clipping += ("For log odds, as of the calibration slope, probabilities are limited so with ε = "
+                     f"{numbers.plain(constants.LOG_ODDS_CLIP)}.")
+    if clipping:
+        yield "Clipping", clipping.strip()
     yield "Digits", _digits_rule_text()
     if any(estimate.no_information is not None for estimate in results.rows):
         yield "Without information", (

@@ -78,6 +78,7 @@ INTERVALS = {
     "proportion": f"{', '.join(BINOMIAL[:-1])} or {BINOMIAL[-1]}; percentile bootstrap under importance weights",
     "auc": "DeLong on the logit scale; percentile bootstrap under importance weights",
     "predictive": "delta method on the logit scale; percentile bootstrap under importance weights",
+    "coefficient": "Wald, with robust errors; percentile bootstrap under importance weights",
     "net_benefit": "Newcombe; percentile bootstrap under importance weights",
     "gaps": "inversion of the noise in its bins; for clusters and averages, of the noise in the replicates",
     "squared_gaps": "inversion of the noise in its bins; for clusters and averages, of the noise in the replicates",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalpipe.arithmetic.functions import exp, log, log1p
+from evalpipe.base.constants import LOG_ODDS_CLIP
 from evalpipe.engine.averages import at_prevalence, values
 from evalpipe.metrics.bins import ROUNDING, equal_weight
 from evalpipe.metrics.logistic import rates
@@ -18,7 +19,6 @@ from evalpipe.metrics.values import BinRanges
 from evalpipe.statistics import Summary
 from evalpipe.statistics.groups import totals_of_runs
 from evalpipe.statistics.rows import present
-from evalpipe.statistics.scores import CLIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -247,7 +247,7 @@ def _centred_cells(summary: Summary) -> _CentredCells:
 
 
 def _log_odds(probability: Floats) -> Floats:
-    return np.asarray(log(np.maximum(probability, CLIPPED)) - log(np.maximum(1 - probability, CLIPPED)))
+    return np.asarray(log(np.maximum(probability, LOG_ODDS_CLIP)) - log(np.maximum(1 - probability, LOG_ODDS_CLIP)))
 
 
 RANKED = {"events_at", "others_at", "events_from", "others_from"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.wording import joined
+from evalpipe.card.wording import joined, nouns_of
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NOT_BINARY, NOT_MULTICLASS
 from evalpipe.findings.claims import rule
 from evalpipe.findings.margins import against_margin, margin_of, weight_of
-from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_models, values_of, with_verb
-from evalpipe.results.curves.calibration import Reliability
+from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_model, of_models, values_of, with_verb
+from evalpipe.results.curves.calibration import CalibrationLogistic, Reliability
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -145,5 +145,25 @@ def underconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Findi
 def _spread_off(results: Results, rows: Sequence[Estimate], how: str, near: str) -> Finding:
     """Return the finding that probabilities lie too close to something, "0 and 1" or "the prevalence"."""
     text = (f"{with_verb(results, rows, 'is', 'are')} {how}: the probabilities are too close to {near}. Calibration "
-            f"slope {values_of(results, rows)}; ideal: 1.")
+            f"slope {values_of(results, rows)}; ideal: 1.{_rests_on(results, rows)}")
     return finding("fails", weight_of(rows, 1, margin_of(results, "slope")), text, anchor(results, rows[0]), rows)
+
+
+def _rests_on(results: Results, rows: Sequence[Estimate]) -> str:
+    """Return a sentence on the rows at probabilities 0 and 1 that decide a slope, and on the slope without them.
+
+    Empty where no slope is another by more than its margin.
+    """
+    parts = []
+    for row in rows if results.weight is None else ():
+        notes = next((curve.notes for curve in results.curves if isinstance(curve, CalibrationLogistic)
+                      and curve.slice is None and curve.class_ is None
+                      and (curve.dataset, curve.model, curve.variant) == (row.dataset, row.model, row.variant)), None)
+        if notes is None or not notes.clipped or notes.slope_inside is None:
+            continue
+        if abs(notes.slope_inside - (row.value or 0.0)) > margin_of(results, "slope"):
+            whose = f" of {of_model(results, row)}" if len(rows) > 1 else ""
+            digits = numbers.decimals(row.value or 0.0, row.lower, row.upper)
+            parts.append(f"{nouns_of(results).counted_rows(notes.clipped)}{whose} at probability 0 or 1, without which "
+                         f"it is {numbers.fixed(notes.slope_inside, digits)}")
+    return f" It rests on {joined(parts)}." if parts else ""

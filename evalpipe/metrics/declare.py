@@ -102,7 +102,7 @@ Needs = Literal["truth", "labels", "probabilities", "scores", "values", "loo_val
 Sees = Literal["event", "classes", "numbers"]
 Direction = Literal["maximize", "minimize", "none"]
 Interval = Literal[
-    "proportion", "auc", "predictive", "net_benefit", "skewed", "test", "extreme",
+    "proportion", "auc", "predictive", "coefficient", "net_benefit", "skewed", "test", "extreme",
     "gaps", "squared_gaps", "scatter", "distance", "squared_distance", "searched", "searched_square",
 ]
 """What is known of a measure's noise, by which its interval is made; see `metric`."""
@@ -421,12 +421,12 @@ class MetricFacts(TypedDict, total=False):
     """The tasks it is for, by default all that have what it sees."""
     interval: Interval | None
     """What is known of its noise: "proportion", the function returns a `Proportion`; "auc", it is the area under the
-    ROC curve; "predictive", it comes from sensitivity, specificity and a prevalence; "skewed", a share whose bootstrap
-    error on the logit scale is better than the bootstrap's quantiles; "test", it tests a hypothesis and has no limits;
-    "extreme", an extreme of the rows, which resamples cannot exceed. Where noise makes it larger: "gaps" and
-    "squared_gaps", the function returns `Gaps`, for a distance or a squared one; "distance" and "squared_distance", any
-    other; "searched" and "searched_square", the largest of many, or fitted to follow the rows. "scatter", it returns
-    `Gaps` and noise makes it smaller."""
+    ROC curve; "predictive", it comes from sensitivity, specificity and a prevalence; "coefficient", it is one of the
+    logistic line; "skewed", a share whose bootstrap error on the logit scale is better than the bootstrap's quantiles;
+    "test", it tests a hypothesis and has no limits; "extreme", an extreme of the rows, which resamples cannot exceed.
+    Where noise makes it larger: "gaps" and "squared_gaps", the function returns `Gaps`, for a distance or a squared
+    one; "distance" and "squared_distance", any other; "searched" and "searched_square", the largest of many, or fitted
+    to follow the rows. "scatter", it returns `Gaps` and noise makes it smaller."""
     aliases: tuple[str, ...]
     """Other names that a spec may use."""
     title: str

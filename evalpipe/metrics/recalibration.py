@@ -29,7 +29,8 @@ IN_CACHE = 2**15
 APART = "only one class occurs, or the probabilities separate the classes perfectly"
 NO_CURVE = f"{APART}; isotonic: no rows"
 
-coefficient = partial(metric, needs="probabilities", direction="none", range=ANY, undefined=APART)
+coefficient = partial(
+    metric, needs="probabilities", direction="none", range=ANY, interval="coefficient", undefined=APART)
 """Declare a coefficient of the logistic line."""
 distance = partial(
     metric, needs="probabilities", direction="minimize", range=UNIT, interval="distance", undefined=NO_CURVE

@@ -53,10 +53,8 @@ DIAGNOSTICS = {
 SIZES = ("probability_rmse", "probability_mae", "probability_mad")
 """The sizes of the residuals of probabilities, where these are asked for; the card has them with their limits."""
 
-LINE = frozenset({"calibration_in_the_large", "calibration_slope"})
-"""The diagnostics that are coefficients of a logistic line, which takes long to fit in every replicate."""
-
-QUICK = sentence("for-findings")
+ROBUST, QUICK = "robust", sentence("for-findings")
+"""The method of coefficients of a logistic line where the spec asks for replicates, which take long, and why."""
 
 
 def diagnostic_measures(
@@ -68,9 +66,9 @@ def diagnostic_measures(
     independent = spec.cluster is None and not spec.importance and spec.intervals.method != "none"
     for choice in _diagnostics(spec) if models else ():
         for entry in entries(spec, choice):
-            is_quick = independent and entry.metric.name in LINE
+            is_quick = independent and entry.metric.interval == "coefficient" and entry.method != ROBUST
             if entry.prior == SAMPLE:
-                candidates.append(replace(entry, method="information", reason=QUICK) if is_quick else entry)
+                candidates.append(replace(entry, method=ROBUST, reason=QUICK) if is_quick else entry)
     for model in models.values():
         rules = [rule for rule in (model.threshold.rule, model.threshold.variant_rule) if rule is not None]
         candidates += [entry for rule in rules for entry, _, _ in rule.bounds]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.arithmetic.functions import log
+from evalpipe.base.constants import LOG_ODDS_CLIP
 from evalpipe.statistics.groups import runs_within, starts_of_runs, totals_of_runs
 from evalpipe.statistics.summary import column, table
 
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
     from evalpipe.statistics.rows import ClassRows, Rows
     from evalpipe.statistics.summary import Summary
-
-
-CLIPPED = 1e-12
-"""Probabilities nearer to 0 or 1 than this have the log odds of this one."""
 
 
 @table
@@ -89,9 +86,9 @@ def probability_at(summary: Summary) -> Floats:
 
 @table
 def log_odds_at(summary: Summary) -> Floats:
-    """Total of the log odds at each distinct score; a probability nearer to 0 or 1 than 1e-12 has those of 1e-12."""
+    """Total of the log odds at each distinct score; nearer to 0 or 1 than the clip, those of the clip."""
     probability = summary.rows.probability_of_score
-    log_odds = log(np.maximum(probability, CLIPPED)) - log(np.maximum(1 - probability, CLIPPED))
+    log_odds = log(np.maximum(probability, LOG_ODDS_CLIP)) - log(np.maximum(1 - probability, LOG_ODDS_CLIP))
     return np.asarray((summary("events_at") + summary("others_at")) * log_odds)
 
 

@@ -121,6 +121,7 @@ _OF_METHODS = {
     "asked-of-proportion": "a proportion of rows, and the spec asks for {title} limits",
     "skewed": "skewed: the bootstrap's standard error on the logit scale covers better than its quantiles",
     "auc": "an area under the ROC curve, whose variance DeLong gives",
+    "coefficient": "a coefficient of a logistic line, whose error its residuals give",
     "predictive": "made of two independent proportions and a fixed prior: the delta method gives its error",
     "net-benefit": "a difference of two shares of the rows, whose own limits give its limits",
     "noise-inverted": _LARGER,
@@ -145,7 +146,7 @@ _OF_METHODS = {
     "no-closed-form": "{because}; {obstacle}",
     "expression-unlimited": "no limits of an expression of {metric} are known: {because}",
     "expression": "computed anew in every replicate from its measures, which are drawn together",
-    "for-findings": "taken for findings only, so limits from the curvature of the likelihood are enough",
+    "for-findings": "taken for findings only, so limits in closed form are enough",
 }
 
 _OF_DRAWS = {

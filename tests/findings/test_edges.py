@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
 import evalpipe
@@ -17,6 +18,7 @@ from evalpipe.findings import rules
 from evalpipe.findings.margins import DEFAULTS, against_margin
 from evalpipe.findings.words import finding
 from evalpipe.results import Results, Warned
+from evalpipe.words.numbers import fixed
 from findings.faults import FAULTS
 from findings.planted import BINARY, COST, LEVELS, NUMBERS, Spec, amounts, counts, events, levels, spec_of
 from findings.rule import only
@@ -341,3 +343,25 @@ def test_a_warning_has_labels_and_says_why_groups_lack_a_value(example: Callable
     row, = [row for row in Results.read(example("recalibration") / "results.json").findings
             if "was certain" in row.text]
     assert row.text.startswith("Naive Bayes on evaluation was certain 30 times, wrongly 8 times. Log loss would be ")
+
+
+def test_a_slope_that_rests_on_rows_at_probability_1_says_so() -> None:
+    """30 rows with probability 1, of which 8 are no events, make a slope of 0.3 of one of 1."""
+    frame = events(64)
+    certain = pl.DataFrame({**{name: frame[name][:30] for name in frame.columns if name not in ("y", "p")},
+                            "y": [0] * 8 + [1] * 22, "p": [1.0] * 30}).select(frame.columns)
+    texts, slopes = [], []
+    for rows in (frame, pl.concat([frame, certain.cast(dict(frame.schema))])):
+        results = evalpipe.run(spec_of({"d": rows}, "binary", models=BINARY), frames={"d": rows})
+        listed = evalpipe.run(spec_of({"d": rows}, "binary", models=BINARY, metrics=["calibration_slope"]),
+                              frames={"d": rows})
+        (row,) = (row for row in results.diagnostics if row.metric == "calibration_slope")
+        (same,) = listed.rows
+        assert (row.value, row.lower, row.upper, row.method) == (same.value, same.lower, same.upper, "robust")
+        slopes.append(row.value or 0.0)
+        texts.append([finding.text for finding in results.findings if finding.code == "probabilities-spread"])
+    assert texts[0] == []
+    (text,) = texts[1]
+    assert slopes[1] < 0.5
+    assert text.endswith(
+        f"; ideal: 1. It rests on 30 rows at probability 0 or 1, without which it is {fixed(slopes[0], 2)}.")

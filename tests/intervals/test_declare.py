@@ -12,6 +12,7 @@ from evalpipe.intervals import LIMITS
 from evalpipe.intervals.declare import EVERY, interval, registry
 from evalpipe.metrics import registry as metrics
 from evalpipe.metrics.declare import Interval as Kind
+from evalpipe.metrics.declare import shared_fits
 from evalpipe.metrics.values import Gaps
 from evalpipe.plan.measures import choose
 from evalpipe.spec.core_keys import Intervals
@@ -20,9 +21,6 @@ from evalpipe.statistics.summary import statistics
 OF_DIFFERENCES = {"paired_t", "tango", "miettinen_nurminen", "bootstrap_error", "recovered"}
 OF_FITS = {"fits", "bootstrap_fits"}
 """Limits of measures over several fits of a model, and of those that bootstrap fits correct for optimism."""
-
-OF_DIAGNOSTICS = {"information"}
-"""Limits of measures that findings rest on and no spec asks for; the engine calls them by name."""
 
 OF_CLUSTERS = {"cluster_t"}
 """Limits of whatever measure, of rows in clusters."""
@@ -39,9 +37,9 @@ def test_every_method_has_words_and_a_source(name: str) -> None:
     assert (declared.ref is None) == (declared.name == "none")
 
 
-def test_a_method_is_for_measures_or_names_limits_of_differences_fits_or_diagnostics() -> None:
+def test_a_method_is_for_measures_or_names_limits_of_differences_or_fits() -> None:
     assert {name for name, method in registry.items() if not method.for_} == (
-        OF_DIFFERENCES | OF_FITS | OF_DIAGNOSTICS | OF_CLUSTERS)
+        OF_DIFFERENCES | OF_FITS | OF_CLUSTERS)
 
 
 def test_every_kind_that_a_metric_may_declare_has_a_method() -> None:
@@ -52,7 +50,7 @@ def test_every_kind_that_a_metric_may_declare_has_a_method() -> None:
 def test_what_a_method_needs_is_given_by_name_or_is_a_statistic() -> None:
     needs = {need for method in registry.values() if method.for_ or method.name in OF_CLUSTERS
              for need in method.needs}
-    assert needs - NAMES <= set(statistics)
+    assert needs - NAMES <= {*statistics, *shared_fits}
 
 
 def test_a_spec_asks_for_the_methods_that_say_so() -> None:

@@ -99,9 +99,21 @@ def of_scores() -> Iterator[Estimate]:
     others_at = np.array([(1 - y[x == place]).sum() for place in places])
     at = {"events_at": events_at, "others_at": others_at, "log_odds_at": places * (events_at + others_at)}
     line = sm.GLM(y, sm.add_constant(x), family=sm.families.Binomial()).fit()
-    yield Estimate("information", line.params[1], line.bse[1], {**at, "measure": "calibration_slope"})
+    for index, measure in enumerate(("calibration_intercept", "calibration_slope")):
+        yield Estimate("robust", line.params[index], _robust_errors(line)[index], {
+            **at, "measure": measure, "calibration_line": line.params})
     line = sm.GLM(y, np.ones((N, 1)), family=sm.families.Binomial(), offset=x).fit()
-    yield Estimate("information", line.params[0], line.bse[0], {**at, "measure": "calibration_in_the_large"})
+    yield Estimate("robust", line.params[0], _robust_errors(line)[0], {
+        **at, "measure": "calibration_in_the_large", "calibration_line": np.full(2, np.nan)})
+
+
+def _robust_errors(line: Any) -> np.ndarray:
+    """Return HC3 errors of a fit of statsmodels by matrices of all rows: MacKinnon & White (1985)."""
+    x, residual, chance = line.model.exog, line.resid_response, line.fittedvalues
+    bread = np.linalg.inv(x.T @ (x * (chance * (1 - chance))[:, None]))
+    leverage = chance * (1 - chance) * np.einsum("ij,jk,ik->i", x, bread, x)
+    scores = x * (residual / (1 - leverage))[:, None]
+    return np.sqrt(np.diag(bread @ scores.T @ scores @ bread))
 
 
 def in_bins() -> Iterator[Estimate]:

@@ -127,4 +127,4 @@ def test_no_step_after_the_plan_reads_the_spec(name: str, tmp_path: Path, monkey
 def test_findings_alone_need_no_fit_of_a_line_in_every_replicate(method: str) -> None:
     made = evalpipe.plan(CONFIGS[0].parent / "titanic.yaml", [f"intervals.method={method}"])
     methods = {entry.metric.name: entry.method for entry in made.diagnosed}
-    assert {methods[name] for name in ("calibration_in_the_large", "calibration_slope")} == {"information"}
+    assert {methods[name] for name in ("calibration_in_the_large", "calibration_slope")} == {"robust"}

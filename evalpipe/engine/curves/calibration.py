@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from evalpipe.arithmetic.functions import cos, expit
+from evalpipe.base.constants import LOG_ODDS_CLIP
 from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import pava
@@ -234,7 +235,19 @@ def logistic(rows: CurveRows) -> Computed | None:
     data, line = fitted
     return _points_with_limits(rows, data, line), calibration.LogisticNotes(
         level=rows.plan.level, clipped=data.clipped, intercept=line.intercept, slope=line.slope,
-        method=_error_method(rows, data, "likelihood"))
+        slope_inside=_slope_inside(data), method=_error_method(rows, data, "likelihood"))
+
+
+def _slope_inside(data: LogOddsTable) -> float | None:
+    """Return the slope of the line without the rows moved off 0 or 1; None where there are none, or no line without."""
+    at = data.table.at
+    inside = (at > LOG_ODDS_CLIP) & (at < 1 - LOG_ODDS_CLIP)
+    if not data.clipped or not inside.any():
+        return None
+    try:
+        return logistic_line(Events(*(values[inside] for values in data.table)), at[inside][:1]).slope
+    except Unfit:
+        return None
 
 
 @curve(calibration.CalibrationSpline, of=("event", "class"), needs="probabilities")

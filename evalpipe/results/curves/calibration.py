@@ -137,6 +137,8 @@ class LogisticNotes(LogOddsNotes):
 
     intercept: float | None = None
     slope: float | None = None
+    slope_inside: float | None = None
+    """The slope without the rows moved away from 0 or 1; null where there are none, or no line without them."""
     method: str | None = None
     """What the standard errors are: likelihood, sandwich or none."""
 
