@@ -26,6 +26,9 @@ DIGITS = 8
 OF_THE_DAY = "as_of"
 """The key of the spec that is different every night."""
 
+WITH_PATHS = ("datasets", "models", "candidates", "gates")
+"""The keys of the spec whose paths may have the day in them; elsewhere a day is a text of its own."""
+
 EMPTY: tuple[object, ...] = (None, [], {})
 """Values of the spec that are as good as none."""
 
@@ -50,8 +53,8 @@ def facts(results: Results) -> Row:
     return {
         "datasets": [{"dataset": dataset.name, "rows": dataset.n, "events": dataset.events}
                      for dataset in results.datasets],
-        "spec": {key: _digests(value, results.as_of) for key, value in results.spec.items()
-                 if key != OF_THE_DAY and value not in EMPTY}}
+        "spec": {key: _digests(value, results.as_of if key in WITH_PATHS else None)
+                 for key, value in results.spec.items() if key != OF_THE_DAY and value not in EMPTY}}
 
 
 def _digests(value: object, day: str | None) -> Digests:

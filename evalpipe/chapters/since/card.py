@@ -105,14 +105,14 @@ def _change_text(results: Results, measure: ChangedMeasure) -> str:
 
 
 def _spec_text(keys: Sequence[ChangedKey] | None) -> str:
-    """Return which keys of the spec are different: "changed are gates (1 new), seed and slices (new)"."""
+    """Return which keys of the spec are different: "differs in gates (1 new), seed and slices (new)"."""
     if keys is None:
         return "not compared; the ledger does not have the keys of that run"
     if not keys:
         return "the same"
     shown = [_key_text(key) for key in keys[:MOST_KEYS]]
     more = [f"{len(keys) - MOST_KEYS} more"] if len(keys) > MOST_KEYS else []
-    return f"changed {'is' if len(keys) == 1 else 'are'} {joined([*shown, *more])}"
+    return f"differs in {joined([*shown, *more])}"
 
 
 def _key_text(key: ChangedKey) -> str:

@@ -61,7 +61,7 @@ def test_three_lines_stand_below_the_findings_and_stay_when_the_run_is_repeated(
     assert said(results) == [
         f"Data since the last run ({digits}): 30 more rows (200 → 230), events 33.5% → 32.6%.",
         "Numbers: no measure moved by more than the intervals explain; the most: Accuracy 0.74 → 0.68 (0.62–0.74).",
-        "Spec: changed is seed."]
+        "Spec: differs in seed."]
     box = next(block for block in masthead(results) if isinstance(block, Section) and block.anchor == "verdict")
     assert isinstance(box.blocks[-1], Bullets)
     assert [plain(item) for item in box.blocks[-1].items] == said(results)  # type: ignore[arg-type]
@@ -94,7 +94,9 @@ def test_a_night_compares_with_the_latest_day_before_it_in_whatever_folder(tmp_p
 def test_a_day_in_a_path_is_no_difference(tmp_path: Path) -> None:
     for day in ("2026-03-01", "2026-03-02"):
         people(200).write_parquet(tmp_path / f"d-{day}.parquet")
-        results = run(tmp_path, as_of=day, datasets={"d": {"path": "d-${date}.parquet"}})
+        changes_of_card = [{"date": "2026-03-01", "text": "A day that is no day of the run."}]
+        results = run(tmp_path, as_of=day, datasets={"d": {"path": "d-${date}.parquet"}},
+                      card={"changes": changes_of_card})
     assert said(results) == ["Data since 2026-03-01: the same 200 rows.", "Numbers: all 2 measures are the same.",
                              "Spec: the same."]
 
@@ -139,17 +141,17 @@ def test_lists_count_their_entries_and_mappings_name_their_keys(tmp_path: Path) 
     results = run(tmp_path, gates=[gates[1], {"metric": "accuracy", "min": 0.6}], seed=1,
                   intervals=SPEC["intervals"] | {"replicates": 120})
     assert said(results)[2] == (
-        "Spec: changed are intervals.replicates, gates (1 new, 1 gone), slices (gone) and slice_rules (gone).")
+        "Spec: differs in intervals.replicates, gates (1 new, 1 gone), slices (gone) and slice_rules (gone).")
     swapped = run(tmp_path, gates=[{"metric": "accuracy", "min": 0.6}, gates[1]], seed=1,
                   intervals=SPEC["intervals"] | {"replicates": 120})
-    assert said(swapped)[2] == "Spec: changed is gates."
+    assert said(swapped)[2] == "Spec: differs in gates."
 
 
 def test_a_renamed_model_goes_on(tmp_path: Path) -> None:
     run(tmp_path)
     results = run(tmp_path, models={"new": {"probability": "p", "label": "Forest", "was": "m"}})
     assert said(results)[1:] == ["Numbers: all 2 measures are the same.",
-                                 "Spec: changed are models.new (new) and models.m (gone)."]
+                                 "Spec: differs in models.new (new) and models.m (gone)."]
 
 
 def test_data_in_memory_are_others_where_the_numbers_are(tmp_path: Path) -> None:
