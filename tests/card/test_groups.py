@@ -31,6 +31,7 @@ def test_each_of_many_models_has_its_bands_in_a_panel_of_its_own(build: Any) -> 
     assert re.findall(r'class="(band|faint) (m\d)"', drawing.svg) == [
         (kind, f"m{model}") for model in range(5) for kind in ("faint", "faint", "band")]  # first that to the diagonal
     assert [len(re.findall(r'class="thin pale" d="M', svg)) for svg in drawing.svgs] == [4, 1]
+    assert "Grey: the other models." in drawing.caption
 
 
 def test_the_bars_for_all_bins_at_once_are_thin_and_explained(results: Results, grouped: Results) -> None:

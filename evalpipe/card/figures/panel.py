@@ -12,7 +12,7 @@ from evalpipe.card.figures.svg import KeyEntry, PointSeries, Sheet, number, outl
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from evalpipe.card.figures.svg import Series
     from evalpipe.results import Estimate
@@ -398,25 +398,33 @@ class RowLabel:
     heading: bool = False
     indent: int = 0
     ink: str = "ink"
+    bold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RowPanel:
-    """The panel of some rows, whose vertical axis is in pixels, and the middle of each row."""
+    """The panel of some rows, whose vertical axis is in pixels, and the middle of each row.
+
+    ``apart`` are the pixels between the marks of two models in the first row, which has room for their names.
+    """
 
     panel: Panel
     middles: list[float]
+    apart: float = APART
 
     def estimates(self, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]],
-                  names: Sequence[str] = ()) -> None:
+                  names: Sequence[str] = ()) -> list[KeyEntry]:
         """Draw the values of each model in each row, one below the other, with their intervals.
 
         ``values`` has for each row a value of every model, None where it is missing; ``names`` are the names of rows.
+        Each model is named at its value in the first row with room for it; returns a key of the models where one has
+        none.
         """
         for model_index, model in enumerate(models):
-            shift = (model_index - (len(models) - 1) / 2) * APART
-            of_model = [(y + shift, row[model_index], name) for y, row, name in zip(
-                self.middles, values, names or [""] * len(values), strict=True) if row and row[model_index] is not None]
+            shift = model_index - (len(models) - 1) / 2
+            of_model = [(y + shift * (APART if k else self.apart), row[model_index], name) for k, (y, row, name) in
+                        enumerate(zip(self.middles, values, names or [""] * len(values), strict=True))
+                        if row and row[model_index] is not None]
             heights = [y for y, *_ in of_model]
             drawn = [estimated for _, estimated, _ in of_model if estimated is not None]
             low, high = ([math.nan if e[end] is None else float(e[end] or 0) for e in drawn] for end in (1, 2))
@@ -425,18 +433,54 @@ class RowPanel:
             for (*_, name), e, lower, upper in zip(of_model, drawn, low, high, strict=True):
                 title = f"{name}, {model.label}" if name else model.label
                 self.panel.record_values(title, value=[e[0]], lower=[lower], upper=[upper])
+        return self._name_models(models, values)
+
+    def _name_models(self, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]]) -> list[KeyEntry]:
+        """Write each model's name beside its value in the first row with room; return the key where one has none."""
+        spans = [[(min(ends), max(ends)) if (ends := [self.panel.across(end) for end in value or () if end is not None])
+                  else None for value in row] for row in values]
+        places: list[tuple[int, float]] = []
+        for model_index, model in enumerate(models):
+            texts = ((k, x) for k, row in enumerate(spans) if k == 0 or k not in {row_index for row_index, _ in places}
+                     for x in self._text_lefts(row, model_index, width(model.label), first=k == 0))
+            place = next(texts, None)
+            if place is None:
+                return model_key(models)
+            places.append(place)
+        for model_index, (model, (k, x)) in enumerate(zip(models, places, strict=True)):
+            shift = (model_index - (len(models) - 1) / 2) * (APART if k else self.apart)
+            self.panel.sheet.write(x, self.panel.top + self.middles[k] + shift + 4.5, model.label, model.ink)
+        return []
+
+    def _text_lefts(
+        self, row: Sequence[Pixel | None], model_index: int, text_width: float, *, first: bool
+    ) -> Iterator[float]:
+        """Yield where a text of ``text_width`` pixels may begin beside a model's interval in a row.
+
+        ``row`` are the ends of the intervals in pixels; in the ``first`` row those of other models are far enough.
+        """
+        span = row[model_index] if row else None
+        others = [] if first else [other for k, other in enumerate(row) if other is not None and k != model_index]
+        for left in () if span is None else (span[1] + 8, span[0] - 8 - text_width):
+            is_inside = self.panel.left + 2 < left and left + text_width < self.panel.left + self.panel.width
+            if is_inside and all(other[1] + 4 < left or left + text_width < other[0] - 4 for other in others):
+                yield left
 
 
-def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, right_margin: float = 0.0) -> RowPanel:
+def rows(
+    sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, right_margin: float = 0.0, *,
+    named: bool = False,
+) -> RowPanel:
     """Draw the frame of rows with their labels, each row high enough for its label and ``many`` marks.
 
-    ``right_margin`` are pixels that are left free at the right.
+    ``right_margin`` are pixels that are left free at the right; with ``named`` the first row has room for names.
     """
     room = min(SHARE * sheet.width, max((width(label.text) + label.indent for label in labels if not label.heading),
                                         default=0.0))
     label_lines = [wrap(label.text, sheet.width if label.heading else room - label.indent) for label in labels]
-    heights = [LINE * len(lines) + 8 if label.heading else max(LINE * len(lines), APART * many) + ROOM
-               for label, lines in zip(labels, label_lines, strict=True)]
+    apart = [LINE if index == 0 and named else APART for index in range(len(labels))]
+    heights = [LINE * len(lines) + 8 if label.heading else max(LINE * len(lines), gap * many) + ROOM
+               for label, lines, gap in zip(labels, label_lines, apart, strict=True)]
     left = room + 12
     panel = Panel(sheet, axis, Axis("", sum(heights), 0), left, sheet.bottom + 4, sheet.width - left - 8 - right_margin,
                   sum(heights))
@@ -446,14 +490,14 @@ def rows(sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, ri
         middle = panel.top + top + height / 2 + (2 if label.heading else 0)
         for line_index, line in enumerate(lines):
             sheet.write(label.indent, middle + 4.5 + (line_index - (len(lines) - 1) / 2) * LINE, line, label.ink,
-                        kind="bold" if label.heading else "text")
+                        kind="bold" if label.heading or label.bold else "text")
         middles.append(top + height / 2)
         top += height
         lines_between += f"M0,{number(panel.top + top)}H{number(sheet.width)}"
     sheet.path(lines_between, "thin", "grid")
     sheet.bottom = panel.base + TICK_DROP + 2
     _write_axis_name(panel, 0.0, sheet.width)
-    return RowPanel(panel, middles)
+    return RowPanel(panel, middles, apart[0] if apart else APART)
 
 
 def model_key(models: Sequence[Series]) -> list[KeyEntry]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import Axis, number_axis
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.panel import RowLabel, model_key, rows
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.panel import RowLabel, rows
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.tables import metric_of, with_intervals
 from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
@@ -44,7 +44,7 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
     sheet = Sheet()
     labels = [RowLabel(name + ARROWS[metric_of(results, next(iter(by_model.values())).metric).direction])
               for name, by_model in groups.items()]
-    plot = rows(sheet, labels, _axis(drawn_rows, margins), len(models))
+    plot = rows(sheet, labels, _axis(drawn_rows, margins), len(models), named=True)
     for middle, half, by_model in zip(plot.middles, _half_heights(plot), groups.values(), strict=True):
         margin = next((c.margin for c in by_model.values() if c.margin is not None), None)
         if margin is not None:
@@ -52,9 +52,8 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
     plot.panel.rule("ink", x=0)
     differences = [{name: (c.difference, c.lower, c.upper) for name, c in by_model.items() if c.difference is not None}
                    for by_model in groups.values()]
-    plot.estimates(models, [[by_model.get(model.name) for model in models] for by_model in differences], list(groups))
-    zones = [KeyEntry("Within the margin: equivalent", "muted", "band")] if margins else []
-    sheet.key([*model_key(models), *zones])
+    values = [[by_model.get(model.name) for model in models] for by_model in differences]
+    sheet.key(plot.estimates(models, values, list(groups)))
     limits = f"{with_intervals(results, limited=True)}," if any(c.lower is not None for c in drawn_rows) else ""
     zone = " The shaded zone of a measure is its margin: differences within it do not matter." if margins else ""
     caption = (

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between
+from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, estimated, model_key, rows
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, estimated, rows
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.tables import key_measures, metric_of, shown
 from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
@@ -89,38 +91,39 @@ def _slice_key(labels: Slice | None) -> Key:
 MOST_FORESTS = 6
 """Measures that have a figure."""
 
+MOST_GROUPS = 20
+"""Groups that a figure draws, the worst of all; each has a line or more."""
+
 TALLEST = 950
-"""Pixels of the rows of a figure: with its key and its caption it fits a page."""
+"""Pixels of the rows of a figure: with its caption it fits a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceLine:
-    """A line of a forest plot: all rows, a slice, or the heading of a slicing, which has neither labels nor numbers."""
+    """A line of a forest plot: all rows, or a slice that is ``worse`` than these beyond doubt, or not."""
 
     text: str
     labels: Slice | None = None
-    heading: bool = False
+    worse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """What a forest plot shows: a measure of every model on each line, as far as slices fit a page."""
+    """What a forest plot shows: a measure of the models on each line, worst first, as far as slices fit a page.
+
+    ``groups`` are all slices of the dataset, ``worse`` those of which a model's interval is on the worse side.
+    """
 
     context: Context
     by_slice: Sliced
     measure: Measure
+    series: Sequence[Series]
     lines: Sequence[SliceLine]
-    left_out: int
-
-    @property
-    def series(self) -> tuple[Series, ...]:
-        """The models as they are drawn."""
-        return self.context.series
+    groups: int
+    worse: int
 
     def at(self, line: SliceLine) -> list[tuple[Series, Estimate | None]]:
-        """Return each model with its estimate on a line, None without one; empty on a heading."""
-        if line.heading:
-            return []
+        """Return each model with its estimate on a line, None without one."""
         return [(model, self.by_slice.at(model.name, line.labels, self.measure)) for model in self.series]
 
     @property
@@ -129,23 +132,78 @@ class Forest:
         pairs = (pair for line in self.lines for pair in self.at(line))
         return [e for _, e in pairs if e is not None and e.value is not None]
 
+    @property
+    def left_out(self) -> int:
+        """The groups that are not drawn."""
+        return self.groups - (len(self.lines) - 1)
+
 
 def slice_forests(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Return forest plots of the first measures of a dataset, of as many slices as fit a page; none without slices."""
-    context, by_slice, names = context_of(results, dataset), sliced(results, dataset), names_of(results)
+    """Return forest plots of the first measures of a dataset, the worst slices first; none without slices."""
+    context, by_slice = context_of(results, dataset), sliced(results, dataset)
     if not by_slice.slicings:
         return ()
-    lines = [SliceLine("All rows")]
-    for title, slices in by_slice.slicings.items():
-        lines.append(SliceLine(title, heading=True))
-        lines += [SliceLine(names.label(labels), labels) for labels in slices]
-    height_of_line = max(LINE, APART * len(context.series)) + ROOM
-    fitting = lines[: round(TALLEST / height_of_line)]
-    while fitting[-1].heading:
-        fitting.pop()
-    left_out = sum(not line.heading for line in lines[len(fitting) :])
-    forests = (Forest(context, by_slice, measure, fitting, left_out) for measure in by_slice.measures[:MOST_FORESTS])
-    return tuple(_forest_figure(forest, number) for number, forest in enumerate(forests, 1))
+    measures = by_slice.measures[:MOST_FORESTS]
+    return tuple(_forest_figure(_forest(context, by_slice, measure, context.series), number)
+                 for number, measure in enumerate(measures, 1))
+
+
+def _forest(context: Context, by_slice: Sliced, measure: Measure, series: Sequence[Series]) -> Forest:
+    """Return the forest plot of a measure: all rows, then the slices that are worse beyond doubt, then the others."""
+    names, slices = names_of(context.results), [
+        labels for labels_of_slicing in by_slice.slicings.values() for labels in labels_of_slicing]
+    is_single, failed = len(by_slice.slicings) == 1, _failed(context, measure)
+    lines = [SliceLine(names.label(labels) if is_single else names.slice(labels), labels,
+                       _slice_key(labels) in failed or _is_worse(context, by_slice, measure, series, labels))
+             for labels in slices]
+    lines.sort(key=lambda line: (not line.worse, _worst_value(context, by_slice, measure, series, line.labels)))
+    most = max(1, min(MOST_GROUPS, round(TALLEST / (max(LINE, APART * len(series)) + ROOM)) - 1))
+    drawn, worse = lines[:most], sum(line.worse for line in lines)
+    if is_single and _is_of_periods(context.results, slices[0]):
+        drawn.sort(key=lambda line: slices.index(line.labels or {}))
+    return Forest(context, by_slice, measure, series, [SliceLine("All rows"), *drawn], len(lines), worse)
+
+
+def _is_of_periods(results: Results, labels: Slice) -> bool:
+    """Tell whether a slice is a period of dates, whose order is that of time."""
+    entries = [entry for entry in results.spec.get("slices") or () if isinstance(entry, dict)]
+    return [*labels] in [[entry.get("column")] for entry in entries if "by" in entry]
+
+
+def _side(context: Context, measure: Measure) -> int:
+    """Return 1 for a measure that is better the larger, -1 for the smaller, and 0 for neither."""
+    return {"maximize": 1, "minimize": -1}.get(metric_of(context.results, measure.metric).direction, 0)
+
+
+def _failed(context: Context, measure: Measure) -> set[Key]:
+    """Return the slices in which a gate on a measure failed."""
+    subject = "fail", context.dataset.name, measure.metric, measure.average
+    return {_slice_key(gate.slice) for gate in context.results.gates
+            if (gate.verdict, gate.dataset, gate.metric, gate.average) == subject}
+
+
+def _is_worse(
+    context: Context, by_slice: Sliced, measure: Measure, series: Sequence[Series], labels: Slice
+) -> bool:
+    """Tell whether a model's whole interval is worse in a slice than its value over all rows."""
+    side = _side(context, measure)
+    for model in series:
+        e, whole = (by_slice.at(model.name, part, measure) for part in (labels, None))
+        if e is None or whole is None or whole.value is None:
+            continue
+        near = e.upper if side > 0 else e.lower
+        if side and near is not None and side * (near - whole.value) < 0:
+            return True
+    return False
+
+
+def _worst_value(
+    context: Context, by_slice: Sliced, measure: Measure, series: Sequence[Series], labels: Slice | None
+) -> float:
+    """Return the worst value of all models in a slice, the smaller the worse; infinity where none has a value."""
+    estimates = (by_slice.at(model.name, labels, measure) for model in series)
+    side = _side(context, measure) or 1
+    return min((side * e.value for e in estimates if e is not None and e.value is not None), default=math.inf)
 
 
 def _forest_figure(forest: Forest, number: int) -> Drawing:
@@ -155,21 +213,41 @@ def _forest_figure(forest: Forest, number: int) -> Drawing:
     sentences = [f"{model.label}: {_model_sentence(forest, model.name)}." for model in series]
     alt = f"{title} on {forest.context.dataset.name}. {' '.join(sentences)}"
     sheet = Sheet()
-    plot = rows(sheet, [RowLabel(line.text, heading=line.heading, indent=0 if line.labels is None else 8)
-                         for line in forest.lines], _measure_axis(forest), len(series))
+    plot = rows(sheet, [RowLabel(line.text, bold=line.worse) for line in forest.lines], _measure_axis(forest),
+                len(series), named=True)
     for model in series:
         overall_estimate = forest.by_slice.at(model.name, None, forest.measure)
         if overall_estimate is not None and overall_estimate.value is not None:
-            plot.panel.rule(model.ink, x=overall_estimate.value, dash=DASHES)
-    plot.estimates(series, [[estimated(e) for _, e in forest.at(line)] for line in forest.lines],
-                    [line.text for line in forest.lines])
+            plot.panel.rule(model.ink, x=overall_estimate.value, dash=model.dash or DASHES)
+    unnamed = plot.estimates(series, [[estimated(e) for _, e in forest.at(line)] for line in forest.lines],
+                             [line.text for line in forest.lines])
     for middle, line in zip(plot.middles, forest.lines, strict=True):
-        if not line.heading and all(e is None or e.value is None for _, e in forest.at(line)):
+        if all(e is None or e.value is None for _, e in forest.at(line)):
             sheet.write(plot.panel.left + 4, plot.panel.top + middle + 4.5, _why_absent(forest, line), "muted")
-    sheet.key([*model_key(series), KeyEntry("Over all rows", "muted", "thin", dash=DASHES)])
-    finding = " ".join(sentences[:2]) + (" The others are in its data." if len(series) > 2 else "")
+    sheet.key(unnamed)
+    finding = Clauses(_forest_clauses(forest), "", (" ".join(sentences[:2]),))
     texts = finding, _forest_caption(forest), alt
     return drawing(f"d{forest.context.place}-slices-{number}", title, texts, [sheet])
+
+
+def _forest_clauses(forest: Forest) -> tuple[str, ...]:
+    """Return what a forest plot says: the worst slice, how many groups are not drawn, and how many are worse."""
+    clauses, names = [], names_of(forest.context.results)
+    side = _side(forest.context, forest.measure) or 1
+    known = [(side * e.value, model.label, e) for line in forest.lines[1:] for model, e in forest.at(line)
+             if e is not None and e.value is not None]
+    if known:
+        _, label, e = min(known, key=lambda entry: entry[0])
+        text = shown(e, whole=metric_of(forest.context.results, e.metric).is_whole).text
+        word = "Worst" if _side(forest.context, forest.measure) else "Lowest"
+        of_model = f", {label}" if len(forest.series) > 1 else ""
+        clauses.append(f"{word} for {names.slice(e.slice or {})}: {text}{of_model}")
+    groups = f" of {numbers.count(forest.groups)} groups"
+    if forest.left_out:
+        clauses.append(f"{numbers.count(forest.left_out)}{groups} not drawn")
+    if forest.worse:
+        clauses.append(f"{numbers.count(forest.worse)}{'' if forest.left_out else groups} clearly worse than all rows")
+    return tuple(clauses)
 
 
 def _forest_caption(forest: Forest) -> str:
@@ -178,11 +256,16 @@ def _forest_caption(forest: Forest) -> str:
     better = {metric.name: metric.direction for metric in results.metrics}[measure.metric]
     limited = any(e.lower is not None for e in forest.shown)
     limits = f", with {wording.level(results.intervals.level)} intervals" if limited else ""
-    slices_drawn = sum(line.labels is not None for line in forest.lines)
-    rest = f" The first {slices_drawn} slices are drawn; the other {forest.left_out} are in estimates.csv."
+    drawn = len(forest.lines) - 1
+    order = ", the worst first" if _side(forest.context, measure) else ", the lowest first"
+    bold = (" Bold: a gate failed, or the whole interval of a model is worse than its value over all rows."
+            if any(line.worse for line in forest.lines) else "")
+    all_slices, others = map(numbers.count, (forest.groups, forest.left_out))
+    rest = (f" Of {all_slices} slices {drawn} are drawn, at most {MOST_GROUPS}; the other {others} are in "
+            "estimates.csv.") if forest.left_out else ""
     return (
-        f"{measure.name} in each slice{limits}; the vertical line is its value over all rows. "
-        f"{wording.BETTER_SENTENCES[better]}{rest if forest.left_out else ''}"
+        f"{measure.name} in each slice{limits}{order}; the vertical line is its value over all rows. "
+        f"{wording.BETTER_SENTENCES[better]}{bold}{rest}"
     )
 
 

@@ -93,10 +93,12 @@ def test_only_measures_of_one_scale_share_the_figure_of_differences(grouped: Res
     assert "Log loss" not in drawing.alt
     assert "ROC AUC: " in drawing.alt
     assert "+0.012 (+0.006 to +0.018), better." in drawing.alt
-    assert "Within the margin" in drawing.svg
+    assert 'class="band muted"' in drawing.svg
+    assert "The shaded zone of a measure is its margin" in drawing.caption
     free = [c.model_copy(update={"margin": None}) for c in grouped.comparisons]
     (unmarked,) = forests(grouped.model_copy(update={"comparisons": free}))[0]
-    assert "Within the margin" not in unmarked.svg
+    assert 'class="band muted"' not in unmarked.svg
+    assert "margin" not in unmarked.caption
 
 
 def test_only_tests_that_were_made_are_described(results: Results, grouped: Results) -> None:

@@ -23,9 +23,10 @@ from evalpipe.card.html import html_page, write_page
 from evalpipe.card.page import Styled, numbers_in, plain
 from evalpipe.card.tables import MEASURES_ABREAST, shown
 from evalpipe.card.wording import names_of
+from evalpipe.chapters.gates.records import Gate
 from evalpipe.chapters.slices.card import groups_against_others, procedures, sections
 from evalpipe.chapters.slices.card_matrix import FIRST, MORE, SIGNS, verdict_of
-from evalpipe.chapters.slices.figures import slice_forests
+from evalpipe.chapters.slices.figures import MOST_GROUPS, slice_forests
 
 if TYPE_CHECKING:
     from evalpipe.card.page import Table
@@ -286,12 +287,48 @@ def test_the_text_of_a_forest_names_the_lowest_and_the_highest_slice(grouped: Re
     assert said[1].endswith(f"where {highest}; 1 of 9 slices have no value")
 
 
-def test_a_forest_that_is_too_tall_is_cut_and_says_so(build: Any) -> None:
-    many = groups.grouped(build(datasets=1, models=1), [{"level": f"{i:03}"} for i in range(90)])
-    drawing = slice_forests(many, "validation")[0]
-    drawn = sum(f">{i:03}</text>" in drawing.svg for i in range(90))
-    assert drawn == 48
-    assert f"The first {drawn} slices are drawn; the other {90 - drawn} are in estimates.csv." in drawing.caption
+def forest_of(build: Any, models: int = 1, slices: int = 42) -> tuple[Results, Any]:
+    many = groups.grouped(build(datasets=1, models=models), [{"level": f"{i:03}"} for i in range(slices)])
+    return many, slice_forests(many, "validation")[0]
+
+
+def test_a_forest_of_many_groups_draws_the_worst_and_says_how_many_are_left_out(build: Any) -> None:
+    many, drawing = forest_of(build)
+    values = {str(e.slice["level"]): e for e in many.rows
+              if (e.metric, e.dataset) == ("accuracy", "validation") and e.slice and e.value is not None}
+    (whole,) = [e.value for e in many.rows if (e.metric, e.dataset, e.slice, e.class_) == (
+        "accuracy", "validation", None, None)]
+    assert whole is not None
+    drawn = re.findall(r">(\d{3})</text>", drawing.svg)
+    worse = {level for level, e in values.items() if e.upper is not None and e.upper < whole}
+    ranked = sorted(values, key=lambda level: (level not in worse, values[level].value))
+    assert drawn == ranked[:MOST_GROUPS]
+    assert len(drawn) == MOST_GROUPS == 20
+    assert re.findall(r'class="bold ink"[^>]*>(\d{3})<', drawing.svg) == [level for level in drawn if level in worse]
+    left_out = 42 - len(drawn)
+    assert f"; {left_out} of 42 groups not drawn" in drawing.said
+    assert f"Of 42 slices 20 are drawn, at most 20; the other {left_out} are in estimates.csv." in drawing.caption
+    assert drawing.said.startswith(f"Worst for level = {min(values, key=lambda level: values[level].value or 0)}: ")
+
+
+def test_a_group_whose_gate_failed_is_drawn_however_good_it_looks(build: Any) -> None:
+    many, drawing = forest_of(build)
+    values = {str(e.slice["level"]): e.value for e in many.rows
+              if (e.metric, e.dataset) == ("accuracy", "validation") and e.slice and e.value is not None}
+    best = max(values, key=lambda level: values[level])
+    assert f">{best}</text>" not in drawing.svg
+    gate = Gate.model_construct(
+        verdict="fail", dataset="validation", model="model_0", metric="accuracy", average=None, slice={"level": best})
+    (failing, *_) = slice_forests(many.model_copy(update={"gates": [gate]}), "validation")
+    assert re.search(rf'class="bold ink"[^>]*>{best}<', failing.svg)
+
+
+def test_models_are_named_in_a_row_of_the_forest_and_not_in_a_key(build: Any) -> None:
+    results, _ = forest_of(build, models=2)
+    names = ["First", "Second"]
+    models = [model.model_copy(update={"label": name}) for model, name in zip(results.models, names, strict=True)]
+    drawing = slice_forests(results.model_copy(update={"models": models}), "validation")[0]
+    assert [len(re.findall(rf'class="text m{k}"[^>]*>{name}<', drawing.svg)) for k, name in enumerate(names)] == [1, 1]
 
 
 def test_a_forest_of_unbounded_or_equal_values_is_drawn(grouped: Results) -> None:

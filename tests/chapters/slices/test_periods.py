@@ -74,7 +74,8 @@ def test_the_card_has_months_in_order_of_time_in_figures_and_texts_and_worst_fir
     assert {row.cells[0] for row in rows(table)[1:]} == {
         *(f"decided_on = {month}" for month in MONTHS),
         *(f"h = {h}, decided_on = {year}" for h in "xz" for year in ("2025", "2026"))}
-    svg = slice_forests(results(), "d")[0].svg
+    months = run(frame(), **KEYS | {"slices": [{"column": "decided_on", "by": "month"}], "gates": [], "card": {}})
+    svg = slice_forests(months, "d")[0].svg
     heights = [float(found) for month in MONTHS for found in re.findall(rf'y="([\d.]+)"[^>]*>{month}</text>', svg)]
     assert len(heights) == len(MONTHS)
     assert heights == sorted(heights)
