@@ -108,7 +108,8 @@ def test_a_table_that_is_not_there_is_named_with_those_that_are(results: Results
         "estimates, diagnostics, confusion, curves, findings, warnings, standards, observed, thresholds, costs, "
         "cost_references, profit, best_profit, deviances, recalibration, comparisons, folds, repeated, repeats, "
         "optimism, reference_rates, slices, slice_differences, disparities, worst_slices, steps, per_thousand, "
-        "what_if, shared_values, gates, evidence, checks, desirability.goals, "
+        "what_if, looked_at, copies, shared_contents, undeclared_clusters, undeclared_groups, shared_values, gates, "
+        "evidence, checks, desirability.goals, "
         "desirability.individual, desirability.overall, desirability.sensitivity, candidates.goals, candidates.ranking")
 
 

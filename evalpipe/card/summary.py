@@ -285,6 +285,8 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
             for _, dataset in evaluated(results)]
         other_datasets = [dataset.name for dataset in results.datasets if dataset.role != "evaluate"]
         comparison = f"none is in {joined(other_datasets)}" if other_datasets else "not compared with training data"
+        if any(row.verdict == "shared" for row in results.shared_contents):
+            comparison = "some are in rows used for fitting, under other ids"
         yield "Evaluated on", f"{'; '.join(dataset_sizes)}; {comparison}"
         yield "Models", joined([model.label for model in results.models])
     yield "Owner", _stated_or_missing(results, "owner")

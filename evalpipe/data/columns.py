@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.formats import CellType
     from evalpipe.base.origin import Loc
+    from evalpipe.data.contents import FurtherColumns, SharedRows
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
@@ -217,7 +218,8 @@ class Columns:
     columns of files of predictions, by the fit; they share the list of problems, except at steps. ``graded`` are the
     columns to slice by; ``rounded`` is the rounding of probabilities by model, and ``compared`` the columns by which
     rows were compared with another dataset, by its name. ``row_columns`` are the columns to plot residuals against:
-    labels of levels (none of a number) and values.
+    labels of levels (none of a number) and values. ``further`` is what all columns hold, ``shared`` how many
+    rows are in other datasets by their contents.
     """
 
     rows: RowBlock
@@ -233,6 +235,8 @@ class Columns:
     rounded: dict[str, Rounded] = field(default_factory=dict)
     compared: dict[str, list[str]] = field(default_factory=dict)
     row_columns: dict[str, tuple[tuple[str, ...], pl.Series]] = field(default_factory=dict)
+    further: FurtherColumns | None = None
+    shared: list[SharedRows] = field(default_factory=list)
 
     @property
     def truth(self) -> pl.Series | None:

@@ -10,6 +10,7 @@ from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data import checks, leakage, outcome_checks, prediction_files, rows, sample_arrays
 from evalpipe.data.columns import POSITION, Columns
+from evalpipe.data.further_columns import shared_contents
 from evalpipe.data.prediction_files import split_lists
 from evalpipe.data.rows import load_whole
 from evalpipe.errors import DataError, Problem
@@ -72,6 +73,7 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
         is_evaluated = columns.rows.dataset.role == "evaluate"
         for other in (*references, *(calibrating if is_evaluated else ())):  # with which no row may be shared
             columns.problems.extend(leakage.shared_rows(columns, other))
+            columns.shared.extend(shared_contents(columns.rows, other.rows))
         columns.problems.extend(prediction_files.step_faults(columns))
     all_problems = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
     all_problems += prediction_files.differing_last_steps(predicted)

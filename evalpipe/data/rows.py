@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
+from evalpipe.data.contents import FURTHER
 from evalpipe.data.files import batches, read
 from evalpipe.data.prediction_files import attach_predictions, complete_cases, match_rows, split_by_step, split_lists
 from evalpipe.data.problems import Unreadable, are, cells
@@ -106,8 +107,8 @@ def _row_batches(
     """
     path, shown = dataset.table.files[file]
     text = () if plan.id is None else (plan.id,)
-    arguments = (path, shown, dataset.table.format, dataset.table.named.csv,
-                 columns or list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))), text)
+    arguments = (path, shown, dataset.table.format, dataset.table.named.csv, columns or list(
+        dict.fromkeys((*dataset.columns, *dataset.table.where_columns, *dataset.further))), text)
     size = plan.streaming.batch or 1
     # The rows of a binary file that cannot be counted cannot be read either, which is told here.
     ranges = [(first, None)] if count is None else (
@@ -118,7 +119,8 @@ def _row_batches(
         numbered = _with_positions(frame, file, first)
         # Counted from the first of these rows.
         row_numbers = numbered[POSITION] - (file * FILE + first + 1)
-        yield numbered.filter(~row_numbers.is_in(list(blank_lines))) if blank_lines else numbered
+        kept = numbered.filter(~row_numbers.is_in(list(blank_lines))) if blank_lines else numbered
+        yield kept if columns or not dataset.further else _with_further_names(kept, dataset)
         first += frame.height
 
 
@@ -160,14 +162,14 @@ def load_whole(
     problems: list[Problem] = []
     for path, shown_path in dataset.table.files:
         try:
-            part, source = _read_file(dataset, path, shown_path, columns, text, len(sources))
+            part, source = _read_with_further(dataset, path, shown_path, columns, text, len(sources))
         except Unreadable as fault:
             problems.append(fault.problem(shown_path, named_at))
         else:
             parts.append(part)
             sources.append(source)
     if frame is not None:
-        parts.append(_with_positions(frame.select(columns), 0))
+        parts.append(_with_positions(frame.select(*columns, *map(_as_further, dataset.further)), 0))
         sources.append(SourceFile(None, None, frame.height))
     if problems:
         return None, problems
@@ -215,6 +217,32 @@ def _not_of_type(rows: RowBlock) -> list[Problem]:
     return problems
 
 
+def _with_further_names(frame: pl.DataFrame, dataset: DatasetPlan) -> pl.DataFrame:
+    """Return rows with the columns that checks alone look at under names that no file should have."""
+    named = {*dataset.columns, *dataset.table.where_columns, *dataset.compared}
+    return frame.with_columns(map(_as_further, dataset.further)).drop(
+        column for column in dataset.further if column not in named)
+
+
+def _as_further(column: str) -> pl.Expr:
+    """Return a column that checks alone look at, under a name that no file should have."""
+    return pl.col(column).alias(FURTHER + column)
+
+
+def _read_with_further(
+    dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
+) -> tuple[pl.DataFrame, SourceFile]:
+    """Read columns of a file, and those that checks alone look at, unless these are unreadable; raises Unreadable."""
+    try:
+        wanted = list(dict.fromkeys((*columns, *dataset.further)))
+        part, source = _read_file(dataset, path, shown_path, wanted, text, number)
+        return _with_further_names(part, dataset), source
+    except Unreadable:
+        if not dataset.further:
+            raise
+        return _read_file(dataset, path, shown_path, columns, text, number)
+
+
 def _read_file(
     dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
 ) -> tuple[pl.DataFrame, SourceFile]:
@@ -240,7 +268,10 @@ def _concatenated(parts: Sequence[pl.DataFrame], dataset: DatasetPlan) -> pl.Dat
     """Concatenate the files of a dataset; a column whose type differs is text in all, unless all types are numeric."""
     if len(parts) == 1:
         return parts[0]
-    kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in dataset.columns}
+    in_all = [name for name in parts[0].columns if all(name in part.columns for part in parts)]
+    parts = [part.select(in_all) for part in parts]
+    further = [name for name in in_all if name.startswith(FURTHER)]
+    kinds = {name: {part[name].dtype for part in parts} - {pl.Null()} for name in (*dataset.columns, *further)}
     mixed = [name for name, types in kinds.items() if len(types) > 1 and not all(kind.is_numeric() for kind in types)]
     # Lists of whole numbers and of others go together; beside anything else they are told by polars.
     mixed = [name for name in mixed if not any(kind.is_nested() for kind in kinds[name])]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.chapters.equivocal.plan import ZonePlan
+    from evalpipe.data.contents import Contents
     from evalpipe.tasks import Task
 
     Cut = TypeVar("Cut", float, Floats)
@@ -247,7 +248,7 @@ class Sample:
     its fits to bootstrap samples. ``folds`` are the folds of resampling as a slicing; None where no column has them.
     ``parts`` are the samples of cells of a dataset too large for memory, see `of`; ``by_cluster`` are the counts of its
     clusters by cell, if any: ``cluster`` is None then. ``row_columns`` are the columns to plot residuals against, by
-    name.
+    name; ``contents`` what the rows hold beyond what the spec names, None of rows that are not evaluated.
     """
 
     dataset: str
@@ -274,6 +275,7 @@ class Sample:
     by_cluster: ClusterCounts | None = None
     folds: SlicedRows | None = None
     row_columns: Mapping[str, ColumnValues] = field(default_factory=lambda: MappingProxyType({}))
+    contents: Contents | None = None
 
     @property
     def streamed(self) -> bool:

@@ -13,6 +13,7 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.data import checks, prediction_files, slices
 from evalpipe.data.columns import FILE, POSITION, Rounded, rounding_warning
+from evalpipe.data.further_columns import further_columns
 from evalpipe.data.outcome_checks import uneven_weights
 from evalpipe.data.sample import BootstrapFit, Predictions, Refit, Sample, ShownStep
 from evalpipe.data.summary import absent_levels, input_files, one_cluster, summarise, unknown_conditions
@@ -78,7 +79,9 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     # Files of predictions are columns of a dataset, and candidates have a reader of their own.
     assert role != "predictions" and role != "candidates"  # noqa: PLR1714, PT018, S101
     weight_kind = plan.weight.kind if plan.weight is not None and columns.weight is not None else None
+    columns.further = further_columns(columns) if role == "evaluate" else None
     frame = ordered(columns, levels)
+    contents = None if columns.further is None else columns.further.sorted(frame, tuple(columns.shared))
     truth, weight = _column_array(frame, "truth"), _float_array(frame, "weight") if weight_kind is not None else None
     exposure = _float_array(frame, "exposure") if "exposure" in frame.columns else None
     summary = summarise(columns, frame, levels, counted=weight_kind == "frequency")
@@ -94,6 +97,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         slices.slices_to_search(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
         refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap),
         folds=slices.resampling_folds(columns, frame), row_columns=checks.row_column_values(columns, frame),
+        contents=contents,
     )
     return replace(whole, steps=_shown_steps(columns, whole)) if role == "evaluate" else whole
 
@@ -121,7 +125,7 @@ def _sample_at_step(columns: Columns, fit_columns: Columns, model: ModelPlan, wh
     models = MappingProxyType({model.name: predictions_of(frame, 0, model, len(whole.levels))})
     return replace(whole, truth=_column_array(frame, "truth"), weight=weight, exposure=exposure, models=models,
                    files=(), warnings=(), cluster=None, slicings=(), searched=(), ids=None, folds=None,
-                   row_columns=MappingProxyType({}))
+                   row_columns=MappingProxyType({}), contents=None)
 
 
 def _predictions_of_models(columns: Columns, frame: pl.DataFrame, levels: int) -> tuple[
@@ -185,6 +189,8 @@ def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> 
     frame |= shown_fits | slices.slice_columns(columns) | other_fits | checks.numbered_row_columns(columns)
     if plan.part(row_file_plan) is not None and columns.rows.dataset.role == "evaluate":
         frame["id"] = _row_names(columns).alias("id")
+    if columns.further is not None:
+        frame |= columns.further.series
     return _weighing_rows(columns, frame, sort=sort)
 
 

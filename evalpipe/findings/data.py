@@ -39,18 +39,23 @@ def rows_left_out(results: Results) -> Iterator[Claim]:
 
 
 NO_OTHER_ROWS = Unless("no-other-rows", lambda spec: not count_of(spec, "datasets", "calibrate", "reference"))
+IN_TRAINING = Unless("shared-by-contents", by_results=lambda results: any(
+    row.verdict == "shared" for row in results.shared_contents))
 ROWS_ALIKE = Unless(
     "rows-look-alike", by_results=lambda results: any(warning.code == "alike-rows" for warning in results.warnings))
 
 
-@rule("passes", unless=(NO_OTHER_ROWS, ROWS_ALIKE), claims_all=True)
+@rule("passes", unless=(NO_OTHER_ROWS, ROWS_ALIKE, IN_TRAINING), claims_all=True)
 def rows_shared(results: Results) -> Iterator[Claim]:
     """Whether an evaluated row was also used for training or fitting; such a row stops the run."""
     has_alike_rows = any(warning.code == "alike-rows" for warning in results.warnings)
+    by_contents = {(row.dataset, row.other): row for row in results.shared_contents}
     for dataset in results.datasets:
         for other, columns in dataset.compared.items() if dataset.role == "evaluate" else ():
-            if not has_alike_rows:
-                yield Claim((dataset.name, other, tuple(columns)), not_shared)
+            contents = by_contents.get((dataset.name, other))
+            if not has_alike_rows and (contents is None or contents.verdict != "shared"):
+                count = 0 if contents is None or contents.verdict != "clear" else len(contents.columns)
+                yield Claim((dataset.name, other, tuple(columns), count), not_shared)
 
 
 @rule("note")
@@ -86,12 +91,13 @@ def incomplete(_: Results, rows: Sequence[DatasetSummary]) -> Iterator[Finding]:
             yield finding("note", weights.ROWS_LEFT_OUT, text, "data")
 
 
-def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...]]]) -> Iterator[Finding]:
+def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...], int]]) -> Iterator[Finding]:
     """Say with which datasets evaluated rows were compared, and by what."""
-    for columns in dict.fromkeys(columns for _, _, columns in rows):
-        others = dict.fromkeys(other for _, other, by in rows if by == columns)
+    for columns, contents in dict.fromkeys((columns, contents) for _, _, columns, contents in rows):
+        others = dict.fromkeys(other for _, other, *by in rows if by == [columns, contents])
         named = f"the column{'s' if len(columns) > 1 else ''} {joined(columns)}"
         how = f"compared by {named if len(columns) <= MOST_COLUMNS else f'all {len(columns)} columns read'}"
+        how += f", and by the contents of {contents} more" if contents else ""
         yield finding("passes", weights.CHECKED, f"No evaluated row is also in {joined(list(others))} ({how}).", "data")
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 GATE_FAILED: Final = 100.0
+IN_TRAINING: Final = 99.0
 STANDARD_SHORT: Final = 98.0
 BOUND_BROKEN: Final = 97.0
 GROUP_FAILS: Final = 96.0
+COPIES: Final = 95.5
 GATE_WARNED: Final = 95.0
 OUT_OF_CONTROL: Final = 94.5
 GOAL_MISSED: Final = 94.0
@@ -26,6 +28,7 @@ RECALIBRATION_OPEN: Final = 85.0
 WHICH_MODEL: Final = 84.7
 MODEL_BETTER: Final = 84.5
 WORSE_THAN_TRIVIAL: Final = 84.0
+UNCLUSTERED: Final = 83.5
 TOO_GOOD: Final = 83.0
 NO_CLASS: Final = 82.0
 FILLED_IN: Final = 81.5

@@ -211,7 +211,8 @@ class DatasetPlan:
     by model the files of its other fits, in the order of their names, ``bootstrap`` the files of its bootstrap fits;
     ``compared`` the columns that must agree row by row between a file of predictions and the dataset, where their rows
     are matched by position. ``conditions`` select rows: the dataset's ``where``, and the conditions of slices.
-    ``trained_on`` tells that the models were fitted to these rows.
+    ``trained_on`` tells that the models were fitted to these rows. ``further`` are columns that no key names and checks
+    look at, of which ``unseen`` are too many; by ``shared`` rows are compared with those of other datasets.
     """
 
     name: str
@@ -224,6 +225,9 @@ class DatasetPlan:
     refits: Mapping[str, tuple[DatasetPlan, ...]] = field(default_factory=lambda: MappingProxyType({}))
     bootstrap: Mapping[str, tuple[DatasetPlan, ...]] = field(default_factory=lambda: MappingProxyType({}))
     trained_on: bool = False
+    further: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    unseen: int = 0
 
     @property
     def prediction_files(self) -> dict[Fit, DatasetPlan]:

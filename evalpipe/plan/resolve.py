@@ -21,6 +21,7 @@ from evalpipe.chapters.recalibrate.plan import recalibration_plan
 from evalpipe.chapters.slices.plan import disparity_measures, slices_plan
 from evalpipe.errors import DataError
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, predictions_dataset
+from evalpipe.plan.further_columns import with_further_columns
 from evalpipe.plan.measures import entries, proportion_method, requested_metrics
 from evalpipe.plan.memory import bytes_from_text, streaming_plan
 from evalpipe.plan.models import models_plan
@@ -105,7 +106,7 @@ def plan(spec: Spec, catalog: Catalog) -> Plan:
         raise DataError(*problems)
     datasets = tuple(dataset_plan(spec, catalog, name) for name in spec.datasets)
     planned = _resolved(spec, catalog, datasets)
-    return replace(planned, streaming=streaming_plan(planned))
+    return with_further_columns(replace(planned, streaming=streaming_plan(planned)))
 
 
 def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:

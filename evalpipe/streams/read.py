@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.data.contents import Contents
 from evalpipe.data.sample import Sample
 from evalpipe.data.summary import absent_levels, one_cluster, unknown_conditions
 from evalpipe.plan.memory import workers_of
@@ -22,6 +23,7 @@ from evalpipe.streams.tally import Threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalpipe.data.contents import SharedRows
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.parts import Part, Work, Workers
@@ -109,13 +111,19 @@ def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     predicted = [read for read in datasets if read.dataset.role != "reference"]
     levels = dataset_summary.settled_levels(plan, [(read.dataset, read.tables) for read in predicted])
     samples = {read.dataset.name: _sample_of_cells(plan, read, levels) for read in predicted}
+    shared: dict[str, tuple[SharedRows, ...]] = {}
     with compared_ids(plan, files, work.scratch) as ids:
         for read in datasets:
+            if read.dataset.role == "evaluate" and ids:
+                shared[read.dataset.name] = tuple(
+                    row for other in ids.values() if other.dataset.role != "evaluate"
+                    for row in ids[read.dataset.name].shared_contents(other))
             if read.dataset.role == "reference":
                 samples[read.dataset.name] = dataset_summary.reference_sample(
                     plan, ids[read.dataset.name], levels, read.sha256)
     ordered = [samples[dataset.name] for dataset in plan.datasets]
-    return tuple(_with_comparisons(plan, sample, ordered) for sample in ordered)
+    return tuple(replace(_with_comparisons(plan, sample, ordered), contents=Contents(
+        shared=shared.get(sample.dataset, ()))) for sample in ordered)
 
 
 def _with_comparisons(plan: Plan, sample: Sample, samples: Sequence[Sample]) -> Sample:

@@ -22,6 +22,7 @@ from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data import checks, leakage
 from evalpipe.data.columns import POSITION, Columns, RowBlock, SourceFile
+from evalpipe.data.further_columns import compared_hashes, content_hashes, id_like
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError, UsageError
 from evalpipe.plan.memory import workers_of
@@ -32,7 +33,8 @@ from evalpipe.streams.tally import in_order
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.base.arraytypes import Wholes
+    from evalpipe.base.arraytypes import Keys
+    from evalpipe.data.contents import SharedRows
     from evalpipe.errors import Problem
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
@@ -46,6 +48,10 @@ MOST_BITS = 12
 
 MOST_HASHES, MOST_ROWS = 100_000, 1_000_000
 """The most hashes whose ids are read again, and the most rows of such ids: enough to show that ids are repeated."""
+
+
+CONTENTS = "contents-"
+"""The beginning of the names of files with hashes of contents."""
 
 
 def bits_for(rows: int) -> int:
@@ -74,7 +80,9 @@ def compared_ids(
     with _temporary_folder(scratch) as folder:
         ids = {dataset.name: Identities(plan, dataset, files[dataset.name], folder / str(number), bits)
                for number, dataset in enumerate(plan.datasets)}
+        columns = _columns_to_compare(ids)
         for dataset_ids in ids.values():
+            dataset_ids.columns = columns
             dataset_ids.read(workers_of(plan))
         predicted = [dataset_ids for dataset_ids in ids.values() if dataset_ids.dataset.role != "reference"]
         problems = [problem for dataset_ids in predicted for problem in dataset_ids.repeated_ids()]
@@ -87,6 +95,15 @@ def compared_ids(
         if problems:
             raise DataError(*problems)
         yield ids
+
+
+def _columns_to_compare(ids: Mapping[str, Identities]) -> tuple[str, ...]:
+    """Return the columns by which the contents of rows are compared: those that look like no ids where rows begin."""
+    shared = next(iter(ids.values())).dataset.shared
+    if not shared:
+        return ()
+    like_ids = frozenset[str]().union(*(dataset_ids.id_like(shared) for dataset_ids in ids.values()))
+    return tuple(column for column in shared if column not in like_ids)
 
 
 @contextmanager
@@ -112,7 +129,8 @@ class Identities:
     """The ids of a dataset's rows that meet its ``where``, as hashes in files of a ``folder`` by their first ``bits``.
 
     ``rows`` counts the rows that were read and used as `Tables.rows` does, with the number of their file; ``outcomes``
-    counts the values of the outcome of a reference dataset.
+    counts the values of the outcome of a reference dataset; ``columns`` are those by which contents are compared, as
+    hashes in further files.
     """
 
     plan: Plan
@@ -122,6 +140,7 @@ class Identities:
     bits: int
     rows: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
+    columns: tuple[str, ...] = ()
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, workers: int) -> None:
@@ -130,9 +149,15 @@ class Identities:
             for _ in parts:  # which waits for each part, and raises its errors
                 pass
 
+    def id_like(self, columns: tuple[str, ...]) -> frozenset[str]:
+        """Return those of ``columns``, which are compared, that look like ids in the first rows; raises DataError."""
+        self.columns = columns
+        batches = (batch for part in parts_of(self.dataset) for batch in self._batches(part))
+        return next((id_like(batch.rows) for batch in batches if batch.rows.frame.height), frozenset())
+
     def repeated_ids(self) -> list[Problem]:
         """Return the problem of ids that are repeated within the dataset, if there are any."""
-        repeated: list[Wholes] = []
+        repeated: list[Keys] = []
         for number in range(1 << self.bits):
             hashes = np.sort(self._hashes(number))
             repeated.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
@@ -149,14 +174,24 @@ class Identities:
         return [_with_more(problem, complete=complete and others_complete)
                 for problem in leakage.shared_rows(columns, others)]
 
+    def shared_contents(self, other: Identities) -> Iterator[SharedRows]:
+        """Yield how many rows are in the ``other`` dataset by their contents; nothing without columns to compare by."""
+        if self.columns:
+            pairs = ((np.sort(self._hashes(number, CONTENTS)), np.sort(other._hashes(number, CONTENTS)))
+                     for number in range(1 << self.bits))
+            yield compared_hashes(other.dataset.name, self.columns, pairs)
+
     def _read_part(self, part: Part) -> None:
         """Write the sorted hashes of a part's ids to files, to find repeated ids, and count its rows and outcomes."""
         for columns in self._batches(part):
             ids = columns.names[str(self.plan.id)]
             hashes = np.sort(hashes_of(ids).to_numpy())
             rows, truth = columns.rows, columns.truth
+            contents = content_hashes(rows, self.columns) if self.columns else None
             with self._lock:  # counts are by what became of rows, and by file
                 self._write(hashes)
+                if contents is not None:
+                    self._write(contents, CONTENTS)
                 self.rows[f"read {part.file}"] += rows.sources[part.file].rows
                 self.rows[f"used {part.file}"] += rows.frame.height
                 self.rows.update({f"unknown {name}": count for name, count in rows.unknown.items()})
@@ -171,7 +206,7 @@ class Identities:
         file, is_reference = self.files[part.file], self.dataset.role == "reference"
         row_filters = tuple(condition for condition in self.dataset.conditions if condition.key == "where")
         read_columns = self.dataset.columns if is_reference else (str(self.plan.id),)
-        dataset = replace(self.dataset, columns=read_columns, conditions=row_filters)
+        dataset = replace(self.dataset, columns=read_columns, conditions=row_filters, further=self.columns)
         try:
             for rows in load_part(self.plan, dataset, part.file, part.first, part.rows):
                 if isinstance(rows, list):
@@ -183,25 +218,25 @@ class Identities:
         finally:
             check_unchanged(file.path, file.stamp, file.shown, file.place)
 
-    def _write(self, hashes: Wholes) -> None:
-        """Append sorted hashes [n] to the files, each to the one numbered by its first bits."""
+    def _write(self, hashes: Keys, kind: str = "") -> None:
+        """Append sorted hashes [n] to the files of a kind, each to the one numbered by its first bits."""
         # The smallest hash of each file but the first; with no bits there is one file, and no hash to shift.
         first_hashes = np.arange(1, 1 << self.bits, dtype=np.uint64) << np.uint64(64 - self.bits if self.bits else 0)
         try:
             self.folder.mkdir(exist_ok=True)
             for number, file_hashes in enumerate(np.split(hashes, np.searchsorted(hashes, first_hashes))):
                 if len(file_hashes):
-                    with (self.folder / str(number)).open("ab") as file:
+                    with (self.folder / f"{kind}{number}").open("ab") as file:
                         file.write(file_hashes.tobytes())
         except OSError as error:
             raise _no_space(self.folder, error) from None
 
-    def _hashes(self, number: int) -> Wholes:
-        """Return all hashes of the file of a number, unsorted."""
-        path = self.folder / str(number)
+    def _hashes(self, number: int, kind: str = "") -> Keys:
+        """Return all hashes of the file of a kind and a number, unsorted."""
+        path = self.folder / f"{kind}{number}"
         return np.fromfile(path, np.uint64) if path.exists() else np.zeros(0, np.uint64)
 
-    def _read_again(self, hashes: Wholes) -> tuple[Columns, bool]:
+    def _read_again(self, hashes: Keys) -> tuple[Columns, bool]:
         """Return the ids, read again, that have one of ``hashes``, and whether these are all, not the first of many."""
         name, wanted = str(self.plan.id), pl.Series(hashes[:MOST_HASHES])
         frames = [pl.DataFrame(schema={name: pl.String, POSITION: pl.Int64})]

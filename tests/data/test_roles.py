@@ -71,7 +71,7 @@ def sampled(task: str, names: dict[str, str], values: Any) -> str:
         lines = str(error).replace("copy", "x").splitlines()
         return "\n".join(sorted({line for line in lines if line.startswith("error[")}))
     with np.printoptions(floatmode="unique"):
-        return repr(replace(sample, files=())).replace("copy", "x")
+        return repr(replace(sample, files=(), contents=None)).replace("copy", "x")
 
 
 PAIRS = [(task, *pair) for task, roles in (("binary", BINARY), ("count", COUNT)) for pair in combinations(roles, 2)]

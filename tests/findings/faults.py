@@ -509,6 +509,41 @@ def predictions_that_drift() -> Planted:
 
 
 @fault
+def rows_of_training_under_other_ids() -> Planted:
+    frame, past = events(50), events(51).drop("p")
+    past = pl.concat([past.tail(N // 2), frame.drop("p").head(N // 2)]).with_columns(id=pl.int_range(10**6, 10**6 + N))
+    named = ("300 of 600 rows of d (50.0%) are also in reference under other ids", "the same in 4 columns")
+    return binary({"d": frame, "reference": past}, ("fails", "data", named), id="id")
+
+
+@fault
+def a_bad_group_that_nobody_sliced_by() -> Planted:
+    frame = events(52, 1200)
+    noise = np.where(frame["g"] == "c", rows_of(52).normal(0, 4, 1200), 0)
+    frame = frame.with_columns(p=expit(np.where(frame["g"] == "c", noise, frame["x"])))
+    named = ("p fails in one group of g, which no slice names", "where the probabilities promise", "slices: [g]")
+    return binary(frame, ("fails", "dataset-1", named))
+
+
+@fault
+def rows_of_few_patients() -> Planted:
+    rng, frame = rows_of(53), events(53)
+    patient = rng.integers(0, 80, N)
+    logits_of_rows = frame["x"].to_numpy() + rng.normal(0, 1.5, 80)[patient]
+    frame = frame.with_columns(patient=patient, y=(rng.random(N) < expit(logits_of_rows)).astype(int))
+    named = ("600 belong to 80 values of patient", "times too narrow", "cluster: patient")
+    return binary(frame, ("fails", "dataset-1", named))
+
+
+@fault
+def rows_that_were_appended_twice() -> Planted:
+    frame = events(49, 540).with_columns(age=pl.Series(rows_of(49).normal(50, 9, 540)))
+    again = frame.head(60).with_columns(id=pl.int_range(10**6, 10**6 + 60))
+    named = ("60 of 600 rows of d (10.0%) are copies of others", "2 of these hold numbers")
+    return binary(pl.concat([frame, again]), ("fails", "data", named), id="id")
+
+
+@fault
 def a_default_in_place_of_a_score() -> Planted:
     frame = events(46)
     p = np.where(np.arange(N) < 60, 0.5, frame["p"])

@@ -1,27 +1,139 @@
-"""What the card says of what the rows hold: findings on values that many share."""
+"""What the card says of what the rows hold: findings on copies, rows of training and values that many share."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import names_of, nouns_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NO_DATASETS, Unless
+from evalpipe.findings.applies import NO_DATASETS, Unless, count_of
 from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.margins import margin_of
 from evalpipe.findings.words import anchor, finding, on_dataset
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.chapters.contents.records import SharedValue
+    from evalpipe.chapters.contents.records import (
+        Copies,
+        SharedContents,
+        SharedValue,
+        UndeclaredCluster,
+        UndeclaredGroup,
+    )
     from evalpipe.results import Results
     from evalpipe.results.document import Finding
+
+MEASURED = 2
+"""The fewest columns of measured numbers that tell copies from rows that are alike by chance."""
 
 NEVER_HELD = Unless("rows-never-held",
                     by_results=lambda results: any(dataset.cells is not None for dataset in results.datasets))
 NO_SCORES = Unless("only-classes", by_results=lambda results: bool(results.levels) and all(
     set(model.columns) <= {"prediction"} for model in results.models))
+
+
+NO_OTHER_ROWS = Unless("no-other-rows", lambda spec: not count_of(spec, "datasets", "calibrate", "reference"))
+BY_CONTENTS = Unless("compared-by-contents", lambda spec: not spec.get("id"))
+NO_SHARED_COLUMN = Unless("no-shared-column", by_results=lambda results: not results.shared_contents)
+TOO_ALIKE = Unless("contents-too-alike", by_results=lambda results: all(
+    row.verdict == "too-alike" for row in results.shared_contents))
+
+
+@rule("fails", unless=(NO_DATASETS, NO_OTHER_ROWS, BY_CONTENTS, NO_SHARED_COLUMN, TOO_ALIKE))
+def training_contents(results: Results) -> Iterator[Claim]:
+    """Whether evaluated rows are in training, or in other rows used for fitting, by their contents under other ids."""
+    yield from (Claim(row, in_training) for row in results.shared_contents if row.verdict == "shared")
+
+
+def in_training(_: Results, rows: Sequence[SharedContents]) -> Iterator[Finding]:
+    """Say how many evaluated rows are in other datasets by their contents, and how many chance explains."""
+    for row in rows:
+        columns = "column" if len(row.columns) == 1 else "columns"
+        text = (f"{numbers.count(row.twins)} of {numbers.count(row.rows)} rows of {row.dataset} "
+                f"({numbers.percent(row.twins, row.rows)}) are also in {row.other} under other ids: the same in "
+                f"{numbers.count(len(row.columns))} {columns}, where chance explains at most "
+                f"{numbers.count(math.ceil(row.by_chance))}. What is measured on them is too good.")
+        yield finding("fails", weights.IN_TRAINING, text, "data")
+
+
+@rule("fails", unless=(NO_DATASETS, NEVER_HELD))
+def rows_repeated(results: Results) -> Iterator[Claim]:
+    """Whether rows are copies of each other under other ids, and not alike by chance in columns of few values."""
+    yield from (Claim(row, copied) for row in results.copies)
+
+
+def copied(_: Results, rows: Sequence[Copies]) -> Iterator[Finding]:
+    """Say how many rows are copies, and what tells that they are not alike by chance."""
+    for row in rows:
+        numeric = f"{numbers.count(row.measured)} of these hold numbers that tell nearly all other rows apart"
+        chance = (f"by chance {numbers.count(round(row.expected))} would differ in the outcome from rows that are else "
+                  f"the same, and {numbers.count(round(row.differ))} do")
+        why = numeric if row.measured >= MEASURED else chance
+        text = (f"{numbers.count(row.copies)} of {numbers.count(row.n)} rows of {row.dataset} "
+                f"({numbers.percent(row.copies, row.n)}) are copies of others, in {numbers.count(row.columns)} columns "
+                f"without ids: {why}. Intervals count them as further rows, so they are too narrow.")
+        yield finding("fails", weights.COPIES, text, "data")
+
+
+NOTHING_UNNAMED = Unless("no-further-columns", by_results=lambda results: not results.looked_at)
+CLUSTERED = Unless("cluster-declared", lambda spec: bool(spec.get("cluster")))
+NO_GROUPS = Unless("no-columns-of-groups", by_results=lambda results: all(
+    "groups" not in row.holds for row in results.looked_at))
+NO_IDS = Unless("no-columns-of-ids", by_results=lambda results: all(
+    "ids" not in row.holds for row in results.looked_at))
+
+
+@rule("fails", unless=(NO_DATASETS, NEVER_HELD, NOTHING_UNNAMED, NO_GROUPS))
+def groups_undeclared(results: Results) -> Iterator[Claim]:
+    """Whether a model is worse in one group of a column that no slice names, of 2 to 20 levels."""
+    for row in results.undeclared_groups:
+        if row.least > _margin(results, row):
+            yield Claim(row, unsliced)
+
+
+def _margin(results: Results, row: UndeclaredGroup) -> float:
+    """Return how large a difference must be: of means of numbers in their standard deviation, of losses as a share."""
+    if row.kind == "mean" and not results.levels:
+        spread = next(dataset.outcome.get("sd", 0.0) for dataset in results.datasets if dataset.name == row.dataset)
+        return margin_of(results, "mean") * spread
+    is_rate = row.kind == "mean" or (row.kind == "error" and bool(results.levels))
+    return margin_of(results, "groups") * (1.0 if is_rate else row.outside)
+
+
+def unsliced(results: Results, rows: Sequence[UndeclaredGroup]) -> Iterator[Finding]:
+    """Say which column has a group that fails, how it does, and which lines show it."""
+    for row in sorted(rows, key=lambda row: -row.least / (_margin(results, row) or 1.0)):
+        model = f"{names_of(results).model(row.model)}{on_dataset(results, row.dataset)}"
+        value, expected = numbers.number(row.value), numbers.number(row.expected)
+        event = nouns_of(results).events if results.levels else ""
+        what = {
+            "mean": f"{value} of them are {event}, predicted {expected}" if results.levels else
+                    f"their mean is {value}, predicted {expected}",
+            "promised": f"squared error {value}, where the probabilities promise {expected}",
+            "error": f"{'share of errors' if results.levels else 'mean error'} {value}, elsewhere {expected}",
+        }[row.kind]
+        text = (f"{model} fails in one group of {row.column}, which no slice names: {numbers.count(row.rows)} of "
+                f"{numbers.count(row.n)} rows; {what}. To see it, add 'slices: [{row.column}]'.")
+        weight = weights.by_harm(row.rows / row.n, abs(row.difference) / (_margin(results, row) or 1.0))
+        yield finding("fails", weight, text, anchor(results, row))
+
+
+@rule("fails", unless=(NO_DATASETS, NEVER_HELD, CLUSTERED, NOTHING_UNNAMED, NO_IDS))
+def clusters_undeclared(results: Results) -> Iterator[Claim]:
+    """Whether rows belong to few ids of a column that no cluster names, and go together within them."""
+    yield from (Claim(row, unclustered) for row in results.undeclared_clusters)
+
+
+def unclustered(results: Results, rows: Sequence[UndeclaredCluster]) -> Iterator[Finding]:
+    """Say which column has ids whose rows go together, and how much too narrow intervals are."""
+    for row in rows:
+        text = (f"Rows{on_dataset(results, row.dataset)} are not independent: {numbers.count(row.rows)} belong to "
+                f"{numbers.count(row.ids)} values of {row.column}, within which errors are alike. Intervals are about "
+                f"{numbers.fixed(row.wider, 1)} times too narrow. Declare 'cluster: {row.column}'.")
+        yield finding("fails", weights.UNCLUSTERED, text, anchor(results, row))
 
 
 @rule("fails", "note", unless=(NO_DATASETS, NEVER_HELD, NO_SCORES))

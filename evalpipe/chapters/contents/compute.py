@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.chapters.contents.records import SharedValue
+from evalpipe.chapters.contents.compute_groups import undeclared_clusters, undeclared_groups
+from evalpipe.chapters.contents.compute_rows import copies_in, shared_contents
+from evalpipe.chapters.contents.records import LookedAt, SharedValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Literal
 
     from evalpipe.base.arraytypes import Floats, Values
-    from evalpipe.data.sample import Predictions
+    from evalpipe.data.sample import Predictions, Sample
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
 
@@ -25,14 +28,46 @@ GRID = 1000
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return what the rows of evaluated datasets hold, as fields of the results; nothing of rows that are not held."""
-    del plan
     datasets = [dataset for dataset in evaluated if not dataset.sample.streamed]
-    return {"shared_values": [row for dataset in datasets for row in _shared_values(dataset)]}
+    fields: dict[str, list[object]] = {name: [] for name in (
+        "looked_at", "copies", "shared_contents", "undeclared_clusters", "undeclared_groups", "shared_values")}
+    for sample in (dataset.sample for dataset in evaluated):
+        fields["shared_contents"] += shared_contents(sample)
+    for sample in (dataset.sample for dataset in datasets):
+        clusters = list(undeclared_clusters(sample))
+        cluster = sample.cluster if not clusters or sample.contents is None else sample.contents.ids[clusters[0].column]
+        fields["looked_at"] += _looked_at(sample)
+        fields["copies"] += copies_in(sample, _order(sample))
+        fields["undeclared_clusters"] += clusters
+        fields["undeclared_groups"] += undeclared_groups(sample, plan.slices.min_rows, cluster)
+        fields["shared_values"] += _shared_values(sample)
+    return dict(fields)
 
 
-def _shared_values(dataset: Evaluated) -> Iterator[SharedValue]:
+def _looked_at(sample: Sample) -> Iterator[LookedAt]:
+    """Yield how many columns were looked at that the spec does not name, if there are any."""
+    contents = sample.contents
+    if contents is not None and (contents.further or contents.unseen):
+        holds: list[Literal["groups", "ids"]] = ["groups"] if contents.groups else []
+        if contents.ids:
+            holds.append("ids")
+        yield LookedAt(dataset=sample.dataset, unseen=contents.unseen, holds=holds)
+
+
+def _order(sample: Sample) -> Floats:
+    """Return numbers that put rows in the order of the first model's scores, [n]; of several levels, level by level."""
+    model = next(iter(sample.models.values()))
+    scores = _scores(model, sample.task)
+    if scores is None:
+        return np.asarray(model.predicted, float)
+    if scores.ndim == 1:
+        return np.asarray(scores, float)
+    highest = scores.argmax(axis=1)
+    return np.asarray(np.argsort(np.lexsort((scores[np.arange(len(scores)), highest], highest))), float)
+
+
+def _shared_values(sample: Sample) -> Iterator[SharedValue]:
     """Yield for each model the score or prediction that many rows share, if there is one."""
-    sample = dataset.sample
     for name, model in sample.models.items():
         values = _scores(model, sample.task)
         if model.source is not None or values is None or not len(values):

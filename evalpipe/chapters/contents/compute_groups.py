@@ -1,0 +1,209 @@
+"""Columns that the spec does not name: groups in which a model fails, and ids whose rows go together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evalpipe.chapters.contents.records import UndeclaredCluster, UndeclaredGroup
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal
+
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.data.sample import Predictions, Sample
+
+ERROR = 0.01
+"""The probability that any of the groups searched is taken for worse by chance, shared equally among them."""
+
+STANDARD_ERRORS, WIDER = 5.0, 1.1
+"""By how many standard errors rows of an id go together, and how many times intervals must be too narrow, at least."""
+
+NEIGHBOURS = 0.5
+"""The most that ids next to each other may go together, as a share of what the rows of an id do: in a number that is
+measured, such as an age, they go together as much."""
+
+
+class Losses(NamedTuple):
+    """What a model misses the outcome of each row by [n], its loss there [n], and the loss that it promises [n]."""
+
+    residual: Floats
+    loss: Floats
+    promised: Floats | None = None
+
+
+def losses(sample: Sample, model: Predictions) -> Losses | None:
+    """Return the losses of a model: squared errors of probabilities, errors of numbers or classes; None without any."""
+    truth, probability = sample.truth, model.probability
+    if sample.task in NUMBERS:
+        missed = np.asarray(truth - model.predicted, float)
+        return Losses(missed, np.abs(missed))
+    if probability is not None and probability.ndim == 1:
+        missed = truth - probability
+        return Losses(missed, missed**2, probability * (1 - probability))
+    if probability is not None:
+        of_truth = probability[np.arange(len(truth)), truth]
+        squares = (probability**2).sum(axis=1)
+        return Losses(squares - of_truth, 1 - 2 * of_truth + squares, 1 - squares)
+    if model.predicted is None:
+        return None
+    wrong = np.asarray(model.predicted != truth, float)
+    return Losses(wrong - wrong.mean(), wrong)
+
+
+def undeclared_clusters(sample: Sample) -> Iterator[UndeclaredCluster]:
+    """Yield the column of ids whose rows go together most, where there is one: by ranks of the first model's residuals.
+
+    By an analysis of variance of ids; ids in their order must go together less than the rows of one.
+    """
+    name, model = next(iter(sample.models.items()))
+    of_model = losses(sample, model)
+    residual = np.asarray(sample.truth, float) if of_model is None else of_model.residual
+    columns = {} if sample.contents is None or sample.cluster is not None else sample.contents.ids
+    ranks = midranks(residual) if columns else residual
+    candidates = [row for column, codes in columns.items()
+                  if (row := _together(sample.dataset, name, column, codes, ranks)) is not None]
+    if candidates:
+        yield max(candidates, key=lambda row: row.wider)
+
+
+def midranks(values: Floats) -> Floats:
+    """Return the ranks of values [n], from 0; values that are the same share their mean rank."""
+    _, places, same = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(same) - (same + 1) / 2)[places], float)
+
+
+def _together(dataset: str, model: str, column: str, codes: Wholes, ranks: Floats) -> UndeclaredCluster | None:
+    """Return the record of a column of ids whose rows go together; None of another."""
+    has_id = codes >= 0
+    ids, ranks = codes[has_id], ranks[has_id] - ranks[has_id].mean()
+    n = len(ids)
+    counts = np.bincount(ids)
+    occurs, sizes = counts > 0, counts[counts > 0]
+    groups = len(sizes)
+    if not 1 < groups < n:
+        return None
+    means = np.bincount(ids, ranks)[occurs] / sizes
+    between = (sizes * means**2).sum() / (groups - 1)
+    within = ((ranks**2).sum() - (sizes * means**2).sum()) / (n - groups)
+    if within <= 0:
+        return None
+    ratio, per_id = between / within, (n - (sizes**2).sum() / n) / (groups - 1)
+    correlation = (ratio - 1) / (ratio - 1 + per_id)
+    wider = float(np.sqrt(max(1.0, 1 + ((sizes**2).sum() / n - 1) * correlation)))
+    variance = within / max(1e-12, 1 - correlation)
+    next_to = (means[1:] * means[:-1]).mean()
+    chance = (means**2).mean() / np.sqrt(groups)
+    is_far = (ratio - 1) >= STANDARD_ERRORS * np.sqrt(2 / (groups - 1) + 2 / (n - groups))
+    if not is_far or wider < WIDER or next_to > NEIGHBOURS * correlation * variance + chance:
+        return None
+    return UndeclaredCluster(dataset=dataset, model=model, column=column, ids=groups, rows=int(n),
+                             correlation=float(correlation), wider=wider)
+
+
+def undeclared_groups(sample: Sample, min_rows: int, cluster: Wholes | None) -> Iterator[UndeclaredGroup]:
+    """Yield for each model and column the group that is most surely worse than all others, if there is one.
+
+    ``cluster`` [n] numbers clusters of rows that go together, None where rows are independent. Limits are corrected for
+    all groups of all columns and models (Bonferroni).
+    """
+    from scipy.special import ndtri
+
+    contents, weight = sample.contents, np.ones(len(sample.truth)) if sample.weight is None else sample.weight
+    searched: list[tuple[str, str, Kind, Losses, Wholes, GroupMeans]] = []
+    for name, model in sample.models.items():
+        of_model = losses(sample, model)
+        if of_model is None or model.source is not None or contents is None:
+            continue
+        for column, codes in contents.groups.items():
+            groups = codes + 1 if codes.min(initial=0) < 0 else codes
+            for kind, values in _measures(sample, of_model):
+                means = group_means(values, weight, groups, cluster)
+                searched.append((name, column, kind, of_model, groups, means))
+    tests = sum(int(means.usable(min_rows).sum()) for *_, means in searched)
+    errors = -float(ndtri(ERROR / (2 * tests))) if tests else 0.0
+    worst: dict[tuple[str, str], tuple[float, UndeclaredGroup]] = {}
+    for name, column, kind, of_model, groups, means in searched:
+        worse = means.differences if kind != "mean" else np.abs(means.differences)
+        usable = means.usable(min_rows)
+        sizes = np.where(usable, worse / np.where(usable, means.errors, 1.0), -np.inf)
+        group = int(sizes.argmax())
+        if sizes[group] <= errors or sizes[group] <= worst.get((name, column), (0.0,))[0]:
+            continue
+        inside = groups == group
+        outside = float(np.average(of_model.loss[~inside], weights=weight[~inside]))
+        value, expected = _values(sample, of_model, kind, inside, weight)
+        worst[name, column] = float(sizes[group]), UndeclaredGroup(
+            dataset=sample.dataset, model=name, column=column, groups=len(means.rows), rows=int(means.rows[group]),
+            n=len(groups), kind=kind, value=value, expected=outside if expected is None else expected,
+            outside=outside, difference=float(means.differences[group]), tests=tests,
+            least=float(abs(means.differences[group]) - errors * means.errors[group]))
+    yield from (row for _, row in worst.values())
+
+
+if TYPE_CHECKING:
+    Kind = Literal["mean", "promised", "error"]
+    """What is worse: the mean of the outcome beside that predicted, the loss beside that promised, or the loss."""
+
+
+def _measures(sample: Sample, of_model: Losses) -> Iterator[tuple[Kind, Floats]]:
+    """Yield the kinds of measure that groups are compared by, with their values [n]."""
+    if sample.task == "binary" and of_model.promised is not None:
+        yield "mean", of_model.residual
+    if sample.task in NUMBERS:
+        yield "mean", of_model.residual
+    if of_model.promised is None:
+        yield "error", of_model.loss
+    else:
+        yield "promised", of_model.loss - of_model.promised
+
+
+def _values(
+    sample: Sample, of_model: Losses, kind: Kind, inside: Flags, weight: Floats
+) -> tuple[float, float | None]:
+    """Return the value in a group and what it should be; None where that is the value in all others."""
+    def mean(values: Floats) -> float:
+        return float(np.average(values[inside], weights=weight[inside]))
+
+    if kind == "mean":
+        truth = np.asarray(sample.truth, float)
+        return mean(truth), mean(truth - of_model.residual)
+    return mean(of_model.loss), None if of_model.promised is None else mean(of_model.promised)
+
+
+class GroupMeans(NamedTuple):
+    """Of each group [k] its rows, how far its mean is above that of all others, and the standard error of that."""
+
+    rows: Wholes
+    differences: Floats
+    errors: Floats
+
+    def usable(self, min_rows: int) -> Flags:
+        """Tell which groups have enough rows inside and outside."""
+        rest = self.rows.sum() - self.rows
+        return np.asarray((self.rows >= min_rows) & (rest >= min_rows) & (self.errors > 0))
+
+
+def group_means(values: Floats, weight: Floats, groups: Wholes, cluster: Wholes | None) -> GroupMeans:
+    """Return how the means of values [n] differ between groups and all others, where groups are of fixed sizes."""
+    rows, totals = np.bincount(groups), np.bincount(groups, weight)
+    safe = np.maximum(totals, 1e-300)
+    means = np.bincount(groups, weight * values) / safe
+    apart = weight * (values - means[groups])
+    if cluster is not None:
+        _, pairs = np.unique(cluster.astype(np.int64) * len(rows) + groups, return_inverse=True)
+        first = np.zeros(pairs.max() + 1, np.intp)
+        first[pairs] = groups
+        squares = np.bincount(first, np.bincount(pairs, apart)**2, len(rows))
+    else:
+        squares = np.bincount(groups, apart**2)
+    spread = np.average((values - np.average(values, weights=weight))**2, weights=weight)
+    # Rows that are few may be alike by chance: then they are taken to spread as all rows do.
+    variances = np.maximum(squares, spread * np.bincount(groups, weight**2)) / safe**2
+    others = np.maximum(totals.sum() - totals, 1e-300)
+    rest = ((totals * means).sum() - totals * means) / others
+    of_rest = ((totals**2 * variances).sum() - totals**2 * variances) / others**2
+    return GroupMeans(rows, means - rest, np.sqrt(variances + of_rest))

@@ -1,0 +1,164 @@
+"""Look at all columns of rows: for copies, for columns of groups and of ids, and for rows of other datasets.
+
+Values are compared by hashes, which are the same for a number and for its text; no value is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.base.lazy_polars import pl
+from evalpipe.data.contents import FURTHER, Contents, FurtherColumns, SharedRows
+from evalpipe.data.values import decimal_points
+from evalpipe.plan.further_columns import NESTED
+from evalpipe.tasks import NUMBERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalpipe.base.arraytypes import Keys
+    from evalpipe.data.columns import Columns, RowBlock
+
+GROUPS = 20
+"""The most levels of a column of groups."""
+
+IDS, FEWEST_OF_ID, MOST_OF_ID = 30, 2, 200
+"""The fewest ids of a column of them, and the fewest and most rows that one has on average."""
+
+FEWEST_COPIES = 5
+"""The fewest rows that are the same as an earlier one from which these are counted as copies."""
+
+NEARLY_ALL = 0.95
+"""The share of rows, copies apart, that a column of measured numbers tells from all others."""
+
+
+@dataclass(frozen=True)
+class ColumnCells:
+    """The values of a column, compared by ``hashes`` [n]; ``numbers`` [n] where all that there are are numbers."""
+
+    hashes: pl.Series
+    numbers: pl.Series | None
+    values: pl.Series
+
+    @cached_property
+    def is_fraction(self) -> bool:
+        """Whether they are numbers that are not all whole."""
+        return self.numbers is not None and not bool((self.numbers == self.numbers.floor()).all())
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many values differ, where none is one too."""
+        return self.hashes.n_unique()
+
+    @property
+    def looks_like_id(self) -> bool:
+        """Whether each row has another value, which is no measured number."""
+        return not self.is_fraction and self.distinct == len(self.hashes)
+
+    @property
+    def codes(self) -> pl.Series:
+        """The number of each value in their order [n], -1 where there is none."""
+        ordered = self.values if self.numbers is None else self.numbers
+        if self.distinct > GROUPS + 1:
+            return (ordered.rank("dense").cast(pl.Int64) - 1).fill_null(-1)
+        distinct = ordered.unique().drop_nulls().sort()
+        codes = pl.int_range(len(distinct), dtype=pl.Int64, eager=True)
+        return ordered.replace_strict(distinct, codes, default=-1, return_dtype=pl.Int64)
+
+
+def cells_of(rows: RowBlock, column: str) -> ColumnCells | None:
+    """Return the values of a column of a dataset; None where it was not read or holds lists and such."""
+    name = next((name for name in (FURTHER + column, column) if name in rows.frame.columns), None)
+    if name is None or str(rows.frame[name].dtype).startswith(NESTED):
+        return None
+    cells = rows.frame[name]
+    if cells.dtype == pl.Float32:  # the shortest decimal, as a file of text has it
+        cells = cells.cast(pl.String).cast(pl.Float64)
+    if cells.dtype.is_numeric():
+        numbers = (cells.cast(pl.Float64) + 0.0).fill_nan(None)
+        return ColumnCells(_without_nulls(numbers.hash(), numbers), numbers, numbers)
+    texts = cells.cast(pl.String, strict=False).str.strip_chars()
+    texts = texts.set((texts == "").fill_null(value=False), None)
+    written = decimal_points(texts, rows.dataset.table.named.csv.decimal) if rows.separated else texts
+    numbers = (written.cast(pl.Float64, strict=False) + 0.0).fill_nan(None)
+    lacking = numbers.is_null()
+    hashes = texts.hash() if lacking.all() else numbers.hash().zip_with(~lacking, texts.hash())
+    hashes = _without_nulls(hashes, texts)
+    is_number = bool((lacking == texts.is_null()).all()) and not bool(lacking.all())
+    return ColumnCells(hashes, numbers if is_number else None, texts)
+
+
+def _without_nulls(hashes: pl.Series, values: pl.Series) -> pl.Series:
+    """Return hashes of values, 0 where there is none."""
+    return hashes.set(values.is_null(), 0) if values.null_count() else hashes
+
+
+def further_columns(columns: Columns) -> FurtherColumns:
+    """Look at all columns of an evaluated dataset, those of files of predictions too."""
+    rows, plan = columns.rows, columns.rows.plan
+    height, outcome = rows.frame.height, plan.outcome.column
+    further = {name: cells for name in rows.dataset.further if (cells := cells_of(rows, name)) is not None}
+    named = {name: cells for name in rows.dataset.columns if name != plan.id and (
+        cells := cells_of(rows, name)) is not None}
+    predicted = {f"{fit.model} {fit.number}\0{name}": cells for fit, block in rows.models.items() if fit.is_shown
+                 for name in block.dataset.columns if name != plan.id and (cells := cells_of(block, name)) is not None}
+    compared = {name: cells for name, cells in (further | named | predicted).items() if not cells.looks_like_id}
+    alike = _hash_of_rows([cells.hashes for name, cells in compared.items() if name != outcome], height)
+    copies = _hash_of_rows([alike, named[outcome].hashes] if outcome in named else [alike], height)
+    distinct, measured = copies.n_unique(), 0
+    series: dict[str, pl.Series] = {}
+    if height - distinct >= FEWEST_COPIES:  # else nothing is sorted for them
+        series = {"\0alike": alike, "\0copies": copies}
+        measurable = further | ({outcome: named[outcome]} if plan.task in NUMBERS and outcome in named else {})
+        measured = sum(cells.is_fraction and cells.distinct >= NEARLY_ALL * distinct for cells in measurable.values())
+    levels = {name: cells.distinct for name, cells in further.items() if not cells.is_fraction}
+    groups = tuple(name for name, count in levels.items() if 2 <= count <= GROUPS)
+    ids = tuple(name for name, count in levels.items() if count >= IDS and (
+        FEWEST_OF_ID * count <= height <= MOST_OF_ID * count))
+    series |= {f"\0code {name}": further[name].codes for name in (*groups, *ids)}
+    counts = Contents(len(further), rows.dataset.unseen, len(compared), measured)
+    return FurtherColumns(counts, groups, ids, series)
+
+
+def _hash_of_rows(hashes: list[pl.Series], height: int) -> pl.Series:
+    """Return a hash for each row [n] of the hashes of its values."""
+    frame = pl.DataFrame({str(index): series for index, series in enumerate(hashes)})
+    return frame.hash_rows() if frame.width else pl.repeat(0, height, dtype=pl.UInt64, eager=True)
+
+
+def id_like(rows: RowBlock) -> frozenset[str]:
+    """Return the columns to compare rows by in which each row has another value that is no measured number."""
+    cells = {name: cells_of(rows, name) for name in rows.dataset.shared}
+    return frozenset(name for name, values in cells.items() if values is None or values.looks_like_id)
+
+
+def content_hashes(rows: RowBlock, columns: Sequence[str]) -> Keys:
+    """Return the sorted hashes of rows by these columns, which were read, [n]."""
+    cells = [values.hashes for column in columns if (values := cells_of(rows, column)) is not None]
+    return np.sort(_hash_of_rows(cells, rows.frame.height).to_numpy())
+
+
+def shared_contents(rows: RowBlock, other: RowBlock) -> Iterator[SharedRows]:
+    """Yield how many rows of a dataset are in another one by their contents; nothing without such a comparison."""
+    ids = id_like(rows) | id_like(other)
+    columns = tuple(name for name in rows.dataset.shared if name in other.dataset.shared and name not in ids)
+    if columns:
+        yield compared_hashes(other.name, columns, [(content_hashes(rows, columns), content_hashes(other, columns))])
+
+
+def compared_hashes(other: str, columns: tuple[str, ...], pairs: Iterable[tuple[Keys, Keys]]) -> SharedRows:
+    """Return how many rows are in the ``other`` dataset, from ``pairs`` of sorted hashes, each pair of other hashes."""
+    counts = np.zeros(5, np.int64)
+    for left, right in pairs:
+        counts += [len(left), np.isin(left, right).sum(), _repeated(left), len(right), _repeated(right)]
+    return SharedRows(other, columns, *counts.tolist())
+
+
+def _repeated(hashes: Keys) -> int:
+    """Return how many of sorted hashes are the same as another one."""
+    same = hashes[1:] == hashes[:-1]
+    return int(np.count_nonzero(np.append(same, False) | np.append(False, same))) if len(hashes) else 0

@@ -1,0 +1,206 @@
+"""What the rows hold: copies, rows of training, shared values, groups and ids that nobody named, and what is silent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import evalpipe
+from evalpipe.results import Results
+from findings.planted import BINARY, Frames, amounts, binary, events, expit, spec_of
+
+NONE: dict[str, Any] = {"metrics": ["brier"], "intervals": {"method": "none"}}
+CODES = {"training-contents", "rows-repeated", "groups-undeclared", "clusters-undeclared", "value-shared"}
+
+
+def run(frames: pl.DataFrame | Frames, **keys: Any) -> Results:
+    frames = frames if isinstance(frames, dict) else {"d": frames}
+    return evalpipe.run(spec_of(frames, "binary", BINARY, **NONE | keys), frames=frames)
+
+
+def said(results: Results) -> list[str]:
+    return [finding.text for finding in results.findings if finding.code in CODES]
+
+
+def reason(results: Results, code: str) -> str | None:
+    check = next(check for check in results.checks if check.code == code)
+    return None if check.reason is None else check.reason.code
+
+
+def written(frame: pl.DataFrame, path: Path) -> str:
+    (frame.write_csv if path.suffix == ".csv" else frame.write_parquet)(path)
+    return path.name
+
+
+def of_files(folder: Path, evaluated: str, reference: str | None = None, **keys: Any) -> dict[str, Any]:
+    datasets: dict[str, Any] = {"d": {"path": str(folder / evaluated)}}
+    if reference is not None:
+        datasets["reference"] = {"path": str(folder / reference), "role": "reference"}
+    return spec_of({}, "binary", BINARY, datasets=datasets, id="id", **NONE | keys)
+
+
+def leaked(n: int = 600, share: float = 0.5) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return evaluated rows, and rows of training of which a share are the same under other ids."""
+    frame, past = events(1, n), events(2, n).drop("p")
+    count = round(share * n)
+    return frame, pl.concat([past.head(n - count), frame.drop("p").head(count)]).with_columns(
+        id=pl.int_range(10**6, 10**6 + n))
+
+
+@pytest.mark.parametrize("mode", ["exact", "grid"])
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_rows_of_training_are_known_by_their_contents_held_or_not(tmp_path: Path, mode: str, suffix: str) -> None:
+    frame, past = leaked()
+    evaluated, reference = written(frame, tmp_path / f"d.{suffix}"), written(past, tmp_path / f"past.{suffix}")
+    results = evalpipe.run(of_files(tmp_path, evaluated, reference, engine={"mode": mode}))
+    (row,) = results.shared_contents
+    assert (row.twins, row.rows, row.verdict) == (300, 600, "shared")
+    assert [text for text in said(results) if "300 of 600 rows of d (50.0%) are also in reference" in text]
+    assert not [finding for finding in results.findings if finding.code == "rows-shared"]
+
+
+def test_a_number_is_the_same_in_a_file_of_text(tmp_path: Path) -> None:
+    frame, past = leaked()
+    evaluated = written(frame.with_columns(pl.col("x").cast(pl.Float64)), tmp_path / "d.parquet")
+    results = evalpipe.run(of_files(tmp_path, evaluated, written(past, tmp_path / "past.csv")))
+    assert results.shared_contents[0].twins == 300
+
+
+@pytest.mark.parametrize("mode", ["exact", "grid"])
+def test_rows_that_are_alike_by_chance_are_not_taken_for_those_of_training(tmp_path: Path, mode: str) -> None:
+    def grid(seed: int) -> pl.DataFrame:
+        x = np.random.default_rng(seed).integers(0, 200, 600)
+        return events(seed).with_columns(x=x / 10, p=expit(x / 100 - 1))
+
+    evaluated, past = written(grid(1), tmp_path / "d.parquet"), written(grid(2).drop("p"), tmp_path / "past.parquet")
+    (row,) = evalpipe.run(of_files(tmp_path, evaluated, past, engine={"mode": mode})).shared_contents
+    assert row.twins > 100
+    assert row.verdict != "shared"
+
+
+def test_what_was_compared_by_contents_is_said_where_no_row_is_shared() -> None:
+    results = run({"d": events(1), "reference": events(2).drop("p")}, id="id")
+    assert "No evaluated row is also in reference (compared by id, and by the contents of 4 more)." in [
+        finding.text for finding in results.findings]
+
+
+def test_columns_in_which_each_row_has_another_name_are_ids_and_not_compared() -> None:
+    frame, past = leaked()
+    named = [side.with_columns(name=pl.format(f"{which}-{{}}", pl.int_range(600)))
+             for which, side in (("a", frame), ("b", past))]
+    assert run({"d": named[0], "reference": named[1]}, id="id").shared_contents[0].columns == ["x", "y", "g", "h"]
+
+
+def test_copies_are_known_without_measured_numbers_by_their_outcomes() -> None:
+    frame = events(3, 900).select("y", "p", "id")
+    again = frame.head(120).with_columns(id=pl.int_range(10**6, 10**6 + 120))
+    (row,) = run(pl.concat([frame, again]), id="id").copies
+    assert (row.copies, row.n, row.measured, row.differ) == (120, 1020, 0, 0)
+    assert row.expected == pytest.approx(120 * 0.35, abs=12)
+
+
+def test_honest_rows_that_agree_in_columns_of_few_values_are_no_copies() -> None:
+    """The share of pairs that differ in the outcome is that of rows with like scores."""
+    rng = np.random.default_rng(4)
+    age, sex = rng.integers(0, 8, 2000), rng.integers(0, 2, 2000)
+    p = expit(0.3 * age - 1 + sex)
+    frame = pl.DataFrame({"y": (rng.random(2000) < p).astype(int), "p": p, "age": age, "sex": sex})
+    results = run(frame)
+    assert frame.unique().height < 40
+    assert results.copies == []
+
+
+@pytest.mark.parametrize(("ordered", "many"), [(False, 1), (True, 0)])
+def test_a_number_whose_neighbours_are_as_alike_as_its_rows_is_no_id(*, ordered: bool, many: int) -> None:
+    rng, frame = np.random.default_rng(5), events(5, 1200)
+    patient = rng.integers(0, 100, 1200)
+    effect = (patient - 50) / 20 if ordered else rng.normal(0, 1.5, 100)[patient]
+    y = rng.random(1200) < expit(frame["x"].to_numpy() + effect)
+    results = run(frame.with_columns(y=pl.Series(y).cast(int), patient=patient))
+    assert [row.column for row in results.undeclared_clusters] == ["patient"] * many
+
+
+def test_how_much_wider_intervals_are_is_that_of_clusters() -> None:
+    rng, frame = np.random.default_rng(6), events(6, 2000)
+    patient = rng.integers(0, 200, 2000)
+    y = rng.random(2000) < expit(frame["x"].to_numpy() + rng.normal(0, 1.5, 200)[patient])
+    frame = frame.with_columns(y=pl.Series(y).cast(int), patient=patient)
+    (row,) = run(frame).undeclared_clusters
+    assert (row.ids, row.rows) == (200, 2000)
+    assert 1.2 < row.wider < 2.2
+    declared = run(frame, cluster="patient")
+    assert reason(declared, "clusters-undeclared") == "cluster-declared"
+
+
+def test_a_bad_group_of_numbers_is_seen_by_its_mean() -> None:
+    frame = amounts(7, 1500)
+    frame = frame.with_columns(p=pl.when(pl.col("g") == "b").then(pl.col("p") + 3).otherwise(pl.col("p")))
+    frames = {"d": frame}
+    results = evalpipe.run(spec_of(frames, "regression", {"p": {"prediction": "p"}}, intervals={"method": "none"}),
+                           frames=frames)
+    (row,) = results.undeclared_groups
+    assert (row.column, row.kind, row.groups, row.rows) == ("g", "mean", 3, frame.filter(g="b").height)
+    assert row.value == pytest.approx(frame.filter(g="b")["y"].mean())
+    assert row.expected == pytest.approx(frame.filter(g="b")["p"].mean())
+
+
+def test_no_level_of_a_column_is_written() -> None:
+    planted = binary(events(8, 1200), ("fails", "dataset-1", ()))
+    frame = planted.frames["d"].with_columns(region=pl.when(pl.col("g") == "c").then(pl.lit("secret")).otherwise("g"))
+    p = np.where(frame["region"] == "secret", 1 - frame["p"].to_numpy(), frame["p"])
+    results = run(frame.with_columns(p=p))
+    assert "region" in [row.column for row in results.undeclared_groups]
+    assert "secret" not in results.to_json()
+
+
+@pytest.mark.parametrize("n", [40, 100, 400])
+def test_a_forest_of_few_scores_has_no_default(n: int) -> None:
+    rng = np.random.default_rng(n)
+    p = rng.binomial(n, expit(rng.normal(-2, 2, 900))) / n
+    assert run(pl.DataFrame({"y": (rng.random(900) < p).astype(int), "p": p})).shared_values == []
+
+
+def test_a_column_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    first, second = events(9).with_columns(extra=pl.lit(1)), events(10).with_columns(extra=pl.lit("a"))
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    written(first, folder / "1.parquet")
+    written(second, folder / "2.parquet")
+    results = evalpipe.run(of_files(tmp_path, "parts"))
+    assert [row.holds for row in results.looked_at] == [["groups"]]
+
+
+def test_nothing_more_is_read_where_the_memory_is_limited(tmp_path: Path) -> None:
+    written(events(11), tmp_path / "d.parquet")
+    results = evalpipe.run(of_files(tmp_path, "d.parquet", engine={"memory": "1GB"}))
+    assert results.looked_at == []
+    assert reason(results, "groups-undeclared") == "no-further-columns"
+
+
+def test_columns_beyond_the_most_are_counted_and_not_read() -> None:
+    frame = events(12, 300).with_columns(pl.lit(i).alias(f"c{i}") for i in range(60))
+    (row,) = run(frame).looked_at
+    assert row.unseen == 14
+
+
+def two_faults(seed: int) -> Frames:
+    """Return rows of which half are in training under other ids, and of which a group fails that nobody sliced by."""
+    frame, past = leaked(1200)
+    noise = np.random.default_rng(seed).normal(0, 4, 1200)
+    p = np.where(frame["g"] == "c", expit(noise), frame["p"])
+    return {"d": frame.with_columns(p=p), "reference": past}
+
+
+def test_two_faults_at_once_are_both_in_the_first_three_lines() -> None:
+    frames = two_faults(13)
+    results = evalpipe.run(spec_of(frames, "binary", BINARY, id="id", metrics=["brier"]), frames=frames)
+    first = [finding.code for finding in results.findings[:3]]
+    assert {"training-contents", "groups-undeclared"} <= set(first), first
+    page = evalpipe.render(results, ["markdown"])["card.md"].decode()
+    lines = [line for line in page.partition('id="verdict"')[2].splitlines() if line.startswith("- ")][:3]
+    for words in ("are also in reference under other ids", "which no slice names"):
+        assert len([line for line in lines if words in line]) == 1, lines
