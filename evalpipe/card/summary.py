@@ -288,10 +288,15 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
         if any(row.verdict == "shared" for row in results.shared_contents):
             comparison = "some are in rows used for fitting, under other ids"
         yield "Evaluated on", f"{'; '.join(dataset_sizes)}; {comparison}"
+        not_compared = [*([] if results.slices or results.worst_slices else ["groups (no slices)"]),
+                        *([] if results.since else ["an earlier run (none known)"])]
+        if not_compared:
+            yield "Not compared", " and ".join(not_compared)
+    if results.inputs and all(file.sha256 for file in results.inputs):  # data in memory cannot be read again
+        yield "Recompute", (Code("evalpipe verify . --recompute"),)
+    if results.datasets:
         yield "Models", joined([model.label for model in results.models])
     yield "Owner", _stated_or_missing(results, "owner")
-    if results.inputs and all(file.sha256 for file in results.inputs):  # data in memory cannot be read again
-        yield "Recompute", (Code("evalpipe verify . --recompute"), " in this folder")
 
 
 def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:

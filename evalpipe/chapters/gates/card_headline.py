@@ -38,7 +38,8 @@ def headline(results: Results) -> str:
         return f"Nothing was judged: {requirements} skipped"
     if counts["skipped"]:
         return f"Good enough: {counts['pass']} of {requirements} met, {counts['skipped']} skipped"
-    return f"Good enough: {'the requirement is' if len(gates) == 1 else f'all {requirements}'} met"
+    which = {1: "the requirement is", 2: "both requirements are"}.get(len(gates), f"all {requirements} are")
+    return f"Good enough: {which} met"
 
 
 def worst_failed(results: Results) -> Gate | None:

@@ -67,7 +67,11 @@ DRAWN = (
 
 def outcome(results: Results) -> Iterator[tuple[str, str]]:
     """Yield the declared and the observed prevalence for the head of the card; the latter of a binary outcome alone."""
-    prior = results.prevalence
+    prior, evaluated_names = results.prevalence, [dataset.name for _, dataset in evaluated(results)]
+    observed = "; ".join(
+        f"{wording.observed_share(share.value, share.lower, share.upper)} in {share.dataset}"
+        for share in results.observed
+        if share.dataset in evaluated_names and results.event is not None and share.level == results.event)
     if prior is not None:
         if prior.levels is None:
             shares = _event_prevalence(prior)
@@ -77,14 +81,10 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
             verb = "stated" if prior.dataset is None else "estimated"
             shares = f"{verb} for each of {len(prior.levels)} levels"
         yield "Declared prevalence", f"{shares} ({f'source: {prior.source}' if prior.source else 'source not stated'})"
-    elif results.levels:
+    elif results.levels and not observed:
         yield "Declared prevalence", "not declared"
-    evaluated_names = [dataset.name for _, dataset in evaluated(results)]
-    observed = [f"{wording.observed_share(share.value, share.lower, share.upper)} in {share.dataset}"
-                for share in results.observed
-                if share.dataset in evaluated_names and results.event is not None and share.level == results.event]
     if observed:
-        yield "Observed prevalence", "; ".join(observed)
+        yield ("Observed prevalence", observed) if prior else ("Prevalence", f"{observed}; none declared")
 
 
 def sections(results: Results) -> Iterator[Section]:

@@ -68,8 +68,11 @@ def test_the_head_of_the_card_gives_the_declared_and_the_observed_prevalence(bet
                                "0.283 (source: a survey)",
         "Observed prevalence": f"{share.value:.3f} ({share.lower:.3f}–{share.upper:.3f}) in d",
     }
-    undeclared = beta.model_copy(update={"prevalence": None, "observed": []})
-    assert dict(outcome(undeclared)) == {"Declared prevalence": "not declared"}
+    undeclared = beta.model_copy(update={"prevalence": None})
+    assert dict(outcome(undeclared)) == {
+        "Prevalence": f"{share.value:.3f} ({share.lower:.3f}–{share.upper:.3f}) in d; none declared"}
+    nothing = undeclared.model_copy(update={"observed": []})
+    assert dict(outcome(nothing)) == {"Declared prevalence": "not declared"}
 
 
 def test_of_many_levels_the_head_of_the_card_gives_the_number(beta: Results) -> None:
