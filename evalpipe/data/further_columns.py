@@ -81,6 +81,8 @@ def cells_of(rows: RowBlock, column: str) -> ColumnCells | None:
     if cells.dtype.is_numeric():
         numbers = (cells.cast(pl.Float64) + 0.0).fill_nan(None)
         return ColumnCells(_without_nulls(numbers.hash(), numbers), numbers, numbers)
+    if cells.dtype == pl.Duration:
+        cells = cells.dt.to_string("iso")
     texts = cells.cast(pl.String, strict=False).str.strip_chars()
     texts = texts.set((texts == "").fill_null(value=False), None)
     written = decimal_points(texts, rows.dataset.table.named.csv.decimal) if rows.separated else texts

@@ -164,6 +164,21 @@ def test_a_forest_of_few_scores_has_no_default(n: int) -> None:
     assert run(pl.DataFrame({"y": (rng.random(900) < p).astype(int), "p": p})).shared_values == []
 
 
+@pytest.mark.parametrize("kind", [
+    pl.Duration("ms"), pl.Time(), pl.Datetime("us", "UTC"), pl.Date(), pl.Decimal(10, 2), pl.Categorical(),
+    pl.Boolean(), pl.UInt64(), pl.Float32(), pl.Binary(), pl.List(pl.Int64), pl.Null()])
+def test_columns_of_any_type_are_looked_at_or_passed_over(kind: Any) -> None:
+    """An undeclared column stops no run."""
+    numbers = pl.int_range(600, eager=True) % 7
+    odd = {pl.Null: pl.Series([None] * 600), pl.List: pl.Series([[1, 2]] * 600), pl.Binary: numbers.cast(
+        pl.String).cast(pl.Binary), pl.Categorical: numbers.cast(pl.String).cast(pl.Categorical),
+        pl.Boolean: numbers > 3}
+    column = odd.get(kind.base_type())
+    frame = events(14).with_columns((numbers.cast(kind) if column is None else column).alias("extra"))
+    results = run({"d": frame, "reference": frame.drop("p").with_columns(id=pl.col("id") + 10**6)}, id="id")
+    assert results.shared_contents[0].twins == 600
+
+
 def test_a_column_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     first, second = events(9).with_columns(extra=pl.lit(1)), events(10).with_columns(extra=pl.lit("a"))
     folder = tmp_path / "parts"

@@ -23,7 +23,7 @@ GRID = {"engine": {"mode": "grid"}, "id": "patient", "slices": ["ward"]}
 
 
 def numbers(path: Path, out: Path | None = None) -> str:
-    """Run a spec and return all that is computed from the rows, and not what checks look at, for which no query asks."""
+    """Run a spec and return all that is computed from rows; not what checks look at, for which no query asks."""
     results = evalpipe.run(path, out=out)
     blank: dict[str, Any] = {"inputs": [], "spec": {}, "spec_sha256": "", "warnings": [], "looked_at": [], "checks": []}
     return results.model_copy(update=blank).to_json()
