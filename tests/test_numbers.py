@@ -51,6 +51,21 @@ def test_a_limit_does_not_read_as_what_it_is_judged_against() -> None:
     assert numbers.signed_interval(0.04, 1e-9, 0.08) == ("+0.04", "0.00 to +0.08")
 
 
+@pytest.mark.parametrize(("column", "decimals"), [
+    ([(0.56, 0.50, 0.62), (0.5, 0.1, 0.9), (0.149, 0.135, 0.163), (0.8, 0.77, 0.83)], 2),  # two, one, three and two
+    ([(0.56, 0.50, 0.62), (0.149, 0.135, 0.163)], 3),  # of two the one that needs more
+    ([(0.56, 0.50, 0.62), (0.52, 0.45, 0.6), (0.9971, 0.97, 1.0)], 3),  # with two decimals it would read as 1
+    ([(0.56, 0.50, 0.62), (1.0, 0.9, 1.0), (0.0, 0.0, 0.1)], 2),  # these are 1 and 0
+    ([(1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (0.75, 0.64, 0.84)], 2),  # intervals without width say nothing
+    ([(1.0, 1.0, 1.0)], 3), ([(0.56, 0.50, 0.62), (0.123456, None, None), (None, None, None)], 2),
+    ([(0.5, None, None)], 3), ([(None, None, None)], 0), ([], 0), ([(283.2, 277.0, 289.0)], 0),
+])
+def test_numbers_below_each_other_share_the_decimals_that_most_intervals_support(
+    column: list[tuple[float | None, float | None, float | None]], decimals: int
+) -> None:
+    assert numbers.column_decimals(column) == decimals
+
+
 def test_numbers_side_by_side_share_the_most_decimals_that_one_needs() -> None:
     assert numbers.most_decimals([(0.56, 0.50, 0.62), (0.5, 0.485, 0.515), (None, None, None)]) == 3
     assert numbers.most_decimals([(0.56, 0.50, 0.62), (0.12345, None, None)]) == 2

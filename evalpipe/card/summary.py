@@ -28,7 +28,7 @@ from evalpipe.card.page import (
 from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks
 from evalpipe.card.sign_off import rejected, reservations, status
 from evalpipe.card.statements import PLACES, missing, opening
-from evalpipe.card.tables import evaluated, key_measures, shown
+from evalpipe.card.tables import below, evaluated, key_measures, shown
 from evalpipe.card.wording import capital, joined, names_of, nouns_of
 from evalpipe.chapters import functions
 from evalpipe.results.document import ORDER
@@ -144,7 +144,7 @@ def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
     def across(value: float) -> float:
         return round((value - low) * per_unit, 2)
 
-    models = [model.name for model in results.models]
+    models, places = [model.name for model in results.models], below(rows)
     grouped = any(row.slice is not None for row in rows)
     dots = []
     for row in rows:
@@ -153,7 +153,8 @@ def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
             group = "All" if row.slice is None else capital(names.label(row.slice))
             label = f"{group}, {label}" if len(models) > 1 else group
         dots.append(Dot(label, across(row.value or 0.0), None if row.lower is None else across(row.lower),
-                        None if row.upper is None else across(row.upper), shown(row), models.index(row.model)))
+                        None if row.upper is None else across(row.upper), shown(row, places=places),
+                        models.index(row.model)))
     ticks = [(across(value), numbers.plain(round(value, 12))) for value, _ in ticks_between(low, high, TICKS)]
     required = f"Dashed line: required limit, {' and '.join(map(numbers.plain, limits))}." if limits else ""
     measure = capital(names.measure(first.metric, first.params, first.average))

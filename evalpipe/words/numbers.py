@@ -131,10 +131,10 @@ def most_decimals(values: Iterable[tuple[float | None, float | None, float | Non
 def column_decimals(values: Iterable[tuple[float | None, float | None, float | None]]) -> int:
     """Return the decimals that (value, lower, upper) of a column share: those that most of the intervals support.
 
-    There are more where a value would read as 0 or 1 and is not.
+    There are more where a value would read as 0 or 1 and is not. Intervals without width say nothing.
     """
     defined = [(value, lower, upper) for value, lower, upper in values if value is not None]
-    limited = [decimals(*row) for row in defined if row[1] is not None and row[2] is not None]
+    limited = [decimals(*row) for row in defined if row[1] is not None and row[2] is not None and row[1] != row[2]]
     needed = sorted(limited or [decimals(value) for value, _, _ in defined])
     usual = needed[len(needed) // 2] if needed else 0
     sufficient = (places for places in range(usual, MOST_DECIMALS + 1)

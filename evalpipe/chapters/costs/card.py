@@ -14,7 +14,7 @@ from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Referen
 from evalpipe.card.figures.panel import DASHES
 from evalpipe.card.figures.svg import drawing
 from evalpipe.card.page import Aside, Column, Facts, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import labels, overall, ranged, shown, with_limits
+from evalpipe.card.tables import below, labels, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.applies import without
@@ -89,9 +89,10 @@ def _cost_table(results: Results, dataset: str) -> Table:
     by_measure: dict[str, dict[str, Estimate]] = {}
     for e in sorted(estimates, key=lambda e: MEASURES.index(e.metric)):
         by_measure.setdefault(names.measure(e.metric, e.params), {})[e.model] = e
+    places = [below(by_model.values()) for by_model in by_measure.values()]
     rows = [
-        Row((model.label, *(shown(by_model[model.name]) if model.name in by_model else Number("not evaluated")
-                            for by_model in by_measure.values())))
+        Row((model.label, *(shown(by_model[model.name], places=digits) if model.name in by_model else Number(
+            "not evaluated") for by_model, digits in zip(by_measure.values(), places, strict=True))))
         for model in results.models if any(model.name in by_model for by_model in by_measure.values())
     ]
     # A reference is of the rows as they are, not reweighted to a prevalence.

@@ -153,12 +153,13 @@ def _overall_table(results: Results, dataset: str, ranking: RankingFacts) -> Tab
         Column("First by changed weights", "num", shown=ranking.weighed), Column("Pareto", shown=ranking.several),
     )
     names, rows = names_of(results), []
+    places = numbers.column_decimals((row.value, row.lower, row.upper) for row in ranked(results, dataset))
     for row in ranked(results, dataset):
         changes = [c for c in results.desirability.sensitivity
                    if (c.dataset, c.model, c.variant) == (row.dataset, row.model, row.variant)]
         rows.append(Row((
-            names.model_of(row), "–" if row.rank is None else str(row.rank), desirability_number(row.value, row),
-            share(row.probability_best), share(row.weights_best),
+            names.model_of(row), "–" if row.rank is None else str(row.rank),
+            desirability_number(row.value, row, places), share(row.probability_best), share(row.weights_best),
             f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
             "–" if row.pareto is None else "yes" if row.pareto else "no",
         )))
@@ -166,12 +167,12 @@ def _overall_table(results: Results, dataset: str, ranking: RankingFacts) -> Tab
     return Table(f"Overall desirability on {dataset}{limits}", columns, tuple(rows))
 
 
-def desirability_number(value: float | None, row: Overall | Individual) -> Number:
-    """Return a desirability with its interval as a number of the card; of an undefined one, why."""
+def desirability_number(value: float | None, row: Overall | Individual, places: int) -> Number:
+    """Return a desirability with its interval, with so many decimals, as a number of the card; if undefined, why."""
     if value is None:
         return Number(f"{row.status}: {row.reason}" if row.reason else row.status)
     note = None if row.status == "ok" else f"{row.status}: {row.reason}"
-    return ranged(value, row.lower, row.upper, note)
+    return ranged(value, row.lower, row.upper, note, places=places)
 
 
 def _individual_tables(results: Results, dataset: str) -> Iterator[Table]:
@@ -181,21 +182,25 @@ def _individual_tables(results: Results, dataset: str) -> Iterator[Table]:
              if row.dataset == dataset}
     for goals in evenly(results.desirability.goals, GOALS_ABREAST):
         columns = (Column("Model"), *(Column(goal_title(names, goal), "num") for goal in goals))
+        cells = [_goal_column([row_of[row.model, row.variant, goal.goal] for row in models]) for goal in goals]
         yield Table(f"Individual desirabilities on {dataset}", columns, tuple(
-            Row((names.model_of(row), *(
-                _value_and_desirability(row_of[row.model, row.variant, goal.goal]) for goal in goals)))
-            for row in models))
+            Row((names.model_of(row), *of_model)) for row, of_model in zip(
+                models, zip(*cells, strict=True), strict=True)))
 
 
-def _value_and_desirability(row: Individual) -> Cell:
-    """Return the cell of a desirability, with the value that it judges and the interval of that, if any."""
-    value = row.value
-    if value is None:
-        return desirability_number(row.desirability, row), Aside("no value", "definition")
-    is_measured = isinstance(value, float) and row.metric is not None
-    text = (
-        numbers.with_limits(float(value), row.value_lower, row.value_upper) if is_measured else wording.scalar(value))
-    return desirability_number(row.desirability, row), Aside(f"at {text}", "definition")
+def _goal_column(rows: Sequence[Individual]) -> list[Cell]:
+    """Return the cells of a goal: the desirability of each model, with the value that it judges and its interval."""
+    places = numbers.column_decimals((row.desirability, row.lower, row.upper) for row in rows)
+    measured = [(row.value, row.value_lower, row.value_upper) if isinstance(row.value, float) and row.metric is not None
+                else None for row in rows]
+    places_of_values = numbers.column_decimals(value for value in measured if value is not None)
+    cells: list[Cell] = []
+    for row, value in zip(rows, measured, strict=True):
+        text = "no value" if row.value is None else f"at {wording.scalar(row.value)}"
+        if value is not None:
+            text = f"at {ranged(*value, places=places_of_values).text}"
+        cells.append((desirability_number(row.desirability, row, places), Aside(text, "definition")))
+    return cells
 
 
 def _weights_table(results: Results, dataset: str) -> Table:

@@ -32,61 +32,66 @@ MORE = "slices-more"
 """The anchor of the section in the annex of the PDF that holds the other rows."""
 
 
-NEVER = float("-inf")
-"""How much worse a slice is of which nothing is compared."""
-
-
-def verdict_of(results: Results, difference: SliceDifference, value: float) -> tuple[Verdict | None, float]:
-    """Return whether a measure is worse in a slice than in its reference by more than the margin, and how much.
+def verdict_of(results: Results, difference: SliceDifference, value: float) -> Verdict | None:
+    """Return whether a measure is worse in a slice than in its reference by more than the margin.
 
     It is worse where the interval of the difference lies beyond the margin and the adjusted p-value is small; it is
-    within where the interval leaves out all that lies beyond. How much is in margins: the difference of one that is
-    worse, else the least that the interval leaves. Without a direction or limits there is no verdict.
+    within where the interval leaves out all that lies beyond. Without a direction or limits there is no verdict.
     """
     side = {"maximize": -1, "minimize": 1}.get(metric_of(results, difference.metric).direction, 0)
     if difference.difference is None or difference.lower is None or difference.upper is None or not side:
-        return None, NEVER
-    margin = margin_between(results, "groups", difference.metric, value - difference.difference)
+        return None
+    margin = _margin(results, difference, value)
     least, most = sorted((side * difference.lower, side * difference.upper))
     is_significant = difference.p_holm is not None and difference.p_holm < 1 - results.intervals.level
     if least > margin and is_significant and difference.status == "ok":
-        return "worse", abs(difference.difference) / (margin or 1.0)
-    return "within" if most <= margin else "undecided", least / (margin or 1.0)
+        return "worse"
+    return "within" if most <= margin else "undecided"
+
+
+def _margin(results: Results, difference: SliceDifference, value: float) -> float:
+    """Return the margin of a difference, which makes the value of a slice."""
+    return margin_between(results, "groups", difference.metric, value - (difference.difference or 0.0))
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """A row of the matrix: a slice for a model, or for all models where it has too few rows (``few``)."""
+    """A row of the matrix: a slice for a model, or for all models where it has too few rows (``few``).
+
+    ``harm`` is how many rows are in it times by how many margins a measure is worse; 0 where none is.
+    """
 
     labels: Slice | None
     model: str
-    verdicts: Mapping[Measure, tuple[Verdict | None, float]]
+    verdicts: Mapping[Measure, Verdict]
+    harm: float = 0.0
     few: str = ""
-
-    def order(self, n: int) -> tuple[bool, bool, float]:
-        """Return what sorts rows, the worst first: by harm, ``n`` rows times how much worse they are.
-
-        Those that are not worse follow, by what the intervals leave, and then those of too few rows.
-        """
-        worse = [n * times for verdict, times in self.verdicts.values() if verdict == "worse"]
-        others = [times for _, times in self.verdicts.values()]
-        return bool(self.few), not worse, -max(worse or others, default=NEVER)
 
 
 def _group_rows(results: Results, dataset: str, by_slice: Sliced) -> list[GroupRow]:
-    """Return the rows of all slices of a dataset, worst first."""
+    """Return the rows of all slices of a dataset, those with most harm first, those of too few rows last."""
     differences = {d.about: d for d in results.slice_differences if d.dataset == dataset}
     rows = []
     for labels in (labels for slices in by_slice.slicings.values() for labels in slices):
+        size = by_slice.size(labels)
         for model in results.models:
             estimates = {measure: by_slice.at(model.name, labels, measure) for measure in by_slice.measures}
             few = next((str(e.reason or e.status) for e in estimates.values() if e and e.status == "insufficient"), "")
             if few and model is not results.models[0]:
                 continue
-            judged = {measure: verdict_of(results, differences[e.about], e.value) for measure, e in estimates.items()
-                      if e is not None and e.value is not None and e.about in differences}
-            rows.append(GroupRow(labels, model.name, judged, few))
-    return sorted(rows, key=lambda row: row.order(0 if (size := by_slice.size(row.labels)) is None else size.n))
+            verdicts: dict[Measure, Verdict] = {}
+            harms = [0.0]
+            for measure, e in estimates.items():
+                difference = differences.get(e.about) if e is not None else None
+                if e is None or e.value is None or difference is None:
+                    continue
+                if verdict := verdict_of(results, difference, e.value):
+                    verdicts[measure] = verdict
+                if verdict == "worse":
+                    margin = _margin(results, difference, e.value) or 1.0
+                    harms.append((size.n if size else 0) * abs(difference.difference or 0.0) / margin)
+            rows.append(GroupRow(labels, model.name, verdicts, max(harms), few))
+    return sorted(rows, key=lambda row: (bool(row.few), -row.harm))
 
 
 def lead(results: Results, dataset: str, references: Sequence[str]) -> Iterator[Text]:
@@ -128,15 +133,13 @@ def _matrix(
                 "–" if size is None or size.events is None else numbers.count(size.events))
         if group.few:
             return Row((*head, group.few), "few")
-        verdicts = {measure: verdict for measure, (verdict, _) in group.verdicts.items()}
         estimates = {measure: by_slice.at(group.model, group.labels, measure) for measure in places}
-        return Row((*head, *(_cell(e, verdicts.get(measure), (counts, letters), places[measure])
+        return Row((*head, *(_cell(e, group.verdicts.get(measure), (counts, letters), places[measure])
                              for measure, e in estimates.items())),
                    anchor=row_anchor("slices", [e for e in estimates.values() if e is not None]))
 
     first = [row(GroupRow(None, model.name, {})) for model in results.models]
-    is_ranked = any(verdict for group in group_rows for verdict, _ in group.verdicts.values())
-    heading = [Group("Slices, worst first")] if is_ranked else []
+    heading = [Group("Slices, worst first")] if any(group.harm for group in group_rows) else []
     rows: tuple[Row | Group, ...] = (*first, *heading, *map(row, group_rows))
     columns = (
         Column("Slice"), Column("Model", shown=several), Column("n", "num"),

@@ -116,7 +116,7 @@ def test_a_card_without_goals_has_no_section() -> None:
 def test_the_section_is_in_the_contents_and_names_are_escaped() -> None:
     page = html_page(whole().model_copy(update={"curves": []})).decode()
 
-    (contents,) = re.findall(r"<nav.*?</nav>", page, re.DOTALL)
+    (contents,) = re.findall(r'<nav class="contents".*?</nav>', page, re.DOTALL)
     assert contents.count('href="#desirability"') == 1
     assert "Model <0>" not in page
     assert "Model &lt;0&gt;" in page
