@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 from evalpipe.card import appendix, data, dataset_results, method, provenance, sign_off, summary
 from evalpipe.card.data import SHORT_HASH
 from evalpipe.card.page import Code, ModelBoxes, Part, ReaderQuestion, Section, Text
-from evalpipe.card.palette import look_of
+from evalpipe.card.palette import MODELS, look_of
 from evalpipe.card.plugins import sections_of_plugins
 from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks
 from evalpipe.card.summary import at_a_glance, identity, verdict
@@ -31,18 +31,15 @@ def masthead(
     yield sign_off.boxes(results, signatures)
     yield verdict(results, signatures, evidence)
     yield at_a_glance(results)
-    if len(results.models) > 1:
+    if 1 < len(results.models) <= len(MODELS):
         yield _boxes(results)
     for beneath in functions("card", "beneath"):
         yield from beneath(results)
 
 
 def _boxes(results: Results) -> ModelBoxes:
-    """Return the boxes that show or hide models; models of the same ink share a box."""
-    inks: dict[str, list[str]] = {}
-    for index, model in enumerate(results.models):
-        inks.setdefault(look_of(index)[0], []).append(model.label)
-    return ModelBoxes(tuple((ink, ", ".join(labels)) for ink, labels in inks.items()))
+    """Return the boxes that show or hide models, by their inks; of more models than inks there are none."""
+    return ModelBoxes(tuple((look_of(index)[0], model.label) for index, model in enumerate(results.models)))
 
 
 def short_spec(results: Results) -> Code:

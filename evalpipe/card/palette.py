@@ -63,6 +63,15 @@ def inks() -> dict[str, tuple[str, str]]:
     return models | ROLES
 
 
+def place_of(index: int, models: int) -> int:
+    """Return the place among the colours of the model at this index of so many.
+
+    Of more models than there are colours it is the first of all: no two share one by chance, and what tells them apart
+    is the name of their row or panel.
+    """
+    return index if models <= len(MODELS) else 0
+
+
 def look_of(index: int) -> tuple[str, str, str]:
     """Return the ink, the colour on light paper and the marker outline of the model at this index in the spec."""
     return f"m{index % len(MODELS)}", MODELS[index % len(MODELS)], OUTLINES[MARKERS[index % len(MARKERS)]]

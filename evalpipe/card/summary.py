@@ -25,6 +25,7 @@ from evalpipe.card.page import (
     Text,
     Verdict,
 )
+from evalpipe.card.palette import place_of
 from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks
 from evalpipe.card.sign_off import rejected, reservations, status
 from evalpipe.card.statements import PLACES, missing, opening
@@ -154,7 +155,7 @@ def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
             label = f"{group}, {label}" if len(models) > 1 else group
         dots.append(Dot(label, across(row.value or 0.0), None if row.lower is None else across(row.lower),
                         None if row.upper is None else across(row.upper), shown(row, places=places),
-                        models.index(row.model)))
+                        place_of(models.index(row.model), len(models))))
     ticks = [(across(value), numbers.plain(round(value, 12))) for value, _ in ticks_between(low, high, TICKS)]
     required = f"Dashed line: required limit, {' and '.join(map(numbers.plain, limits))}." if limits else ""
     measure = capital(names.measure(first.metric, first.params, first.average))

@@ -9,8 +9,8 @@ from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_ax
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
-from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
+from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, in_turn, stacks
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 from evalpipe.words import numbers
@@ -144,16 +144,19 @@ def forest(context: Context) -> Drawing | None:
     caption = f"Every measure that lies between 0 and 1{intervals}."
     sentences = [_row_sentence(context, group, estimates) for group, estimates in grouped.items()]
     alt = f"{title} on {context.dataset.name}. {' '.join(sentences)}"
+    values = [[estimated(estimates.get(s.name)) for s in context.series] for estimates in grouped.values()]
+    finding = _row_clauses(context, *next(iter(grouped.items())))
+    if in_turn(context.series):
+        sheets = rows_by_model([str(name) for name, _ in grouped], context.series, values, unit_axis("Value"))
+        return drawing(f"d{context.place}-forest", title, (finding, caption, alt), sheets)
     sheet = Sheet()
     drawn = rows(sheet, [RowLabel(str(name)) for name, _ in grouped], unit_axis("Value"), len(context.series),
                  named=True)
-    values = [[estimated(estimates.get(s.name)) for s in context.series] for estimates in grouped.values()]
     unnamed = drawn.estimates(context.series, values, [str(name) for name, _ in grouped])
     for middle, estimates in zip(drawn.middles, grouped.values(), strict=True):
         if all(e.value is None for e in estimates.values()):
             drawn.panel.write(0, middle, "undefined", "muted")
     sheet.key(unnamed)
-    finding = _row_clauses(context, *next(iter(grouped.items())))
     return drawing(f"d{context.place}-forest", title, (finding, caption, alt), [sheet])
 
 

@@ -413,12 +413,12 @@ class RowPanel:
     apart: float = APART
 
     def estimates(self, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]],
-                  names: Sequence[str] = ()) -> list[KeyEntry]:
+                  names: Sequence[str] = (), *, named: bool = True) -> list[KeyEntry]:
         """Draw the values of each model in each row, one below the other, with their intervals.
 
         ``values`` has for each row a value of every model, None where it is missing; ``names`` are the names of rows.
-        Each model is named at its value in the first row with room for it; returns a key of the models where one has
-        none.
+        With ``named`` each model is named at its value in the first row with room for it; returns a key of the models
+        where one has none.
         """
         for model_index, model in enumerate(models):
             shift = model_index - (len(models) - 1) / 2
@@ -433,7 +433,7 @@ class RowPanel:
             for (*_, name), e, lower, upper in zip(of_model, drawn, low, high, strict=True):
                 title = f"{name}, {model.label}" if name else model.label
                 self.panel.record_values(title, value=[e[0]], lower=[lower], upper=[upper])
-        return self._name_models(models, values)
+        return self._name_models(models, values) if named else []
 
     def _name_models(self, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]]) -> list[KeyEntry]:
         """Write each model's name beside its value in the first row with room; return the key where one has none."""
@@ -498,6 +498,37 @@ def rows(
     sheet.bottom = panel.base + TICK_DROP + 2
     _write_axis_name(panel, 0.0, sheet.width)
     return RowPanel(panel, middles, apart[0] if apart else APART)
+
+
+ROWS_TALLEST = 950.0
+"""Pixels of the rows of a sheet: with its caption it fits a page."""
+
+
+def rows_by_model(
+    names: Sequence[str], models: Sequence[Series], values: Sequence[Sequence[Estimated | None]], axis: Axis,
+    under: Callable[[RowPanel, int, Sequence[float]], None] | None = None,
+) -> list[Sheet]:
+    """Draw the values of many models on sheets: for each of ``names`` a heading and a row for each model.
+
+    ``values`` has for each name a value of every model. ``under`` draws what belongs beneath the values of a name, by
+    its index and the middles of its rows.
+    """
+    sheets, per_name = list[Sheet](), len(models) + 1
+    per_sheet = max(1, int(ROWS_TALLEST / (per_name * (LINE + ROOM) + 8)))
+    for start in range(0, len(names), per_sheet):
+        sheets.append(sheet := Sheet())
+        part = range(start, min(start + per_sheet, len(names)))
+        labels = [label for k in part for label in (
+            RowLabel(names[k], heading=True), *(RowLabel(model.label, indent=8) for model in models))]
+        plot = rows(sheet, labels, axis)
+        for place, k in enumerate(part):
+            middles = plot.middles[place * per_name + 1 : (place + 1) * per_name]
+            if under is not None:
+                under(plot, k, middles)
+            for model, value, y in zip(models, values[k], middles, strict=True):
+                if value is not None:
+                    RowPanel(plot.panel, [y]).estimates([model], [[value]], [names[k]], named=False)
+    return sheets
 
 
 def model_key(models: Sequence[Series]) -> list[KeyEntry]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.axes import LINE, SIZE, exact_width, width, wrap
 from evalpipe.card.figures.captions import MOST_WORDS, Clauses, clauses_of
-from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, STROKES, attributes
+from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, STROKES, attributes, place_of
 from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
@@ -122,11 +122,18 @@ def _value_text(value: float | str) -> str:
 
 
 def series_of(models: Sequence[tuple[str, str]]) -> tuple[Series, ...]:
-    """Return how models, (name, label), are drawn: each with an ink, a marker and a stroke by its place in the spec."""
-    return tuple(
-        Series(name, label, f"m{i % len(MODELS)}", MARKERS[i % len(MARKERS)], STROKES[i % len(STROKES)])
-        for i, (name, label) in enumerate(models)
-    )
+    """Return how models, (name, label), are drawn: each with an ink, a marker and a stroke by its place in the spec.
+
+    Of more than there are inks all have the first: figures then give each a row or a panel of its own, see `in_turn`.
+    """
+    places = [place_of(index, len(models)) for index in range(len(models))]
+    return tuple(Series(name, label, f"m{place}", MARKERS[place], STROKES[place])
+                 for place, (name, label) in zip(places, models, strict=True))
+
+
+def in_turn(models: Sequence[object]) -> bool:
+    """Tell whether models are more than there are inks, so that each has a row or a panel of its own."""
+    return len(models) > len(MODELS)
 
 
 Pair = TypeVar("Pair")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.axes import Axis, number_axis
+from evalpipe.card.figures.axes import LINE, Axis, number_axis
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.panel import RowLabel, rows
-from evalpipe.card.figures.svg import Sheet, drawing
+from evalpipe.card.figures.panel import ROOM, RowLabel, rows, rows_by_model
+from evalpipe.card.figures.svg import Sheet, drawing, in_turn
 from evalpipe.card.tables import metric_of, with_intervals
 from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
@@ -41,19 +41,7 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
     models = [model for model in context.series if any(model.name in by_model for by_model in groups.values())]
     drawn_rows = [comparison for by_model in groups.values() for comparison in by_model.values()]
     margins = [c.margin for c in drawn_rows if c.margin is not None]
-    sheet = Sheet()
-    labels = [RowLabel(name + ARROWS[metric_of(results, next(iter(by_model.values())).metric).direction])
-              for name, by_model in groups.items()]
-    plot = rows(sheet, labels, _axis(drawn_rows, margins), len(models), named=True)
-    for middle, half, by_model in zip(plot.middles, _half_heights(plot), groups.values(), strict=True):
-        margin = next((c.margin for c in by_model.values() if c.margin is not None), None)
-        if margin is not None:
-            plot.panel.box(-margin, margin, middle - half, middle + half, "muted")
-    plot.panel.rule("ink", x=0)
-    differences = [{name: (c.difference, c.lower, c.upper) for name, c in by_model.items() if c.difference is not None}
-                   for by_model in groups.values()]
-    values = [[by_model.get(model.name) for model in models] for by_model in differences]
-    sheet.key(plot.estimates(models, values, list(groups)))
+    sheets = _forest_sheets(results, groups, models, _axis(drawn_rows, margins))
     limits = f"{with_intervals(results, limited=True)}," if any(c.lower is not None for c in drawn_rows) else ""
     zone = " The shaded zone of a measure is its margin: differences within it do not matter." if margins else ""
     caption = (
@@ -65,7 +53,36 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
         texts = [f"{model.label} {_difference_and_verdict(by_model[model.name])}"
                  for model in models if model.name in by_model]
         alt += f" {name}: {', '.join(texts)}."
-    yield drawing(f"d{context.place}-differences-{place}", title, (_finding(groups, models), caption, alt), [sheet])
+    yield drawing(f"d{context.place}-differences-{place}", title, (_finding(groups, models), caption, alt), sheets)
+
+
+def _forest_sheets(results: Results, groups: Groups, models: Sequence[Series], axis: Axis) -> list[Sheet]:
+    """Draw the differences of all models in each measure over its margin; many models have a row each."""
+    texts = [name + ARROWS[metric_of(results, next(iter(by_model.values())).metric).direction]
+             for name, by_model in groups.items()]
+    margins = [next((c.margin for c in by_model.values() if c.margin is not None), None)
+               for by_model in groups.values()]
+    differences = [{name: (c.difference, c.lower, c.upper) for name, c in by_model.items() if c.difference is not None}
+                   for by_model in groups.values()]
+    values = [[by_model.get(model.name) for model in models] for by_model in differences]
+
+    def zone(plot: RowPanel, index: int, middles: Sequence[float]) -> None:
+        """Shade the margin of a measure behind its rows, and draw the line of no difference."""
+        margin, half = margins[index], (LINE + ROOM) / 2
+        if margin is not None:
+            plot.panel.box(-margin, margin, middles[0] - half, middles[-1] + half, "muted")
+        plot.panel.rule("ink", x=0)
+
+    if in_turn(context_of(results, next(iter(next(iter(groups.values())).values())).dataset).series):
+        return rows_by_model(texts, models, values, axis, zone)
+    sheet = Sheet()
+    plot = rows(sheet, [RowLabel(text) for text in texts], axis, len(models), named=True)
+    for middle, half, margin in zip(plot.middles, _half_heights(plot), margins, strict=True):
+        if margin is not None:
+            plot.panel.box(-margin, margin, middle - half, middle + half, "muted")
+    plot.panel.rule("ink", x=0)
+    sheet.key(plot.estimates(models, values, list(groups)))
+    return [sheet]
 
 
 def _by_measure(results: Results, comparisons: Iterable[Comparison]) -> Groups:

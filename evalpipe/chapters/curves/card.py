@@ -12,7 +12,7 @@ from evalpipe.card.figures.axes import HALVES, UNIT, Axis, number_axis, ticks_be
 from evalpipe.card.figures.context import column, context_of, known
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, in_turn, stacks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Group, Row, Section, Table, Text
 from evalpipe.card.tables import curves_of, ranged, with_limits
@@ -238,16 +238,25 @@ def _related_figure(
     prevalences = list(dict.fromkeys(known(pairs[0][1].points.prevalence)))
     x, y = (_measure_axis(pairs, name, narrow=len(prevalences) > 1) for name in names)
     low, high = max(x.low, y.low, 0.0), min(x.high, y.high, 1.0)
-    sheet = Sheet()
-    titles = [(f"Prevalence {wording.share(share)}", "ink") for share in prevalences]
-    panels = grid(sheet, [(x, y)] * len(prevalences), titles, columns=min(2, len(prevalences)))
-    for plot, share in zip(panels, prevalences, strict=True):
+    sheet, apart = Sheet(), in_turn(context.series)
+    groups = [(share, [pair]) for share in prevalences for pair in pairs] if apart else [
+        (share, list(pairs)) for share in prevalences]
+    titles = [(f"{f'{drawn[0][0].label}, prevalence' if apart else 'Prevalence'} {wording.share(share)}", "ink")
+              for share, drawn in groups]
+    panels = grid(sheet, [(x, y)] * len(groups), titles, columns=min(2, len(groups)))
+    unnamed: list[KeyEntry] = []
+    for plot, (share, drawn) in zip(panels, groups, strict=True):
         plot.lines([((low, high), (low, high))], "pale")
-        for series, curve in pairs:
+        labels = []
+        for series, curve in drawn:
             rows = [k for k, prevalence in enumerate(curve.points.prevalence) if prevalence == share]
             across, up = ([column(curve.points.measures[name])[k] for k in rows] for name in names)
-            plot.line(across, up, series.ink, name=f"{series.label}, prevalence {wording.share(share)}")
-    sheet.key([KeyEntry(series.label, series.ink, "line") for series, _ in pairs])
+            plot.line(across, up, series.ink, name=f"{series.label}, prevalence {wording.share(share)}",
+                      dash=series.dash)
+            labels.append(LineLabel(series.label, series.ink, across, up, dash=series.dash))
+        if plot is panels[0] and not apart:
+            unnamed = label_lines(plot, labels)
+    sheet.key(unnamed)
     title = f"{_measure_title(pairs[0][1], other)} against {_measure_title(pairs[0][1], first)}"
     texts = [(series, _values_at_highest(curve, names, prevalences)) for series, curve in pairs]
     finding = context.finding_text(pairs, lambda curve: _values_at_highest(curve, names, prevalences[:1]),

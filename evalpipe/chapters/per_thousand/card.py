@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card.page import BarPart, StackedBar, StackedBars
-from evalpipe.card.palette import look_of
+from evalpipe.card.palette import look_of, place_of
 from evalpipe.card.wording import names_of, nouns_of
 from evalpipe.words import numbers
 from evalpipe.words.spelling import clipped, counted
@@ -29,7 +29,8 @@ def glance(results: Results) -> Iterator[StackedBars]:
     names, nouns, model_order = names_of(results), nouns_of(results), [model.name for model in results.models]
     bars = tuple(
         StackedBar(clipped(names.model(row.model, row.variant)), f"{row.model}+{row.variant}",
-            look_of(model_order.index(row.model))[0], _parts(nouns, row)) for row in rows[:MOST])
+            look_of(place_of(model_order.index(row.model), len(model_order)))[0], _parts(nouns, row))
+        for row in rows[:MOST])
     other_datasets = len({row.dataset for row in results.per_thousand}) - 1
     left_out = [counted(number, noun) for number, noun in
                 ((len(rows) - len(bars), "model"), (other_datasets, "dataset")) if number]

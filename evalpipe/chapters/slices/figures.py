@@ -12,7 +12,7 @@ from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, estimated, rows
-from evalpipe.card.figures.svg import Sheet, drawing
+from evalpipe.card.figures.svg import Sheet, drawing, in_turn
 from evalpipe.card.tables import key_measures, metric_of, shown
 from evalpipe.card.wording import names_of
 from evalpipe.words import numbers
@@ -157,7 +157,8 @@ def _forest(context: Context, by_slice: Sliced, measure: Measure, series: Sequen
                        _slice_key(labels) in failed or _is_worse(context, by_slice, measure, series, labels))
              for labels in slices]
     lines.sort(key=lambda line: (not line.worse, _worst_value(context, by_slice, measure, series, line.labels)))
-    most = max(1, min(MOST_GROUPS, round(TALLEST / (max(LINE, APART * len(series)) + ROOM)) - 1))
+    together = 1 if in_turn(series) else len(series)
+    most = max(1, min(MOST_GROUPS, round(TALLEST / (max(LINE, APART * together) + ROOM)) - 1))
     drawn, worse = lines[:most], sum(line.worse for line in lines)
     if is_single and _is_of_periods(context.results, slices[0]):
         drawn.sort(key=lambda line: slices.index(line.labels or {}))
@@ -212,22 +213,31 @@ def _forest_figure(forest: Forest, number: int) -> Drawing:
     title = f"{name} by slice"
     sentences = [f"{model.label}: {_model_sentence(forest, model.name)}." for model in series]
     alt = f"{title} on {forest.context.dataset.name}. {' '.join(sentences)}"
+    sheets = ([_forest_sheet(forest, [model], model.label) for model in series] if in_turn(series)
+              else [_forest_sheet(forest, series)])
+    finding = Clauses(_forest_clauses(forest), "", (" ".join(sentences[:2]),))
+    texts = finding, _forest_caption(forest), alt
+    return drawing(f"d{forest.context.place}-slices-{number}", title, texts, sheets)
+
+
+def _forest_sheet(forest: Forest, series: Sequence[Series], title: str = "") -> Sheet:
+    """Draw the lines of a forest plot with the values of some models, or of one beneath its name as ``title``."""
     sheet = Sheet()
+    if title:
+        sheet.heading(title)
     plot = rows(sheet, [RowLabel(line.text, bold=line.worse) for line in forest.lines], _measure_axis(forest),
-                len(series), named=True)
+                len(series), named=not title)
     for model in series:
         overall_estimate = forest.by_slice.at(model.name, None, forest.measure)
         if overall_estimate is not None and overall_estimate.value is not None:
             plot.panel.rule(model.ink, x=overall_estimate.value, dash=model.dash or DASHES)
-    unnamed = plot.estimates(series, [[estimated(e) for _, e in forest.at(line)] for line in forest.lines],
-                             [line.text for line in forest.lines])
-    for middle, line in zip(plot.middles, forest.lines, strict=True):
-        if all(e is None or e.value is None for _, e in forest.at(line)):
+    values = [[e for model, e in forest.at(line) if model in series] for line in forest.lines]
+    sheet.key(plot.estimates(series, [list(map(estimated, row)) for row in values],
+                             [line.text for line in forest.lines], named=not title))
+    for middle, line, row in zip(plot.middles, forest.lines, values, strict=True):
+        if all(e is None or e.value is None for e in row):
             sheet.write(plot.panel.left + 4, plot.panel.top + middle + 4.5, _why_absent(forest, line), "muted")
-    sheet.key(unnamed)
-    finding = Clauses(_forest_clauses(forest), "", (" ".join(sentences[:2]),))
-    texts = finding, _forest_caption(forest), alt
-    return drawing(f"d{forest.context.place}-slices-{number}", title, texts, [sheet])
+    return sheet
 
 
 def _forest_clauses(forest: Forest) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from evalpipe.card.figures.axes import Axis, number_axis
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of, or_nan, with_series
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.svg import KeyEntry, drawing
+from evalpipe.card.figures.svg import KeyEntry, drawing, in_turn
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.tables import better_side, metric_of
@@ -268,8 +268,15 @@ def step_figures(results: Results, dataset: str) -> Iterator[Drawing]:
     """Yield figures of every measure of a dataset by step, the models together."""
     measures = list(grouped(step_rows(results, dataset), lambda row: (
         row.metric, tuple(row.params.items()), row.average)))
+    if in_turn(results.models):
+        measures = [[row] for rows in measures for row in rows]
     for start in range(0, len(measures), MOST_PANELS):
         yield _step_figure(context_of(results, dataset), measures[start : start + MOST_PANELS], start)
+
+
+def _model_in_turn(results: Results, row: StepHistory) -> str:
+    """Return the model of a panel after a comma, where each model has a panel of its own; else nothing."""
+    return f", {label_of(results, row)}" if in_turn(results.models) else ""
 
 
 def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], start: int) -> Drawing:
@@ -284,7 +291,7 @@ def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], st
         pairs = with_series(context.series, measures[panel_number])
         for series, row in pairs:
             steps, values = list(map(float, row.steps)), list(map(or_nan, row.values))
-            plot.line(steps, values, series.ink, name=series.label)
+            plot.line(steps, values, series.ink, name=series.label, dash=series.dash)
             if row.shown != row.steps[-1]:
                 plot.marks([float(row.shown)], [or_nan(row.at(row.shown))], series.ink, "o", size=6, kind="ring")
         for series, row in pairs:  # above all lines
@@ -294,10 +301,12 @@ def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], st
 
     def key(panel_numbers: range) -> list[KeyEntry]:
         pairs = with_series(context.series, (row for panel_number in panel_numbers for row in measures[panel_number]))
-        return [KeyEntry(series.label, series.ink, "line", series.marker) for series, _ in pairs]
+        return [] if in_turn(results.models) else [
+            KeyEntry(series.label, series.ink, "line", series.marker, series.dash) for series, _ in pairs]
 
     all_rows = [row for rows in measures for row in rows]
-    axes = [number_axis(f"{title_of(results, rows[0])}{better_side(results, rows[0].metric)}",
+    axes = [number_axis(f"{title_of(results, rows[0])}{_model_in_turn(results, rows[0])}"
+                        f"{better_side(results, rows[0].metric)}",
                         [or_nan(value) for row in rows for value in row.values], most=4, room=0.08)
             for rows in measures]
     sheets = columns(_steps_axis([step for row in all_rows for step in row.steps]), axes, HEIGHT, ABREAST, draw, key)

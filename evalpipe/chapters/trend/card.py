@@ -12,9 +12,10 @@ from evalpipe.card.figures.axes import day_axis, number_axis
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import or_nan, with_series
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.svg import KeyEntry, drawing, series_of
+from evalpipe.card.figures.svg import KeyEntry, drawing, in_turn, series_of
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Group, Row, Section, Sparkline, Sparklines, Table, Text
+from evalpipe.card.palette import place_of
 from evalpipe.card.tables import better_side, metric_of, ranged
 from evalpipe.card.wording import MOST_NAMED, more_models, names_of
 from evalpipe.findings import weights
@@ -80,7 +81,7 @@ def glance(results: Results) -> Iterator[Sparklines]:
     sparks = []
     for line in ordered:
         label = measure_of(results, line) + (f", {model_of(results, line)}" if several else "")
-        index = [model.name for model in results.models].index(line.model)
+        index = place_of([model.name for model in results.models].index(line.model), len(results.models))
         points, band = _spark(line, trend.shown + 1)
         sparks.append(Sparkline(wording.capital(label), points, band, _spark_text(line, trend.shown), index))
     band_text = " The band is the control limits of this night." if any(spark.band for spark in sparks) else ""
@@ -347,6 +348,8 @@ APART = 0.22
 def trend_figures(results: Results) -> Iterator[Drawing]:
     """Yield figures of every measure of the trend against the day, the models together."""
     measures = by_measure(results.trend.lines)
+    if in_turn(results.models):
+        measures = [[line] for lines in measures for line in lines]
     for start in range(0, len(measures), ABREAST * HIGH):
         yield _trend_figure(results, measures[start : start + ABREAST * HIGH], start)
 
@@ -362,8 +365,8 @@ def _trend_figure(results: Results, measures: Sequence[Sequence[TrendLine]], sta
 
     def key_entries(panel_numbers: range) -> list[KeyEntry]:
         lines = [line for panel_number in panel_numbers for line in measures[panel_number]]
-        entries = [KeyEntry(series.label, series.ink, "range", series.marker)
-                   for series, _ in with_series(models, lines)]
+        entries = [] if in_turn(results.models) else [
+            KeyEntry(series.label, series.ink, "range", series.marker) for series, _ in with_series(models, lines)]
         if any(line.limit_lower for line in lines):
             entries += [KeyEntry("Control limits", "muted", "band"), KeyEntry("Centre", "muted", "thin", dash="5 3")]
         return entries
@@ -440,5 +443,6 @@ def _value_axis(results: Results, lines: Sequence[TrendLine]) -> Axis:
     count = results.trend.shown + 1
     values = [or_nan(value) for line in lines for column in (
         line.value, line.lower, line.upper, line.limit_lower, line.limit_upper) for value in column[-count:]]
-    name = f"{measure_of(results, lines[0])}{better_side(results, lines[0].metric)}"
+    model = f", {model_of(results, lines[0])}" if in_turn(results.models) else ""
+    name = f"{measure_of(results, lines[0])}{model}{better_side(results, lines[0].metric)}"
     return number_axis(name, values, most=4, room=0.06)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Explored, Explorer
-from evalpipe.card.palette import look_of
+from evalpipe.card.palette import look_of, place_of
 from evalpipe.card.wording import names_of
 from evalpipe.findings.words import grouped
 
@@ -32,7 +32,8 @@ def beneath(results: Results) -> Iterator[Explorer]:
     names, model_order = names_of(results), [model.name for model in results.models]
     pairs = dict.fromkeys((row.model, row.variant) for table in results.what_if for row in table.groups)
     keys = {pair: str(number) for number, pair in enumerate(pairs)}
-    models = tuple(Explored(key, names.model(model, variant), look_of(model_order.index(model)))
+    places = {model: place_of(index, len(model_order)) for index, model in enumerate(model_order)}
+    models = tuple(Explored(key, names.model(model, variant), look_of(places[model]))
                    for (model, variant), key in keys.items())
     columns = (*MEASURES, COST) if results.costs else MEASURES
     groups, titles = [], []
