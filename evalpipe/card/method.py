@@ -109,9 +109,10 @@ def sections(results: Results) -> Iterator[Section]:
                                        *_interval_blocks(results), *_procedure_blocks(results)), part="appendix")
 
 
-ON_LOG_ODDS = frozenset(
-    {"calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax"})
-"""Measures of a line or curve on the log odds."""
+ON_LOG_ODDS = frozenset({
+    "calibration_in_the_large", "calibration_intercept", "calibration_slope", "ici", "e90", "emax",
+    "calibration_logistic", "calibration_spline"})
+"""Measures of a line or curve on the log odds, and these curves."""
 
 
 def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
@@ -135,7 +136,8 @@ def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
     if epsilons:
         clipping = ("For logarithms, probabilities are limited to the range from ε to 1 − ε with ε = "
                     f"{', '.join(map(numbers.plain, epsilons))}. The warnings count the rows concerned. ")
-    if any(estimate.metric in ON_LOG_ODDS for estimate in (*results.rows, *results.diagnostics)):
+    names = (*(row.metric for row in (*results.rows, *results.diagnostics)), *(curve.curve for curve in results.curves))
+    if not ON_LOG_ODDS.isdisjoint(names):
         clipping += ("For log odds, as of the calibration slope, probabilities are limited so with ε = "
                      f"{numbers.plain(constants.LOG_ODDS_CLIP)}.")
     if clipping:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalpipe.arithmetic.functions import exp, log, log1p
-from evalpipe.base.constants import LOG_ODDS_CLIP
+from evalpipe.base import constants
 from evalpipe.engine.averages import at_prevalence, values
 from evalpipe.metrics.bins import ROUNDING, equal_weight
 from evalpipe.metrics.logistic import rates
@@ -247,7 +247,8 @@ def _centred_cells(summary: Summary) -> _CentredCells:
 
 
 def _log_odds(probability: Floats) -> Floats:
-    return np.asarray(log(np.maximum(probability, LOG_ODDS_CLIP)) - log(np.maximum(1 - probability, LOG_ODDS_CLIP)))
+    event, other = (np.maximum(share, constants.LOG_ODDS_CLIP) for share in (probability, 1 - probability))
+    return np.asarray(log(event) - log(other))
 
 
 RANKED = {"events_at", "others_at", "events_from", "others_from"}

@@ -34,6 +34,7 @@ def sentences(results: Results) -> dict[str, str]:
         "WHISKERS": residuals.box_caption(),
         "OUTLIERS": residuals.box_caption(),
         "CLIP": clipping(),
+        "LOG_ODDS_CLIP": rules["Clipping"],
         "WEIGHTINGS": reading_notes(RankingFacts(several=True, drawn=True, weighed=True)),
     }
 
@@ -43,6 +44,7 @@ def sentences(results: Results) -> dict[str, str]:
     ("WHISKERS", 2.5, "within 1.5 interquartile", "within 2.5 interquartile"),
     ("OUTLIERS", 31, "the 20 largest", "the 31 largest"),
     ("CLIP", 1e-6, "count as 1e-15 at least", "count as 1e-06 at least"),
+    ("LOG_ODDS_CLIP", 1e-9, "are limited so with ε = 1e−12", "are limited so with ε = 1e−09"),
     ("WEIGHTINGS", 2000, "of 10,000 random sets", "of 2,000 random sets"),
 ])
 def test_a_sentence_states_the_constant_as_it_is(

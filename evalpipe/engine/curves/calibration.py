@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from evalpipe.arithmetic.functions import cos, expit
-from evalpipe.base.constants import LOG_ODDS_CLIP
+from evalpipe.base import constants
 from evalpipe.calibration import Unfit
 from evalpipe.calibration.bands import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.calibration.isotonic import pava
@@ -241,7 +241,7 @@ def logistic(rows: CurveRows) -> Computed | None:
 def _slope_inside(data: LogOddsTable) -> float | None:
     """Return the slope of the line without the rows moved off 0 or 1; None where there are none, or no line without."""
     at = data.table.at
-    inside = (at > LOG_ODDS_CLIP) & (at < 1 - LOG_ODDS_CLIP)
+    inside = (at > constants.LOG_ODDS_CLIP) & (at < 1 - constants.LOG_ODDS_CLIP)
     if not data.clipped or not inside.any():
         return None
     try:
