@@ -86,8 +86,8 @@ if TYPE_CHECKING:
     class FieldsOfChapters(
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
         RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
-        DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields, GatesFields,
-        ContentsFields, ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
+        DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields,
+        ContentsFields, GatesFields, ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""
 else:

@@ -531,7 +531,7 @@ def rows_of_few_patients() -> Planted:
     patient = rng.integers(0, 80, N)
     logits_of_rows = frame["x"].to_numpy() + rng.normal(0, 1.5, 80)[patient]
     frame = frame.with_columns(patient=patient, y=(rng.random(N) < expit(logits_of_rows)).astype(int))
-    named = ("600 belong to 80 values of patient", "times too narrow", "cluster: patient")
+    named = ("600 belong to 80 values of patient", "times too narrow", "Declare 'cluster: patient'")
     return binary(frame, ("fails", "dataset-1", named))
 
 

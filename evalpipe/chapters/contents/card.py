@@ -131,8 +131,9 @@ def unclustered(results: Results, rows: Sequence[UndeclaredCluster]) -> Iterator
     """Say which column has ids whose rows go together, and how much too narrow intervals are."""
     for row in rows:
         text = (f"Rows{on_dataset(results, row.dataset)} are not independent: {numbers.count(row.rows)} belong to "
-                f"{numbers.count(row.ids)} values of {row.column}, within which errors are alike. Intervals are about "
-                f"{numbers.fixed(row.wider, 1)} times too narrow. Declare 'cluster: {row.column}'.")
+                f"{numbers.count(row.ids)} values of {row.column}, within which errors are alike. The interval of "
+                f"their mean is about {numbers.fixed(row.wider, 1)} times too narrow, and others are too, but less. "
+                f"Declare 'cluster: {row.column}'.")
         yield finding("fails", weights.UNCLUSTERED, text, anchor(results, row))
 
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 ERROR = 0.01
 """The probability that any of the groups searched is taken for worse by chance, shared equally among them."""
 
-STANDARD_ERRORS, WIDER = 5.0, 1.1
-"""By how many standard errors rows of an id go together, and how many times intervals must be too narrow, at least."""
+CHANCE, WIDER = 1e-5, 1.1
+"""The largest p-value at which rows of an id go together, of all columns of ids together, and how many times the
+interval of the mean residual must be too narrow at least."""
 
 NEIGHBOURS = 0.5
 """The most that ids next to each other may go together, as a share of what the rows of an id do: in a number that is
@@ -65,7 +66,7 @@ def undeclared_clusters(sample: Sample) -> Iterator[UndeclaredCluster]:
     columns = {} if sample.contents is None or sample.cluster is not None else sample.contents.ids
     ranks = midranks(residual) if columns else residual
     candidates = [row for column, codes in columns.items()
-                  if (row := _together(sample.dataset, name, column, codes, ranks)) is not None]
+                  if (row := _together(sample.dataset, name, column, codes, ranks, CHANCE / len(columns))) is not None]
     if candidates:
         yield max(candidates, key=lambda row: row.wider)
 
@@ -76,8 +77,12 @@ def midranks(values: Floats) -> Floats:
     return np.asarray((np.cumsum(same) - (same + 1) / 2)[places], float)
 
 
-def _together(dataset: str, model: str, column: str, codes: Wholes, ranks: Floats) -> UndeclaredCluster | None:
-    """Return the record of a column of ids whose rows go together; None of another."""
+def _together(
+    dataset: str, model: str, column: str, codes: Wholes, ranks: Floats, error: float
+) -> UndeclaredCluster | None:
+    """Return the record of a column of ids whose rows go together, with a p-value up to ``error``; None of another."""
+    from scipy.special import fdtrc
+
     has_id = codes >= 0
     ids, ranks = codes[has_id], ranks[has_id] - ranks[has_id].mean()
     n = len(ids)
@@ -97,8 +102,8 @@ def _together(dataset: str, model: str, column: str, codes: Wholes, ranks: Float
     variance = within / max(1e-12, 1 - correlation)
     next_to = (means[1:] * means[:-1]).mean()
     chance = (means**2).mean() / np.sqrt(groups)
-    is_far = (ratio - 1) >= STANDARD_ERRORS * np.sqrt(2 / (groups - 1) + 2 / (n - groups))
-    if not is_far or wider < WIDER or next_to > NEIGHBOURS * correlation * variance + chance:
+    is_chance = float(fdtrc(groups - 1, n - groups, ratio)) > error
+    if is_chance or wider < WIDER or next_to > NEIGHBOURS * correlation * variance + chance:
         return None
     return UndeclaredCluster(dataset=dataset, model=model, column=column, ids=groups, rows=int(n),
                              correlation=float(correlation), wider=wider)

@@ -78,7 +78,8 @@ class UndeclaredCluster(Record):
     correlation: float
     """How much the ranks of the residuals of rows of an id go together: the intraclass correlation."""
     wider: float
-    """How many times as wide intervals would be with these clusters: the root of Kish's design effect (1965)."""
+    """How many times as wide the interval of the mean residual would be with these clusters: the root of Kish's design
+    effect (1965). Those of other measures widen less."""
 
 
 class UndeclaredGroup(Record):
