@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -65,6 +66,8 @@ def test_the_page_has_the_sections_with_scoped_tables_and_unique_ids(grouped: Re
     ids = re.findall(r' id="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     assert {link for link in re.findall(r'href="#([^"]+)"', text) if not link.startswith("d")} <= set(ids)
+    levels = [int(level) for level in re.findall(r"<h([1-6])", text)]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
     assert text.count("<table") == text.count("<caption>")
     assert all("scope=" in tag for tag in re.findall(r"<th[^>]*>", text) if not tag.startswith("<thead"))
     numbers = [int(n) for n in re.findall(r"<b>Figure (\d+)\.", text)]

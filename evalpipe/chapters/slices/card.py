@@ -131,7 +131,7 @@ def differences(results: Results, dataset: str) -> Iterator[Block]:
         f"for each, the chance of listing any slice that does not differ stays below {limit}. The interval of a "
         "difference comes from the same test as its p-value, for that difference alone; ratios have their own limits. "
         "All are in ")
-    yield Heading(f"Differences from the reference on {dataset}", 4)
+    yield Heading(f"Differences from the reference on {dataset}")
     yield Text((text, Code("results.json"), "."), "lead")
     if listed:
         columns = (
