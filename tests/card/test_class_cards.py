@@ -88,6 +88,19 @@ def test_the_facts_name_levels_and_priors(results: Results) -> None:
     assert column(table(data.data_sections(results), "Levels"), "Declared prior") == ["0.25"] * 4
 
 
+def test_the_bar_of_a_level_stands_beside_its_name_though_another_takes_two_lines(results: Results) -> None:
+    names = {"green": "a green that is neither that of grass nor that of the sea"}
+    summary = results.datasets[0]
+    levels = [level.model_copy(update={"level": names.get(level.level, level.level)}) for level in summary.levels]
+    renamed = results.model_copy(update={
+        "datasets": [summary.model_copy(update={"levels": levels})], "prevalence": None})
+    (drawing,) = of_figure(renamed, "test", "levels")
+    bars = [float(y) + 6 for y in re.findall(r'class="fill muted" d="M[\d.]+,([\d.]+)H', drawing.svg)]
+    texts = re.findall(r'class="text ink" x="0" y="([\d.]+)">(\w+)', drawing.svg)
+    heights = {word: float(y) - 4.5 for y, word in texts}
+    assert [heights[level] for level in ("red", "blue", "violet")] == pytest.approx([bars[0], *bars[2:]], abs=0.2)
+
+
 def test_what_pairs_of_levels_weigh_is_shown(results: Results, page: str) -> None:
     matrices = {matrix.region: lines(matrix) for matrix in tables(appendix.definition_sections(results))}
     assert matrices["Weighted kappa: quadratic weights"][0] == ["red", "0", "1", "4", "9"]

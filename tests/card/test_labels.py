@@ -11,10 +11,11 @@ import pytest
 
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
+from evalpipe.card.figures import drawings
 from evalpipe.card.figures.axes import unit_axis
 from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, label_rules
 from evalpipe.card.figures.panel import panel
-from evalpipe.card.figures.svg import Sheet
+from evalpipe.card.figures.svg import SWATCH, Sheet
 from evalpipe.card.palette import STROKES
 
 if TYPE_CHECKING:
@@ -59,6 +60,14 @@ def test_models_in_one_panel_have_strokes_of_their_own_and_a_name_at_their_line(
         assert len(re.findall(rf'class="text {ink}"[^>]*>{label}<', drawing.svg)) == 1
     # A marker beside a name would look like an operating point.
     assert 'class="mark' not in drawing.svg
+
+
+def test_no_figure_of_two_models_has_a_key() -> None:
+    results = run(people(400), models=BOTH, metrics=["roc_auc", "accuracy", "brier"], intervals=intervals(100))
+    drawn = drawings(results, "d")
+    assert len(drawn) > 12
+    # A key has samples, each as wide as the others.
+    assert [drawing.title for drawing in drawn if f"h{SWATCH}" in drawing.svg] == []
 
 
 def test_names_of_lines_that_run_together_have_a_thin_line_to_theirs() -> None:

@@ -149,7 +149,7 @@ def test_marks_are_points_on_rates_and_on_every_measure(results: Results) -> Non
     (of_p,) = (points for points in rates.points if points.name == "p, marked")
     assert list(of_p.columns) == ["Threshold", "Sensitivity", "Specificity", "Precision"]
     first = next(sweeps(results, "d"))
-    assert ">Marked: 0.1, 0.5, 0.9<" in first.svg
+    assert "thresholds that the spec marks, 0.1, 0.5, 0.9." in first.caption
     assert [points.name for points in first.points] == ["Sensitivity", "Sensitivity, marked", "F1", "F1, marked"]
 
 

@@ -18,25 +18,27 @@ from evalpipe.card.figures.calibration_curves import (
     first_models_sentence,
     smooth_axes,
     smooth_curves_by_model,
-    smooth_entries,
+    smooth_labels,
     too_high_or_low,
 )
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure
+from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import panel
 from evalpipe.card.figures.reliability import (
-    PERFECT,
     axis_upper_end,
     bin_position,
     bins_off,
     draw_diagonal,
+    interval_boxes,
     interval_caption,
     kind_of,
     missed_bins,
     missing_of_bins,
     near_axis,
+    perfect_label,
 )
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.results.curves.calibration import Reliability
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.figures.axes import Axis
     from evalpipe.card.figures.panel import Panel
-    from evalpipe.card.figures.svg import Drawing, Series
+    from evalpipe.card.figures.svg import Drawing, KeyEntry, Series
 
     Pair = tuple[SmoothCurves, Reliability | None]
 
@@ -68,10 +70,10 @@ def calibration(context: Context) -> Drawing | None:
         sheets.append(sheet := Sheet())
         framed = panel(sheet, *axes, title=series.label)
         _draw(framed, series, smooth, binned)
+        entries = _label(framed, context, series, smooth, binned)
         if smooth.scores is not None:
             draw_scores_beneath(framed, series, smooth.scores)
-        sheet.key([*([KeyEntry("Bins", series.ink, "mark", series.marker)] if binned else []),
-                   *(smooth_entries(context, series, smooth) if any(smooth[:3]) else [PERFECT])])
+        sheet.key(entries)
     alt = f"Calibration on {context.dataset.name}. " + " ".join(
         f"{series.label}: {_finding(pair)}." for series, pair in shown)
     caption = _caption(context, [pair for _, pair in shown]) + first_models_sentence(len(drawn))
@@ -108,6 +110,18 @@ def _draw(framed: Panel, series: Series, smooth: SmoothCurves, binned: Reliabili
         framed.ranges(x, lower, upper, series.ink, kind="thin")
         framed.marks(x, y, series.ink, series.marker)
         framed.record(series.label, x, y, lower=lower, upper=upper)
+
+
+def _label(
+    framed: Panel, context: Context, series: Series, smooth: SmoothCurves, binned: Reliability | None
+) -> list[KeyEntry]:
+    """Write the names of the curve, the bins and the diagonal beside them; return key entries of names without room."""
+    lines, boxes = smooth_labels(context, series, smooth), []
+    if binned is not None:
+        x, y = column(binned.points.position), column(binned.points.event_rate)
+        lines.append(LineLabel("Bins", series.ink, x, y, kind="mark"))
+        boxes = list(interval_boxes(framed, binned))
+    return label_lines(framed, [], [*lines, perfect_label(framed)], boxes)
 
 
 def _finding(pair: Pair) -> str:

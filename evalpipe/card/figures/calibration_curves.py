@@ -15,7 +15,6 @@ from evalpipe.card.figures.declare import figure, figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, Panel, grid, panel
 from evalpipe.card.figures.reliability import (
-    PERFECT,
     axis_upper_end,
     bins_off,
     draw_diagonal,
@@ -24,8 +23,7 @@ from evalpipe.card.figures.reliability import (
     perfect_label,
     points_with_limits,
 )
-from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing, stacks
-from evalpipe.card.wording import capital
+from evalpipe.card.figures.svg import Drawing, Series, Sheet, drawing, stacks
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,
     CalibrationLogistic,
@@ -161,7 +159,7 @@ def smooth(context: Context) -> Drawing | None:
         sheets.append(sheet := Sheet())
         framed = panel(sheet, *axes, title=series.label)
         draw_smooth(framed, series, drawn)
-        sheet.key(smooth_entries(context, series, drawn))
+        sheet.key(label_lines(framed, [], [*smooth_labels(context, series, drawn), perfect_label(framed)]))
     texts = context.finding_text(pairs, smooth_in_short, at_length=smooth_finding), caption, alt
     return drawing(f"d{context.place}-calibration-smooth", "Reliability, smooth curves", texts, sheets)
 
@@ -202,15 +200,17 @@ def smooth_curves_by_model(context: Context) -> dict[str, SmoothCurves]:
     return {name: SmoothCurves(lines.get(name), splines.get(name), steps.get(name), scores.get(name)) for name in names}
 
 
-def smooth_entries(context: Context, series: Series, curves: SmoothCurves) -> list[KeyEntry]:
-    """Return the entries of the key for the panel of a model's smooth curves."""
+def smooth_labels(context: Context, series: Series, curves: SmoothCurves) -> list[LineLabel]:
+    """Return the labels of a model's smooth curves."""
     band = f" with {context.level} band" if band_of(curves) else ""
-    looks = _line_looks(series, curves)
-    entries = [
-        KeyEntry(f"{wording.capital(NAMES[curve.curve])}{band if curve is curves.banded else ''}", *looks[curve.curve])
-        for curve in (curves.spline, curves.line, curves.isotonic) if curve is not None
-    ]
-    return [*entries, PERFECT]
+    looks, labels = _line_looks(series, curves), []
+    for curve in (curves.spline, curves.line, curves.isotonic):
+        if curve is not None:
+            ink, kind, marker, dash = looks[curve.curve]
+            text = f"{wording.capital(NAMES[curve.curve])}{band if curve is curves.banded else ''}"
+            x, y = map(column, curve.points.path)
+            labels.append(LineLabel(text, ink, x, y, marker, kind, dash))
+    return labels
 
 
 def _line_looks(series: Series, curves: SmoothCurves) -> dict[str, tuple[str, str, str, str]]:
@@ -369,8 +369,6 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
         sheets.append(sheet := Sheet())
         for series, curve in stack:
             _draw_both_parts(sheet, series, curve, smoothers.get(series.name))
-        kinds = dict.fromkeys(smoothers[series.name].curve for series, _ in stack if series.name in smoothers)
-        sheet.key([*(KeyEntry(capital(NAMES[kind]), "ink") for kind in kinds), PERFECT])
     line = next((f" Line: {NAMES[curve.curve]}." for curve in smoothers.values()), "")
     limited = any(e.metric in PARTS and e.lower is not None and e.dataset == context.dataset.name
                   for e in context.results.rows)

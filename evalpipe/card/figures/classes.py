@@ -9,9 +9,9 @@ from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, or_nan, path_of
 from evalpipe.card.figures.declare import figure, figure_of_classes
-from evalpipe.card.figures.panel import DOTS, RowLabel, grid, rows
-from evalpipe.card.figures.reliability import PERFECT, bin_axis_name, bin_position, draw_diagonal, kind_of
-from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing
+from evalpipe.card.figures.panel import RowLabel, grid, rows
+from evalpipe.card.figures.reliability import bin_axis_name, bin_position, draw_diagonal, kind_of
+from evalpipe.card.figures.svg import Drawing, Series, Sheet, drawing
 from evalpipe.results.curves.calibration import Reliability
 from evalpipe.results.curves.events import Pr, Roc
 from evalpipe.words import numbers
@@ -31,7 +31,7 @@ def levels(context: Context) -> Drawing | None:
     declared = prior.levels if prior is not None else None
     shares = [(level.level, level.weight / context.dataset.total_weight) for level in counts]
     prior_phrase = ", beside the declared prevalence" if declared else ""
-    caption = f"Share of rows with each level{prior_phrase}."
+    caption = f"Share of rows with each level{prior_phrase}.{' Strokes: declared.' if declared else ''}"
     alt = f"Levels of the outcome on {context.dataset.name}. " + " ".join(
         f"{name}: {numbers.number(share)}{f', declared {wording.share(declared[name])}' if declared else ''}."
         for name, share in shares
@@ -39,16 +39,14 @@ def levels(context: Context) -> Drawing | None:
     top = 1.1 * max([share for _, share in shares] + list((declared or {}).values()))
     sheet = Sheet()
     labels = [RowLabel(f"{name} ({numbers.number(share)})") for name, share in shares]
-    drawn = rows(sheet, labels, Axis("Share of rows", 0, top, ticks_between(0, top, 4))).panel
-    row_height = drawn.height / len(shares)
-    for row, (name, share) in enumerate(shares):
-        y, right = drawn.top + (row + 0.5) * row_height, drawn.across(share)
+    plot = rows(sheet, labels, Axis("Share of rows", 0, top, ticks_between(0, top, 4)))
+    drawn = plot.panel
+    for middle, (name, share) in zip(plot.middles, shares, strict=True):
+        y, right = drawn.top + middle, drawn.across(share)
         sheet.path(f"M{drawn.left:.1f},{y - 6:.1f}H{right:.1f}v12H{drawn.left:.1f}z", "fill", "muted")
         if declared:
             sheet.path(f"M{drawn.across(declared[name]):.1f},{y - 9:.1f}v18", "line", "ink")
         drawn.record_values(name, **{"share of rows": [share]}, **({"declared": [declared[name]]} if declared else {}))
-    if declared:
-        sheet.key([KeyEntry("Observed", "muted", "fill"), KeyEntry("Declared", "ink")])
     largest, smallest = max(shares, key=lambda pair: pair[1]), min(shares, key=lambda pair: pair[1])
     finding = (f"{largest[0]} is the most frequent, {numbers.number(largest[1])}; {smallest[0]} the rarest, "
                f"{numbers.number(smallest[1])}.")
@@ -107,6 +105,7 @@ def _curves_of_classes(
     }
     drawn_levels, others = _worst_levels(pairs, lambda line: or_nan(line.notes.area))
     caption = (f"{model.label}: each class against all others; the other classes are grey."
+               f"{' Dotted: chance.' if curve == 'roc' else ''}"
                f"{_shown_classes(others, 'areas')}")
     alt = context.alt_text(title, pairs, lambda line: f"{short} {areas[str(line.class_)]}", f", {model.label}")
     sheet = Sheet()
@@ -121,8 +120,6 @@ def _curves_of_classes(
         drawn.line(x, y, model.ink, name=level.label)
         drawn.sheet.write(drawn.left + drawn.width - 3, drawn.base - 6, f"{short} {areas[level.name].split(' (')[0]}",
                           "ink", "end")
-    sheet.key([KeyEntry("This class", model.ink), KeyEntry("Other classes", "pale", "thin"),
-               *([KeyEntry("Chance", "muted", "thin", dash=DOTS)] if curve == "roc" else [])])
     worst = min(pairs, key=lambda pair: or_nan(pair[1].notes.area))[0]
     finding = f"{model.label} is worst for {worst.label}: {short} {areas[worst.name]}."
     return drawing(key, f"{title}, {model.label}", (finding, caption, alt), [sheet])
@@ -154,7 +151,6 @@ def _reliability_of_levels(
         x, y, weight = column(points.position), column(points.event_rate), column(points.weight)
         drawn.line(x, y, model.ink, kind="thin")
         drawn.marks(x, y, model.ink, model.marker, size=[2 + 6 * (w / sum(weight)) ** 0.5 for w in weight], name=name)
-    sheet.key([PERFECT])
     worst_first = sorted(pairs, key=lambda pair: -or_nan(pair[1].notes.mean_gap))
     places = [name if cumulative else f"class {name}" for name in (names[level.name] for level, _ in worst_first)]
     gaps_in_order = [gaps[level.name] for level, _ in worst_first]

@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
-from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_axis
+from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
-from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, in_turn, stacks
+from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model, stepped
+from evalpipe.card.figures.svg import Sheet, drawing, in_turn, stacks
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results import Estimate
     from evalpipe.results.curves import Column
@@ -41,12 +45,10 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
             drawn.bars(edges, up, series.ink, name=f"{series.label}, {event}")
             drawn.bars(edges, [-share for share in down], "pale", name=f"{series.label}, {other}")
             drawn.rule("ink", y=0)
+            _name_halves(drawn, (str(event), str(other)), series.ink, (up, down))
             threshold = context.threshold(series.name)
             if threshold is not None:
                 drawn.rule("ink", x=threshold.value, dash=DASHES)
-        sheet.key([KeyEntry(f"{event} (event)", pairs[0][0].ink, "fill") if len(pairs) == 1
-                   else KeyEntry(f"{event} (event), in the model's colour", "muted", "fill"),
-                   KeyEntry(str(other), "pale", "fill")])
     title = "Predicted probabilities by level" if shared else "Scores by level"
     caption = (
         f"Share of the rows of each level by {name.lower()}: {event} upwards, {other} "
@@ -60,9 +62,25 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
     return drawing(f"d{context.place}-histogram", title, (finding, caption, alt), sheets)
 
 
+def _name_halves(
+    drawn: Panel, names: tuple[str, str], ink: str, heights: tuple[Sequence[float], Sequence[float]]
+) -> None:
+    """Write the names of both levels in the outer corners of their halves, on the side with the lower bars."""
+    for name, colour, values, foot in zip(names, (ink, "muted"), heights, (
+            drawn.top + LINE - 2, drawn.base - 5), strict=True):
+        middle = len(values) // 2
+        right = sum(values[middle:]) < sum(values[:middle])
+        drawn.sheet.write(drawn.left + (drawn.width - 4 if right else 4), foot, name, colour, "end" if right else "")
+
+
+NAME_SHARE = 0.16
+"""The room that the name of a level takes above or below the bars, as a share of the height of all bars."""
+
+
 def _mirrored_axis(up: float, down: float) -> Axis:
     """Return an axis of per cent from ``down`` below zero to ``up`` above it, whose labels have no sign."""
-    high, low = 1.1 * up, -1.1 * down
+    room = NAME_SHARE * (up + down)
+    high, low = up + room, -down - room
     ticks = tuple((value, text.replace(numbers.MINUS, "")) for value, text in ticks_between(low, high, 4))
     return Axis("Per cent", low, high, ticks)
 
@@ -119,11 +137,21 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
             right = drawn.across(peak) < drawn.left + 0.8 * drawn.width
             sheet.write(drawn.across(peak) + (6 if right else -6), drawn.down((events[k] + others[k]) / 2) + 4.5,
                         numbers.number(or_nan(curve.notes.statistic)), "ink", "" if right else "end")
-        sheet.key([KeyEntry(f"{event} (event)", "muted"), KeyEntry(str(other), "muted", dash=DASHES)])
+            at, middle = drawn.across(peak), drawn.down((events[k] + others[k]) / 2)
+            number_box = at - (0 if right else 52), middle - 9, at + (52 if right else 0), middle + 9
+            label_lines(drawn, [LineLabel(f"{event} (event)", series.ink, *_corners(score, events)),
+                                LineLabel(str(other), series.ink, *_corners(score, others), dash=DASHES)],
+                        occupied=[number_box])
     finding = context.finding_text(pairs, _largest_distance, again=lambda curve: _largest_distance(curve, ""))
     texts = (finding, caption,
              context.alt_text("Score distributions", pairs, _largest_distance))
     return drawing(f"d{context.place}-ks", "K-S chart", texts, sheets)
+
+
+def _corners(x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Return the corners of a line of steps, as (x, y)."""
+    points = stepped(x, y)
+    return [a for a, _ in points], [b for _, b in points]
 
 
 def _largest_distance(curve: Ks, start: str = "largest distance ") -> str:

@@ -370,7 +370,7 @@ def marked_points(context: Context, at: Coordinates) -> Over:
         for cut, a, b in zip(cuts, x, y, strict=True):
             text = numbers.given(cut)
             if not (math.isnan(a) or math.isnan(b)) and (point is None or point.mark != text):
-                boxes += _write_beside_point(panel, (a, b), text, series.ink, at.side, [*occupied, *boxes])
+                boxes += write_beside_point(panel, (a, b), text, series.ink, at.side, [*occupied, *boxes])
         return boxes
 
     return over
@@ -395,7 +395,7 @@ def group_points(context: Context, height: Literal["cumulative_captured", "cumul
     return over
 
 
-def _write_beside_point(
+def write_beside_point(
     panel: Panel, at: tuple[float, float], text: str, ink: str, side: tuple[int, int], occupied: Sequence[Box]
 ) -> Sequence[Box]:
     """Write a label beside the point ``at``, on its first free side from ``side`` on; return its box, if it fits."""

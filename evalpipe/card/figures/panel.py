@@ -90,7 +90,7 @@ class Panel:
     def line(self, x: Sequence[float], y: Sequence[float], ink: str, *, name: str = "", kind: str = "line",
              dash: str = "", steps: bool = False) -> None:
         """Draw a line through points, broken at NaN; as ``steps``, each height continues up to the next point."""
-        points = _stepped(x, y) if steps else list(zip(x, y, strict=True))
+        points = stepped(x, y) if steps else list(zip(x, y, strict=True))
         path = self._path_through(self.visible(points))
         if path:
             self.sheet.path(path, kind, ink, dash)
@@ -281,7 +281,7 @@ class Panel:
                 self.sheet.write(self.left - TICK_GAP, y + 4.5, text, "muted", "end")
 
 
-def _stepped(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
+def stepped(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
     """Return the corners of a line of steps: each height continues up to the next x."""
     points: list[tuple[float, float]] = []
     for a, b in zip(x, y, strict=True):

@@ -108,7 +108,6 @@ def _diagram_sheets(
             draw_diagonal(drawn)
             draw_rug(drawn, series, rugs.get(series.name))
             draw_bins(drawn, series, curve)
-        sheet.key([PERFECT])
         return [sheet]
     x, y = (near_axis(name, end) for name in names)
     is_single = len(pairs) == 1
@@ -117,19 +116,21 @@ def _diagram_sheets(
     for series, curve in pairs:
         draw_rug(drawn, series, rugs.get(series.name))
         draw_bins(drawn, series, curve)
+    boxes = [box for _, curve in pairs for box in interval_boxes(drawn, curve)]
     if is_single:
-        sheet.key([PERFECT])
+        points = pairs[0][1].points
+        unnamed = [LineLabel("", pairs[0][0].ink, column(points.position), column(points.event_rate))]
+        sheet.key(label_lines(drawn, [], [perfect_label(drawn)], boxes, unnamed))
     else:
         labels = [LineLabel(series.label, series.ink, column(curve.points.position), column(curve.points.event_rate),
                             series.marker) for series, curve in pairs]
-        boxes = [box for _, curve in pairs for box in _interval_boxes(drawn, curve)]
         sheet.key(label_lines(drawn, labels, [perfect_label(drawn)], boxes))
     for series, _ in pairs if scores else ():
         draw_score_strip(drawn, series, histograms.get(series.name))
     return [sheet]
 
 
-def _interval_boxes(drawn: Panel, curve: Reliability) -> Iterator[tuple[float, float, float, float]]:
+def interval_boxes(drawn: Panel, curve: Reliability) -> Iterator[tuple[float, float, float, float]]:
     """Yield the boxes, in pixels, of the intervals of the bins; of the limits for all bins where there are any."""
     points = curve.points
     joint_limits = points.simultaneous_lower or [], points.simultaneous_upper or []

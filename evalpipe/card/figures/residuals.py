@@ -11,9 +11,10 @@ from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between,
 from evalpipe.card.figures.context import Context, column, or_nan
 from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves, shared_sentence
 from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, RowLabel, RowPanel, panel, rows
 from evalpipe.card.figures.scatter import axis_name, short, with_unit
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, number
+from evalpipe.card.figures.svg import Sheet, drawing, number
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import (
     ResidualAgainst,
@@ -130,7 +131,8 @@ def box_caption() -> str:
     return (
         "Box: quartiles and median of the absolute residuals. Whiskers: the last rows within "
         f"{numbers.plain(constants.WHISKERS)} interquartile ranges of the box; of the rows beyond, the "
-        f"{constants.OUTLIERS} largest are drawn. A few large residuals pull the RMSE away from the box."
+        f"{constants.OUTLIERS} largest are drawn as points. Diamond: the RMSE, which a few large residuals pull away "
+        "from the box."
     )
 
 
@@ -155,7 +157,6 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
         draw_box(drawn, row, list(five.values()), series.ink)
         drawn.panel.marks(rmse, [y], "ink", "D")
         drawn.panel.record_values(series.label, **{name: [value] for name, value in five.items()}, rmse=rmse)
-    sheet.key([KeyEntry("RMSE", "ink", "mark", "D"), KeyEntry("Row beyond the whiskers", "pale", "mark", "o")])
     finding = context.finding_text(pairs, lambda curve: _median_and_rmse(context, curve),
                                    at_length=lambda curve: _box_sizes(context, curve))
     return drawing(key, title, (finding, box_caption(), alt), [sheet])
@@ -261,7 +262,8 @@ def _group_caption(least: int, *, bands: bool, boxes: bool) -> str:
         parts.append("Points: their means, with a smooth line. Dark band: the middle half of the residuals; light "
                      "band: all but a tenth at either end.")
     if boxes:
-        parts.append("Box of a level: quartiles and median; whiskers: all but a tenth at either end; diamond: mean.")
+        parts.append("Box of a level: quartiles and median; whiskers: all but a tenth at either end; diamond: mean; "
+                     "ring or dotted line: what is expected.")
     return " ".join(parts)
 
 
@@ -281,8 +283,9 @@ def _band_sheet(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
     drawn.line(values, groups["smooth"], series.ink)
     drawn.marks(values, groups["mean"], series.ink, series.marker)
     drawn.record_values(series.label, **{x.name: values}, **{name: groups[name] for name in ("mean", *FIVE, "weight")})
-    sheet.key([KeyEntry("Mean", series.ink, "line", series.marker), KeyEntry("Expected", "ink", "thin", dash=DOTS),
-               KeyEntry("Middle half", series.ink, "band"), KeyEntry("Middle four fifths", series.ink, "faint")])
+    smooth = LineLabel("Mean", series.ink, values, groups["smooth"])
+    sheet.key(label_lines(drawn, [], [
+        smooth, LineLabel("Expected", "ink", values, groups["expected"], kind="thin", dash=DOTS)]))
     return sheet
 
 
@@ -297,14 +300,11 @@ def _box_sheet(series: Series, groups: Groups, levels: Sequence[str], name: str,
         draw_box(drawn, row, [groups[part][row] for part in FIVE], series.ink)
         drawn.panel.record_values(f"{series.label}, {label}", **{
             part: [groups[part][row]] for part in ("mean", *FIVE, "weight")})
-    expected = KeyEntry("Expected", "ink", "thin", dash=DOTS)
     if any(groups["expected"]):
         drawn.panel.marks(groups["expected"], drawn.middles, "muted", "o", kind="hollow", size=3)
-        expected = KeyEntry("Expected", "muted", "hollow", "o")
     else:
         drawn.panel.rule("ink", x=0, dash=DOTS)
     drawn.panel.marks(groups["mean"], drawn.middles, "ink", "D")
-    sheet.key([KeyEntry("Mean", "ink", "mark", "D"), expected])
     return sheet
 
 

@@ -14,8 +14,9 @@ from evalpipe.card import wording
 from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import Context, column, known, or_nan, path_of
 from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, panel
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import (
     HalfNormal,
@@ -32,6 +33,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results.curves import Column
     from evalpipe.results.curves.declare import CurveOf
@@ -102,7 +104,7 @@ def scatter_sheet(panel_of: ScatterPanel, axes: tuple[Axis, Axis], straight: Str
     elif straight == "Observed = predicted":
         ends = (max(axes[0].low, axes[1].low), min(axes[0].high, axes[1].high))
         drawn.line(ends, ends, "ink", kind="thin", dash=DOTS)
-    entries = [KeyEntry("Row", "pale", "mark", "o")]
+    labels: list[LineLabel] = []
     if panel_of.smooth is not None:
         at, line = path_of(panel_of.smooth.points)
         drawn.line(at, line, series.ink, name=f"{series.label}, smooth line")
@@ -111,15 +113,29 @@ def scatter_sheet(panel_of: ScatterPanel, axes: tuple[Axis, Axis], straight: Str
                        name=f"{series.label}, expected")
         if len(at) < FEW:
             drawn.marks(at, line, series.ink, series.marker)
-        entries.append(KeyEntry("Smooth line", series.ink))
+        labels.append(LineLabel("Smooth line", series.ink, at, line))
     if panel_of.fitted is not None:
         slope, intercept = panel_of.fitted
         x_range = [end(known(panel_of.rows.points.path[0])) for end in (min, max)]
-        drawn.line(x_range, [intercept + slope * end for end in x_range], series.ink, dash=DASHES,
-                   name=f"{series.label}, least-squares line")
-        entries.append(KeyEntry("Least-squares line", series.ink, dash=DASHES))
-    sheet.key([*entries, KeyEntry(straight, "ink", "thin", dash=DOTS)])
+        heights = [intercept + slope * end for end in x_range]
+        drawn.line(x_range, heights, series.ink, dash=DASHES, name=f"{series.label}, least-squares line")
+        labels.append(LineLabel("Least-squares line", series.ink, x_range, heights, dash=DASHES))
+    labels += _straight_label(drawn, panel_of, straight)
+    sheet.key(label_lines(drawn, [], labels))
     return sheet
+
+
+def _straight_label(drawn: Panel, panel_of: ScatterPanel, straight: Straight) -> list[LineLabel]:
+    """Return the label of the dotted line to compare with, where it is drawn."""
+    if straight == "Expected":
+        if panel_of.smooth is None:
+            return []
+        at = column(panel_of.smooth.points.path[0])
+        return [LineLabel(straight, "ink", at, column(panel_of.smooth.points.expected), kind="thin", dash=DOTS)]
+    x, y = (drawn.x.low, drawn.x.high), (0.0, 0.0)
+    if straight == "Observed = predicted":
+        x = y = max(drawn.x.low, drawn.y.low), min(drawn.x.high, drawn.y.high)
+    return [LineLabel(straight, "ink", x, y, kind="thin", dash=DOTS)]
 
 
 SQUARE = 3.0
@@ -291,8 +307,8 @@ def _rootogram_sheet(context: Context, series: Series, curve: Rootogram) -> Shee
     drawn.line(count[:point_count], tops[:point_count], "ink", kind="thin")
     drawn.marks(count, tops, "ink", "o", size=2.5)
     drawn.rule("ink", y=0)
-    sheet.key([KeyEntry("Observed, hanging from expected", series.ink, "light"),
-               KeyEntry("Expected (Poisson)", "ink", "thin", "o")])
+    expected_line = LineLabel("Expected (Poisson)", "ink", count[:point_count], tops[:point_count], kind="thin")
+    sheet.key(label_lines(drawn, [], [expected_line]))
     return sheet
 
 
@@ -440,13 +456,11 @@ def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Dra
         sheet, points = Sheet(), curve.points
         at, expected = column(points.half_normal), column(points.expected)
         drawn = panel(sheet, x, y, 220, title=series.label)
-        entries = [KeyEntry("Residual", series.ink, "mark", "o"), KeyEntry("Expected", "ink", "thin", dash=DOTS)]
         if points.lower is not None and points.upper is not None:
             drawn.band(at, column(points.lower), column(points.upper), "muted")
-            entries.append(KeyEntry("Its limits", "muted", "band"))
         drawn.line(at, expected, "ink", kind="thin", dash=DOTS, name=f"{series.label}, expected")
         drawn.dots(at, column(points.absolute_residual), series.ink, name=f"{series.label}, rows")
-        sheet.key(entries)
+        sheet.key(label_lines(drawn, [], [LineLabel("Expected", "ink", at, expected, kind="thin", dash=DOTS)]))
         sheets.append(sheet)
     right = "residuals were normal" if kind == "raw" else "outcomes were drawn as predicted"
     band = (" Rows are clustered, so there are no limits." if level is None else

@@ -13,7 +13,7 @@ from evalpipe.card.figures.bands import Band, left_out_sentence, readable
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, context_of, or_nan
 from evalpipe.card.figures.curves import MOST
-from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines
+from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, write_beside_point
 from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
@@ -333,9 +333,13 @@ def _predictive_value_sheet(
             plot.rule("ink", x=prior.value, dash=DASHES)
             if prior.beta is not None and prior.limits:
                 plot.span(*next(iter(prior.limits.values())))
-    entries = [] if has_many or is_single else label_lines(panels[0], labels)
-    entries.append(KeyEntry("Observed prevalence", "ink", "thin", dash=DOTS))
-    sheet.key([*entries, *([KeyEntry("Declared", "ink", "thin", dash=DASHES)] if prior is not None else [])])
+    if not has_many:
+        rules = [LineLabel("Observed", "ink", [or_nan(pairs[0][1].notes.observed)] * 2, [0.0, 1.0],
+                           kind="thin", dash=DOTS)] if context.dataset.prevalence is not None else []
+        if prior is not None and prior.value is not None:
+            rules.append(LineLabel("Declared", "ink", [prior.value] * 2, [0.0, 1.0], kind="thin", dash=DASHES))
+        names, unnamed = ([], labels) if is_single else (labels, [])
+        sheet.key(label_lines(panels[0], names, rules, unnamed=unnamed))
     return sheet
 
 
@@ -378,7 +382,7 @@ def by_rate_figure(context: Context, rate: str) -> Drawing | None:
     other = lines[0].other
     caption = (
         f"PPV and NPV of any model at the declared prevalence {wording.share(prior.value)}, by its {rate}, for some "
-        f"values of its {other}, beside the lines or in the key. Marks: the models."
+        f"values of its {other}, beside the lines. Marks: the models."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
         f"{series.label}: {rate} {numbers.number(_rate_of(curve, rate))}, {other} "
@@ -409,10 +413,27 @@ def _by_rate_sheet(
         x, height, dash = column(line.points["rate"]), column(line.points[value]), STROKES[index % len(STROKES)]
         plot.line(x, height, "muted", dash=dash, name=f"{line.other.capitalize()} {numbers.plain(line.at)}")
         labels.append(LineLabel(numbers.plain(line.at), "muted", x, height, dash=dash))
-    unplaced = label_ends(plot, labels, _mark_models(plot, pairs, rate, value))
+    boxes = _mark_models(plot, pairs, rate, value)
+    unplaced = label_ends(plot, labels, boxes)
     entries = [replace(entry, text=f"{lines[0].other.capitalize()} {entry.text}") for entry in unplaced]
-    sheet.key([*entries, *(KeyEntry(series.label, series.ink, "mark", series.marker) for series, _ in pairs)])
+    sheet.key([*entries, *_name_marks(plot, pairs, (rate, value), boxes)])
     return sheet
+
+
+def _name_marks(
+    plot: Panel, pairs: list[tuple[Series, PredictiveValues]], rates: tuple[str, str], boxes: list[Box]
+) -> list[KeyEntry]:
+    """Write the name of each model beside its mark, on the free side; return key entries of those without room."""
+    entries, occupied, (rate, name) = list[KeyEntry](), list(boxes), rates
+    for index, (series, curve) in enumerate(pairs):
+        value = or_nan(curve.notes.ppv_declared if name == "ppv" else curve.notes.npv_declared)
+        at = _rate_of(curve, rate), value
+        if math.isnan(sum(at)):
+            continue
+        box = write_beside_point(plot, at, series.label, series.ink, (1 if index % 2 else -1, 1), occupied)
+        occupied += box
+        entries += [] if box else [KeyEntry(series.label, series.ink, "mark", series.marker)]
+    return entries
 
 
 def _mark_models(plot: Panel, pairs: list[tuple[Series, PredictiveValues]], rate: str, value_name: str) -> list[Box]:

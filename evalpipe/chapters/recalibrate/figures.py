@@ -15,14 +15,15 @@ from evalpipe.card.figures.calibration_curves import (
     draw_windows,
     smooth_axes,
     smooth_caption,
-    smooth_entries,
     smooth_finding,
     smooth_in_short,
+    smooth_labels,
     window_caption,
     windows_upper_end,
 )
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import column, context_of, known
+from evalpipe.card.figures.labels import label_lines
 from evalpipe.card.figures.panel import Panel, grid
 from evalpipe.card.figures.reliability import (
     PERFECT,
@@ -40,7 +41,7 @@ from evalpipe.card.figures.reliability import (
     score_weights,
 )
 from evalpipe.card.figures.scatter import NEAR_SENTENCE, axis_name, beside_diagonal, short
-from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing
+from evalpipe.card.figures.svg import Drawing, Series, Sheet, drawing
 from evalpipe.card.wording import capital
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,
@@ -139,7 +140,6 @@ def _reliability_figure(context: Context, model: Series, number: int, curves: Ma
             _draw_score_spread(plot, spreads[variant])
         draw_rug(plot, series_of_variant(model, variant), rugs.get(variant))
         draw_bins(plot, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
-    sheet.key([PERFECT, *([KeyEntry("Rows by probability", "pale", "fill")] if has_spread else [])])
     sentence = variants_finding(curves, bins_off, missed_bins, partial(bins_off, what=""))
     return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
 
@@ -190,7 +190,6 @@ def _observed_against_predicted(
         plot.line(predicted, observed, series.ink, name=variant)
         if len(predicted) < FEW:
             plot.marks(predicted, observed, series.ink, series.marker)
-    sheet.key([PERFECT])
     sentence = variants_finding(curves, beside_diagonal, _widest_gap)
     return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
 
@@ -236,7 +235,6 @@ def _windows_figure(context: Context, model: Series, number: int, curves: Mappin
     for drawn, (variant, curve) in zip(panels, curves.items(), strict=True):
         draw_diagonal(drawn)
         draw_windows(drawn, series_of_variant(model, variant), curve)
-    sheet.key([PERFECT])
     texts = _figure_texts(context, where, (finding, findings), window_caption(context, list(curves.values())))
     title = f"{title_of(model, curves)}, moving windows"
     return drawing(key_of(context, model, number, "windows-"), title, texts, [sheet])
@@ -260,7 +258,8 @@ def _smooth_figure(context: Context, model: Series, number: int, curves: Mapping
     panels = grid(sheet, [axes] * len(curves), panel_titles(curves))
     for drawn, (variant, several) in zip(panels, curves.items(), strict=True):
         draw_smooth(drawn, series_of_variant(model, variant), several, parts=False)
-    sheet.key(smooth_entries(context, series_of_variant(model, ""), next(iter(curves.values()))))
+    first = smooth_labels(context, series_of_variant(model, next(iter(curves))), next(iter(curves.values())))
+    sheet.key(label_lines(panels[0], [], first))
     finding = variants_finding(curves, smooth_in_short, smooth_finding)
     texts = _figure_texts(context, f"Smooth calibration curves of {model.label}", (finding, findings),
                           smooth_caption(context, list(curves.values()), parts=False))

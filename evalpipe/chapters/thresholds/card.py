@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import column, context_of, known
-from evalpipe.card.figures.labels import draw_marked_rules
-from evalpipe.card.figures.panel import DASHES, DOTS, grid
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.labels import LineLabel, draw_marked_rules, label_rules
+from evalpipe.card.figures.panel import DASHES, grid
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.tables import curves_of, metric_of, ranged, shown, with_intervals
 from evalpipe.card.wording import Names, names_of
@@ -252,7 +252,7 @@ def _bound_sentence(results: Results, bounded: Bounded) -> str:
 MOST_PANELS = 10
 """Panels of a figure, two side by side; more measures are shared among several figures."""
 
-MARKED = " Dots: the thresholds that the spec marks."
+MARKED = " Dots: the thresholds that the spec marks, {}."
 
 HEIGHT, ABREAST = 86, 2
 """Pixels of a panel's height, and panels side by side."""
@@ -293,19 +293,18 @@ def _sweep_figure(
         if marked is not None:
             measure_panel.marks(column(marked.points.threshold), column(marked.points.measures[name]), series.ink,
                         series.marker, size=3, name=f"{names.column_title(name)}, marked")
-    entries, dashed = [], ""
+    dashed = ""
     if chosen is not None:
-        entries.append(KeyEntry(f"Threshold {numbers.given(chosen.value)}", "ink", "thin", dash=DASHES))
+        first = curve.points.measures[measures[0]]
+        label_rules(panels[0], [chosen.value], [
+            LineLabel("", series.ink, column(curve.points.threshold), column(first))])
         which = "the threshold in use" if chosen.folds is None else "the threshold chosen on all rows"
         dashed = f" The dashed line is {which}{', shaded its interval' if chosen.lower is not None else ''}."
-    if marked is not None:
-        marked_cuts = ", ".join(map(numbers.given, known(marked.points.threshold)))
-        entries.append(KeyEntry(f"Marked: {marked_cuts}", "muted", "thin", dash=DOTS))
-    sheet.key(entries)
     ranges = {name: _value_range(curve.points.measures[name]) for name in measures}
     alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
         f"{names.column_title(name)}: {values}." for name, values in ranges.items())
-    caption = f"Each measure at every threshold, on {context.dataset.name}.{dashed}{MARKED if marked else ''}"
+    dots = "" if marked is None else MARKED.format(", ".join(map(numbers.given, known(marked.points.threshold))))
+    caption = f"Each measure at every threshold, on {context.dataset.name}.{dashed}{dots}"
     finding = f"{names.column_title(measures[0])} moves {ranges[measures[0]]}."
     return drawing(key, f"Measures by threshold: {series.label}", (finding, caption, alt), [sheet])
 
