@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
     "recalibrate", "compare", "margins", "folds", "repeats", "optimism", "reference_rates", "desirability",
-    "candidates", "slices", "steps", "per_thousand", "what_if", "contents", "gates", "checks", "trend", "since",
+    "candidates", "slices", "steps", "per_thousand", "what_if", "row_contents", "gates", "checks", "trend", "since",
     "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""

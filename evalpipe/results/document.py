@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from evalpipe.chapters.candidates.records import CandidatesFields
     from evalpipe.chapters.checks.records import ChecksFields
     from evalpipe.chapters.compare.records import CompareFields
-    from evalpipe.chapters.contents.records import ContentsFields
     from evalpipe.chapters.costs.records import CostsFields
     from evalpipe.chapters.desirability.records import DesirabilityFields
     from evalpipe.chapters.deviance.records import DevianceFields
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.recalibrate.records import RecalibrateFields
     from evalpipe.chapters.reference_rates.records import ReferenceRatesFields
     from evalpipe.chapters.repeats.records import RepeatsFields
+    from evalpipe.chapters.row_contents.records import RowContentsFields
     from evalpipe.chapters.row_file.records import RowFileFields
     from evalpipe.chapters.since.records import SinceFields
     from evalpipe.chapters.slices.records import SlicesFields
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
         RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
         DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields,
-        ContentsFields, GatesFields, ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
+        RowContentsFields, GatesFields, ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""
 else:

@@ -122,7 +122,7 @@ class LookedAt(Record):
     average. Of neither kind is a column of numbers with a fraction."""
 
 
-class ContentsFields(Record):
+class RowContentsFields(Record):
     """What the results hold of it."""
 
     looked_at: Annotated[list[LookedAt], UNWRITTEN] = Field(default_factory=list)

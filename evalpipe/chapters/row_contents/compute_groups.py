@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evalpipe.chapters.contents.records import UndeclaredCluster, UndeclaredGroup
+from evalpipe.chapters.row_contents.records import UndeclaredCluster, UndeclaredGroup
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.chapters.contents.compute_groups import undeclared_clusters, undeclared_groups
-from evalpipe.chapters.contents.compute_rows import copies_in, shared_contents
-from evalpipe.chapters.contents.records import LookedAt, SharedValue
+from evalpipe.chapters.row_contents.compute_groups import undeclared_clusters, undeclared_groups
+from evalpipe.chapters.row_contents.compute_rows import copies_in, shared_contents
+from evalpipe.chapters.row_contents.records import LookedAt, SharedValue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

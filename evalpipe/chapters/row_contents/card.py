@@ -16,7 +16,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.chapters.contents.records import (
+    from evalpipe.chapters.row_contents.records import (
         Copies,
         SharedContents,
         SharedValue,

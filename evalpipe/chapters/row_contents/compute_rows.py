@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.arithmetic.functions import log
-from evalpipe.chapters.contents.records import Copies, SharedContents
+from evalpipe.chapters.row_contents.records import Copies, SharedContents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
