@@ -22,8 +22,10 @@ from evalpipe.card.page import (
     Heading,
     Link,
     Section,
+    StackedBars,
     Text,
     Verdict,
+    plain,
 )
 from evalpipe.card.palette import place_of
 from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks
@@ -270,8 +272,22 @@ def at_a_glance(results: Results) -> BlockGroup:
     plots = dot_plots(results) if results.datasets else ()
     others = (block for glance in functions("card", "glance") for block in glance(results))
     figure = BlockGroup((*plots, *others), "at-a-glance")
-    in_short = BlockGroup((Heading("In short"), Facts(tuple(_facts(results)))), "in-short")
-    return BlockGroup((figure, in_short), "first")
+    facts = tuple(_facts(results))
+    in_short = BlockGroup((Heading("In short"), Facts(facts)), "in-short")
+    lines_of_facts = sum(1 + len(plain(text)) // FACT_LETTERS for _, text in facts)
+    is_longer = sum(map(_lines, figure.blocks)) > lines_of_facts
+    return BlockGroup((figure, in_short), "first figures-longer" if is_longer else "first")
+
+
+FACT_LETTERS = 36
+"""Letters of a line of the facts on paper."""
+
+
+def _lines(block: Block) -> int:
+    """Return about how many lines of text a figure of the first screen is high."""
+    if isinstance(block, DotPlot):
+        return len(block.dots) + 3
+    return 2 * len(block.bars) + 2 if isinstance(block, StackedBars) else 0
 
 
 def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
