@@ -270,7 +270,7 @@ def _crosses(cells: Cells, start: Point, end: Point) -> bool:
     for k in range(max(0, int((length - AT_END) / CELL)) + 1 if length else 0):
         part = min(1.0, k * CELL / length)
         x, y = start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
-        if cells.get(int(y / CELL), 0) >> int(x / CELL) & 1:
+        if _is_occupied_near(cells, (x, y, x, y), CLEAR):  # points of a line may be a cell apart
             return True
     return False
 
