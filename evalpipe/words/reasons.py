@@ -183,7 +183,7 @@ _WARNINGS = {
                              "whether they are the same",
     "clipped": "{dataset}, {model}: {rows:# probability was|probabilities were} limited to the range from {epsilon:g} "
                "to 1 - {epsilon:g} for {measures:list}",
-    "clipped/certain": "{model} on {dataset} was certain {rows:# time|times}, wrongly {outcomes:# time|times}. "
+    "clipped/certain": "{model} on {dataset} was certain of {rows:# row|rows} and wrong on {outcomes:,} of them. "
                        "{measures:list} would be infinite, so these probabilities were limited to {epsilon:g}",
     "clipped/infinite": "{dataset}, {model}: {outcomes:# outcome|outcomes} given probability 0 did occur. "
                         "{measures:list} would be infinite, so {rows:# probability was|probabilities were} limited to "

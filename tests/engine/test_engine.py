@@ -220,8 +220,8 @@ def test_clipping_and_a_wrong_event_are_told() -> None:
     results = evaluate(probability=1 - Y, metrics=["log_loss", "roc_auc"], intervals={"method": "none"})
     assert [w.message for w in results.warnings] == [
         (
-            "model on data was certain 10 times, wrongly 10 times. Log loss would be infinite, so these probabilities "
-            "were limited to 1e-15"
+            "model on data was certain of 10 rows and wrong on 10 of them. Log loss would be infinite, so these "
+            "probabilities were limited to 1e-15"
         ),
         (
             "data, model: the ROC AUC is 0.000, below 0.5: check that '1' is the right event and that higher values "

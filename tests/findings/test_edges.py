@@ -342,7 +342,7 @@ def test_a_warning_has_labels_and_says_why_groups_lack_a_value(example: Callable
             "non-events; no events. 1 more warning is of this kind.") in texts
     row, = [row for row in Results.read(example("recalibration") / "results.json").findings
             if "was certain" in row.text]
-    assert row.text.startswith("Naive Bayes on evaluation was certain 30 times, wrongly 8 times. Log loss would be ")
+    assert row.text.startswith("Naive Bayes on evaluation was certain of 30 rows and wrong on 8 of them. ")
 
 
 def test_a_slope_that_rests_on_rows_at_probability_1_says_so() -> None:

@@ -546,12 +546,22 @@ def _log_odds(probability: float) -> float:
         math.inf, probability - 0.5)
 
 
+MOST_TIMES = 1_000_000
+"""The largest factor that is written as it is."""
+
+
+def _times_text(log_factor: float) -> str:
+    """Return a factor, of which the logarithm is given: "36.6", or "more than 1,000,000"."""
+    return (f"more than {numbers.count(MOST_TIMES)}" if log_factor > math.log(MOST_TIMES)
+            else numbers.fixed(math.exp(log_factor), 1))
+
+
 def not_carried_over(results: Results, rows: Sequence[CarriedOver]) -> Iterator[Finding]:
     """Say which probabilities are too high or too low at the declared prevalence, and by which factor their odds."""
     for row in rows:
         way, times = ("high", -row.value) if row.value < 0 else ("low", row.value)
         text = (f"The probabilities of {names_of(results).model(row.estimate.model)} do not carry over to the declared "
                 f"prevalence {share(row.declared)}: {row.estimate.dataset} has {numbers.number(row.observed)}. At "
-                f"{share(row.declared)} their odds are {numbers.fixed(math.exp(times), 1)} times too {way}. '{SHIFT}' "
+                f"{share(row.declared)} their odds are {_times_text(times)} times too {way}. '{SHIFT}' "
                 "under 'recalibrate' corrects them, where only the mix of the classes differs.")
         yield finding("fails", weights.NOT_CARRIED_OVER, text, "prevalence", [row.estimate])

@@ -27,7 +27,7 @@ def run(fault: str, *gates: Mapping[str, Any], **keywords: Any) -> Results:
 def judged() -> Results:
     codes = ("ranking", "groups-against-others", "bounds-kept", "perfection", "unchecked")
     return run("a_bad_group", *({"check": code} for code in codes), {
-        "check": "probabilities-on-average", "severity": "warn", "name": "Right on average"})
+        "check": "groups-against-others", "severity": "warn", "name": "Groups alike"})
 
 
 def test_the_verdict_is_that_of_the_outcome(judged: Results) -> None:
@@ -37,7 +37,7 @@ def test_the_verdict_is_that_of_the_outcome(judged: Results) -> None:
         ("bounds-kept", "inconclusive", "check-not-applicable", {}, None),
         ("perfection", "pass", "check-clear", {}, None),
         ("unchecked", "fail", "check-note", {}, None),
-        ("probabilities-on-average", "warn", "check-fails", {}, None),
+        ("groups-against-others", "warn", "check-fails", {}, None),
     ]
     assert judged.verdict == "fail"
 
@@ -53,7 +53,7 @@ def test_the_findings_and_the_checks_speak_of_such_gates(judged: Results) -> Non
     said = [(finding.kind, finding.text) for finding in judged.findings if finding.code == "gates"]
     assert sorted(said) == sorted([
         ("fails", "The check groups-against-others fails."),
-        ("fails", "Right on average: The check probabilities-on-average fails."),
+        ("fails", "Groups alike: The check groups-against-others fails."),
         ("undecided", open_),
         ("fails", "The check unchecked has a note, and should have none."),
         ("passes", "The check ranking passes."),
