@@ -117,10 +117,12 @@ LEAST = 1e-9
 
 @interval(
     "robust", title="Wald, with robust errors", short="Wald, robust", fails=FAILS,
-    detail="Each residual is divided by 1 minus the leverage of its row (HC3).",
+    detail="The larger of that and the error from the curvature of the likelihood; each residual is divided by 1 minus "
+    "the leverage of its row (HC3).",
     for_={"coefficient": sentence("coefficient")},
     text="A normal interval with a standard error from the residuals of the logistic line, which holds where the line "
-         "does not fit: where probabilities are 0 or 1, or the event rate follows a curve.",
+         "does not fit: where probabilities are 0 or 1, or the event rate follows a curve. Of few events residuals say too "
+         "little, so the error is never below that of the likelihood.",
     ref="MacKinnon, J. G. & White, H. (1985). Some heteroskedasticity-consistent covariance matrix estimators with "
     "improved finite sample properties. Journal of Econometrics 29(3), 305–325.")
 def robust_limits(
@@ -153,5 +155,5 @@ def robust_limits(
     remaining = np.maximum(1 - leverage - curvature * column**2 / information, LEAST)
     squares = events * expit(-line) ** 2 + others * expit(line) ** 2
     error = math.sqrt(float((squares * (column / remaining) ** 2).sum())) / information
-    reach = float(ndtri((1 + level) / 2)) * error
+    reach = float(ndtri((1 + level) / 2)) * max(error, 1 / math.sqrt(information))
     return value - reach, value + reach

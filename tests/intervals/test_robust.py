@@ -27,12 +27,12 @@ def tables(n: int = 250) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
 
 
 def by_rows(line: Any, index: int, level: float) -> tuple[float, float]:
-    """Return HC3 limits of a coefficient of a fit of statsmodels, by matrices of all rows."""
+    """Return limits of a coefficient of a fit of statsmodels by the larger of the HC3 and the likelihood's error."""
     x, residual, chance = line.model.exog, line.resid_response, line.fittedvalues
     bread = np.linalg.inv(x.T @ (x * (chance * (1 - chance))[:, None]))
     leverage = chance * (1 - chance) * np.einsum("ij,jk,ik->i", x, bread, x)
     scores = x * (residual / (1 - leverage))[:, None]
-    error = float(np.sqrt((bread @ scores.T @ scores @ bread)[index, index]))
+    error = float(np.sqrt(max((bread @ scores.T @ scores @ bread)[index, index], bread[index, index])))
     reach = float(norm.ppf((1 + level) / 2)) * error
     return line.params[index] - reach, line.params[index] + reach
 
@@ -65,6 +65,23 @@ def test_a_flat_likelihood_has_no_limits() -> None:
     sure = np.array([1.0, 1.0]), np.array([1.0, 1.0]), np.array([0.0, 0.0])
     with pytest.raises(NoLimits, match="the likelihood is flat, so its curvature cannot estimate the error"):
         robust_limits("calibration_slope", 1.0, np.array([0.0, 1.0]), *sure, 0.95)
+
+
+@pytest.mark.parametrize(("n", "intercept"), [(50, -3.4), (200, -4.4)])
+def test_limits_cover_the_slope_where_events_are_few(n: int, intercept: float) -> None:
+    """About three events: errors of the residuals alone cover 85 %, as a second simulation found."""
+    generator, covered, sets = np.random.default_rng(12), 0, 0
+    for _ in range(300):
+        x = generator.normal(intercept, 1, n)
+        y = (generator.random(n) < 1 / (1 + np.exp(-x))).astype(float)
+        fitted = fit_logistic_line(y[None], 1 - y[None], x[None])
+        line = np.array([fitted.intercept[0], fitted.slope[0]])
+        if np.isfinite(line).all():
+            lower, upper = robust_limits("calibration_slope", line[1], line, y, 1 - y, x, 0.95)
+            covered += lower <= 1 <= upper
+            sets += 1
+    assert sets > 200
+    assert covered / sets > 0.93  # 0.95 less a standard error and a half
 
 
 BENT = 0.21169

@@ -108,12 +108,12 @@ def of_scores() -> Iterator[Estimate]:
 
 
 def _robust_errors(line: Any) -> np.ndarray:
-    """Return HC3 errors of a fit of statsmodels by matrices of all rows: MacKinnon & White (1985)."""
+    """Return HC3 errors of a fit of statsmodels by matrices of all rows, and no smaller than the likelihood's."""
     x, residual, chance = line.model.exog, line.resid_response, line.fittedvalues
     bread = np.linalg.inv(x.T @ (x * (chance * (1 - chance))[:, None]))
     leverage = chance * (1 - chance) * np.einsum("ij,jk,ik->i", x, bread, x)
     scores = x * (residual / (1 - leverage))[:, None]
-    return np.sqrt(np.diag(bread @ scores.T @ scores @ bread))
+    return np.sqrt(np.maximum(np.diag(bread @ scores.T @ scores @ bread), np.diag(bread)))
 
 
 def in_bins() -> Iterator[Estimate]:

@@ -323,3 +323,12 @@ def test_frequency_weights_count_towards_the_least_rows_of_a_slice() -> None:
     few = [row.status for row in run(data, **keys).rows]
     many = [row.status for row in run(data, **keys, weight={"column": "times", "kind": "frequency"}).rows]
     assert (few, many) == (["ok", "ok", "insufficient", "insufficient"], ["ok"] * 4)
+
+
+def test_a_disparity_without_noise_has_limits_that_are_not_to_be_trusted() -> None:
+    """Both slices are right in every row, so each resample is too: no limits of [0, 0] without a word."""
+    rows = frame().with_columns(p=pl.when(pl.col("y") == 1).then(0.9).otherwise(0.1))
+    (disparity,) = run(rows, metrics=["accuracy"], intervals=intervals(100), slices=["s"],
+                       slice_rules={"disparities": ["accuracy"]}).disparities
+    assert (disparity.difference, disparity.status) == (0, "degenerate")
+    assert disparity.reason == "it is the same in every resample, so its uncertainty is unknown"
