@@ -121,8 +121,8 @@ LEAST = 1e-9
     "the leverage of its row (HC3).",
     for_={"coefficient": sentence("coefficient")},
     text="A normal interval with a standard error from the residuals of the logistic line, which holds where the line "
-         "does not fit: where probabilities are 0 or 1, or the event rate follows a curve. Of few events residuals say too "
-         "little, so the error is never below that of the likelihood.",
+         "does not fit: where probabilities are 0 or 1, or the event rate follows a curve. Of few events residuals say "
+         "too little, so the error is never below that of the likelihood.",
     ref="MacKinnon, J. G. & White, H. (1985). Some heteroskedasticity-consistent covariance matrix estimators with "
     "improved finite sample properties. Journal of Econometrics 29(3), 305–325.")
 def robust_limits(

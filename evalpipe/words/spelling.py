@@ -50,9 +50,19 @@ def clipped(text: str) -> str:
     return clean if len(clean) <= LONGEST else f"{clean[: LONGEST - 1].rstrip()}…"
 
 
+_LETTER = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]"
+RIGHT_TO_LEFT = re.compile(f"{_LETTER}+(?:[ '’.-]+{_LETTER}+)*")
+"""Words of scripts that run from right to left, such as Arabic and Hebrew."""
+
+
 def legible(text: str) -> str:
-    """Return a text with a mark in place of each character that makes it read otherwise than it is written."""
-    return DECEPTIVE.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Return a text with a mark in place of each character that makes it read otherwise than it is written.
+
+    Words that run from right to left are isolated: numbers beside them would change their order, 0.62–0.78 to
+    0.78–0.62 (Unicode Standard Annex 9, sections 2.4 and 3.3.4).
+    """
+    clean = DECEPTIVE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return RIGHT_TO_LEFT.sub("\N{FIRST STRONG ISOLATE}\\g<0>\N{POP DIRECTIONAL ISOLATE}", clean)
 
 
 def listed(words: Iterable[object], last: str = "or") -> str:

@@ -10,6 +10,7 @@ import pytest
 from evalpipe.card.contents import card_of
 from evalpipe.card.edition import Edition
 from evalpipe.card.html import ROW_LIMIT, document, html_page, write_page
+from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
     from evalpipe.results import Results
@@ -190,3 +191,9 @@ def test_a_weighted_card_speaks_of_weights(build: Any) -> None:
     text = html_page(weighted.model_copy(update={"curves": []})).decode("utf-8")
     assert "importance weights: a row counts in proportion to its weight" in text
     assert "Counts (total weights)" in text
+
+
+@pytest.mark.parametrize("name", ["نموذج الغابة", "יער"])
+def test_a_name_from_right_to_left_turns_no_numbers_beside_it(name: str) -> None:
+    assert legible(f"ROC AUC of {name} 0.62–0.78, n = 5") == f"ROC AUC of \u2068{name}\u2069 0.62–0.78, n = 5"
+    assert legible("森林 0.62–0.78, Forêt") == "森林 0.62–0.78, Forêt"
