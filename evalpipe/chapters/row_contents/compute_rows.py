@@ -61,9 +61,11 @@ def copies_in(sample: Sample, score: Floats) -> Iterator[Copies]:
 def differences(alike: Wholes, copies: Wholes, truth: Floats, score: Floats) -> tuple[float, float]:
     """Return how many pairs of rows ``alike`` [n] would differ in the outcome by chance, and how many do.
 
-    Of m rows that are alike, m - 1 pairs count.
+    Of m rows that are alike, m - 1 pairs count. Rows of one score are in the order of the first row that is like them,
+    for hashes are others on other processors.
     """
-    order = np.lexsort((alike, score))
+    _, first_rows, group, sizes = np.unique(alike, return_index=True, return_inverse=True, return_counts=True)
+    order = np.lexsort((first_rows[group], score))
     is_pair = alike[order][1:] != alike[order][:-1]
     has_other = is_pair & (truth[order][1:] != truth[order][:-1])
     pairs, others = (np.concatenate([[0], np.cumsum(flags)]) for flags in (is_pair, has_other))
@@ -71,7 +73,6 @@ def differences(alike: Wholes, copies: Wholes, truth: Floats, score: Floats) -> 
     last = np.minimum(np.arange(len(order)) + NEAR, len(order) - 1)
     local = np.empty(len(order))
     local[order] = (others[last] - others[first]) / np.maximum(pairs[last] - pairs[first], 1)
-    _, group, sizes = np.unique(alike, return_inverse=True, return_counts=True)
     _, first_rows, same = np.unique(copies, return_index=True, return_counts=True)
     in_same = np.bincount(group[first_rows], same * (same - 1.0), len(sizes))
     several = sizes > 1

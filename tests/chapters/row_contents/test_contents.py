@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import evalpipe
+from evalpipe.chapters.row_contents.compute_rows import differences
 from evalpipe.results import Results
 from findings.planted import BINARY, Frames, amounts, binary, events, expit, spec_of
 
@@ -221,3 +222,13 @@ def test_two_faults_at_once_are_both_in_the_first_three_lines() -> None:
     lines = [line for line in page.partition('id="verdict"')[2].splitlines() if line.startswith("- ")][:3]
     for words in ("are also in reference under other ids", "which no slice names"):
         assert len([line for line in lines if words in line]) == 1, lines
+
+
+def test_how_many_pairs_differ_hangs_on_no_hash() -> None:
+    """Hashes of the same rows are others on other processors; scores here have many ties."""
+    generator = np.random.default_rng(5)
+    alike = generator.integers(0, 120, 400)
+    copies, truth = alike * 2 + generator.integers(0, 2, 400), generator.integers(0, 2, 400).astype(float)
+    score = generator.integers(0, 7, 400) / 7
+    other = generator.permutation(1000)
+    assert differences(other[alike], other[copies], truth, score) == differences(alike, copies, truth, score)
