@@ -105,7 +105,7 @@ BIN_KINDS = {"uniform": "of equal width", "quantile": "of equal count"}
 
 def sections(results: Results) -> Iterator[Section]:
     """Yield the section on the method: rules, intervals and procedures."""
-    yield Section("method", "Method", (Heading("Rules"), Facts(tuple(_rule_facts(results)), "rules abreast"),
+    yield Section("method", "Method", (Heading("Rules"), Facts(tuple(_rule_facts(results)), "rules"),
                                        *_interval_blocks(results), *_procedure_blocks(results)), part="appendix")
 
 
@@ -210,7 +210,7 @@ def _interval_blocks(results: Results) -> Iterator[Block]:
     entries = tuple((wording.capital(method.title), _with_citation(method.text, method.ref))
                     for method in _interval_methods(results))
     if entries:
-        yield Facts(entries, "rules abreast")
+        yield Facts(entries, "rules")
 
 
 def _interval_methods(results: Results) -> list[IntervalMethod]:
@@ -248,4 +248,4 @@ def _procedure_blocks(results: Results) -> Iterator[Block]:
                         for procedure in all_procedures if procedure.heading == heading)
         if entries:
             yield Heading(heading)
-            yield Facts(entries, "rules abreast")
+            yield Facts(entries, "rules")

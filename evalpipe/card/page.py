@@ -405,11 +405,11 @@ class Heading:
 class Facts:
     """Terms and what they are, in words or in blocks: "facts" beside each other, "rules" one below the other.
 
-    "rules abreast", of short texts that we write ourselves, stand in rows of two on paper, and none is split.
+    On paper rules stand in rows of two; long ones have rows of their own, which pages may split.
     """
 
     entries: tuple[tuple[str, Cell | tuple[Block, ...]], ...]
-    style: Literal["facts", "rules", "rules abreast"] = "facts"
+    style: Literal["facts", "rules"] = "facts"
 
 
 @dataclass(frozen=True, slots=True)
