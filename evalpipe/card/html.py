@@ -16,7 +16,7 @@ from evalpipe.chapters.appearance.records import Appearance
 from evalpipe.templating.files import BLOCKS, PACKAGED, PAGE
 from evalpipe.templating.page_checks import Allowed, check_evidence, check_page, has_pictures
 from evalpipe.templating.sandbox import Bounded, Compiled, rendered
-from evalpipe.words.spelling import legible
+from evalpipe.words.spelling import isolated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,13 +118,13 @@ def _environment() -> Environment:
     # Names from specs and data reach the templates, so these can neither run code nor write markup unescaped.
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(templates_folder()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=COMPILED, finalize=_legible_text,
+        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=COMPILED, finalize=_isolated_text,
     )
 
 
-def _legible_text(value: object) -> object:
+def _isolated_text(value: object) -> object:
     """Return a value for a template; in a text, marks replace characters that make it read otherwise."""
-    return legible(value) if type(value) is str else value
+    return isolated(value) if type(value) is str else value
 
 
 def _block_writer(environment: Environment, templates: Templates) -> Callable[[object], Markup]:
@@ -140,7 +140,7 @@ def _block_writer(environment: Environment, templates: Templates) -> Callable[[o
     def write(part: object) -> Markup:
         """Render a piece, a block or a tuple of them; a text is escaped, and a long word may be broken."""
         if isinstance(part, str):  # a word may be broken that is too long for the column of a table
-            escaped = escape(legible(part))
+            escaped = escape(isolated(part))
             return Markup(LONG_WORD.sub(lambda word: "<wbr>".join(LETTERS.findall(word[0])), escaped))  # noqa: S704
         if isinstance(part, tuple):
             return Markup().join(map(write, part))

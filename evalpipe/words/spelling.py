@@ -56,13 +56,16 @@ RIGHT_TO_LEFT = re.compile(f"{_LETTER}+(?:[ '’.-]+{_LETTER}+)*")
 
 
 def legible(text: str) -> str:
-    """Return a text with a mark in place of each character that makes it read otherwise than it is written.
+    """Return a text with a mark in place of each character that makes it read otherwise than it is written."""
+    return DECEPTIVE.sub("\N{REPLACEMENT CHARACTER}", text)
 
-    Words that run from right to left are isolated: numbers beside them would change their order, 0.62–0.78 to
-    0.78–0.62 (Unicode Standard Annex 9, sections 2.4 and 3.3.4).
+
+def isolated(text: str) -> str:
+    """Return a legible text, as a page shows it, in which words that run from right to left are isolated.
+
+    Numbers beside them would change their order, 0.62–0.78 to 0.78–0.62: Unicode Standard Annex 9, section 2.4.
     """
-    clean = DECEPTIVE.sub("\N{REPLACEMENT CHARACTER}", text)
-    return RIGHT_TO_LEFT.sub("\N{FIRST STRONG ISOLATE}\\g<0>\N{POP DIRECTIONAL ISOLATE}", clean)
+    return RIGHT_TO_LEFT.sub("\N{FIRST STRONG ISOLATE}\\g<0>\N{POP DIRECTIONAL ISOLATE}", legible(text))
 
 
 def listed(words: Iterable[object], last: str = "or") -> str:

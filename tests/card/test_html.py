@@ -10,7 +10,7 @@ import pytest
 from evalpipe.card.contents import card_of
 from evalpipe.card.edition import Edition
 from evalpipe.card.html import ROW_LIMIT, document, html_page, write_page
-from evalpipe.words.spelling import legible
+from evalpipe.words.spelling import isolated
 
 if TYPE_CHECKING:
     from evalpipe.results import Results
@@ -195,5 +195,5 @@ def test_a_weighted_card_speaks_of_weights(build: Any) -> None:
 
 @pytest.mark.parametrize("name", ["نموذج الغابة", "יער"])
 def test_a_name_from_right_to_left_turns_no_numbers_beside_it(name: str) -> None:
-    assert legible(f"ROC AUC of {name} 0.62–0.78, n = 5") == f"ROC AUC of \u2068{name}\u2069 0.62–0.78, n = 5"
-    assert legible("森林 0.62–0.78, Forêt") == "森林 0.62–0.78, Forêt"
+    assert isolated(f"ROC AUC of {name} 0.62–0.78, n = 5") == f"ROC AUC of \u2068{name}\u2069 0.62–0.78, n = 5"
+    assert isolated("森林 0.62–0.78, Forêt") == "森林 0.62–0.78, Forêt"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evalpipe.card.figures.axes import LINE, SIZE, exact_width, width, wrap
 from evalpipe.card.figures.captions import MOST_WORDS, Clauses, clauses_of
 from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, STROKES, attributes, place_of
-from evalpipe.words.spelling import legible
+from evalpipe.words.spelling import isolated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -204,7 +204,7 @@ class Sheet:
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "", kind: str = "text") -> None:
         """Write one line of text, its base line at ``y``."""
         position = f'x="{number(x)}" y="{number(y)}"' + (f' text-anchor="{anchor}"' if anchor else "")
-        self.nodes.append(Element("text", kind, ink, position, legible(text)))
+        self.nodes.append(Element("text", kind, ink, position, isolated(text)))
 
     def marker(self, x: float, y: float, marker: str, ink: str, size: float = 4.5, kind: str = "mark") -> None:
         """Draw one marker, its centre at (x, y)."""

@@ -224,8 +224,8 @@ def _disparity_of_slicing(
         of_slices = [[values[k] for k in with_values] for values in drawn]
         largest, smallest = _range_and_ratio(of_slices, disparity.entries[0].undefined)
         difference, ratio = largest.limited(level, range_limits), smallest.limited(level, _ratio_limits)
-        known = [] if largest.replicates is None else largest.known[np.isfinite(largest.known)]
-        if len(known) and min(known) == max(known):
+        known = np.zeros(0) if largest.replicates is None else largest.known[np.isfinite(largest.known)]
+        if known.size and known.min() == known.max():
             difference, ratio = (limited.doubted(sentence("same-in-resamples")) for limited in (difference, ratio))
     entry = disparity.entries[0] if len(disparity.entries) == 1 else None
     # Of two measures the lowest slice of one need not be that of the other, so none is named.
