@@ -131,6 +131,20 @@ def parted(pages: list[Any]) -> list[str]:
     return named
 
 
+def printed_twice(pages: list[Any]) -> list[str]:
+    """Name the paragraphs and headings that stand on two pages with the same words, as a box that floats may."""
+    seen: dict[Any, tuple[int, str]] = {}
+    named = []
+    for number, page in enumerate(pages, 1):
+        for box in page.children[0].descendants():
+            if box.element_tag in HEADS - {"caption"} | {"p"} and type(box).__name__ == "BlockBox":
+                text = "".join(part.text for part in box.descendants() if hasattr(part, "text"))
+                before, words = seen.setdefault(box.element, (number, text))
+                if before != number and words == text:
+                    named.append(f"page {number}: {text[:40]!r} stands on page {before} too")
+    return named
+
+
 def lone_rows(pages: list[Any], least: int = 2) -> list[str]:
     """Name the pages that hold fewer than ``least`` rows of a table which others hold too, or end one in a heading."""
     from weasyprint.formatting_structure import boxes

@@ -9,7 +9,18 @@ from typing import Any, get_args
 import pytest
 import weasyprint
 
-from card.pages import before_annex, content, cut, fill, lone_rows, pages_of, parted, small_texts, sparse
+from card.pages import (
+    before_annex,
+    content,
+    cut,
+    fill,
+    lone_rows,
+    pages_of,
+    parted,
+    printed_twice,
+    small_texts,
+    sparse,
+)
 from evalpipe.results import Results
 from evalpipe.results.signatures import Role, Signature
 from few_by_day import few_by_day
@@ -46,6 +57,7 @@ def test_pages_are_filled_and_nothing_is_cut_or_parted(name: str, pages: Callabl
     assert cut(laid_out) == []
     assert parted(laid_out) == []
     assert lone_rows(laid_out) == []
+    assert printed_twice(laid_out) == []
     assert small_texts(laid_out, SMALLEST) == []
     assert {"In short", "Contents", "Provenance"} <= {text for leaf in content(laid_out[0]) for text in words(leaf)}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
-from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Number, Row, Section, Table, Text, Verdict
+from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Link, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, on_same_rows, signed, status_of, with_intervals
 from evalpipe.card.wording import Names, names_of
@@ -20,6 +20,7 @@ from evalpipe.findings.applies import NO_BASELINE, ONE_EVALUATED, ONE_MODEL, Unl
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.words import by_dataset, difference_of, finding, first_of, grouped, of_model
 from evalpipe.words import numbers
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -130,11 +131,19 @@ def sections(results: Results) -> Iterator[Section]:
     for number, (across_datasets, name) in enumerate(sorted(groups, key=lambda group: group[0]), 1):
         comparisons = groups[across_datasets, name]
         title = f"Comparison with {'dataset ' if across_datasets else ''}{name}" if name else "Comparison of models"
+        by_class = [c for c in comparisons if c.slice is None and c.class_ is not None]
+        together = [c for c in comparisons if c.slice is not None or c.class_ is None] or comparisons
+        further = len(comparisons) - len(together)
+        classes = f"classes-{number}"
         yield Section(f"comparison-{number}", title, (
             Text(_lead(results, name, comparisons), "lead"),
-            *_blocks_of_all_rows(results, name, comparisons, f"comparison-{number}"),
-            *_blocks_in_slices(results, name, comparisons)),
+            *_blocks_of_all_rows(results, name, together, f"comparison-{number}"),
+            *([Text((Link(f"{counted(further, 'difference')} of single classes.", classes),))] if further else []),
+            *_blocks_in_slices(results, name, together)),
             part="comparison")
+        if further:
+            yield Section(classes, f"{title}: single classes", tuple(
+                _blocks_of_all_rows(results, name, by_class, classes)), part="appendix")
         on_all_rows = [c for c in comparisons if c.slice is None]
         if not name and len({(c.model, c.baseline) for c in on_all_rows}) > 1:
             continue  # the plot has a row for each model, of one baseline

@@ -20,20 +20,26 @@ if TYPE_CHECKING:
 MOST = 6
 """The most bars that are drawn."""
 
+MOST_VARIANTS = 4
+"""The most bars where some of them are of variants, whose names take two lines."""
+
 
 def glance(results: Results) -> Iterator[StackedBars]:
     """Yield the bars of the first evaluated dataset, one for each model and variant."""
     rows = [row for row in results.per_thousand if row.dataset == results.per_thousand[0].dataset]
     if not rows:
         return
+    if len(rows) > MOST_VARIANTS:
+        rows = [row for row in rows if row.variant == "original"] or rows
     names, nouns, model_order = names_of(results), nouns_of(results), [model.name for model in results.models]
     bars = tuple(
         StackedBar(clipped(names.model(row.model, row.variant)), f"{row.model}+{row.variant}",
             look_of(place_of(model_order.index(row.model), len(model_order)))[0], _parts(nouns, row))
         for row in rows[:MOST])
     other_datasets = len({row.dataset for row in results.per_thousand}) - 1
-    left_out = [counted(number, noun) for number, noun in
-                ((len(rows) - len(bars), "model"), (other_datasets, "dataset")) if number]
+    variants = sum(row.dataset == rows[0].dataset for row in results.per_thousand) - len(rows)
+    left_out = [counted(number, noun) for number, noun in (
+        (len(rows) - len(bars), "model"), (variants, "recalibrated variant"), (other_datasets, "dataset")) if number]
     more = f"Not drawn: {' and '.join(left_out)}; results.json has them." if left_out else ""
     caption = f"{f'{rows[0].dataset}, ' if other_datasets else ''}{_caption(rows, nouns.event_words)}"
     yield StackedBars(f"What happens to 1,000 {nouns.rows} like these?", caption, bars, nouns.event_words, more)

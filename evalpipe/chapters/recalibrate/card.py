@@ -44,7 +44,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.page import Block
+    from evalpipe.card.page import Block, Piece
     from evalpipe.results import Applied, Comparison, Estimate, ModelSummary, Recalibration, Results
 
 MEASURES_ABREAST = 6
@@ -85,6 +85,10 @@ def sections(results: Results) -> Iterator[Section]:
             title = f"Recalibration on {dataset}" if len(judged_datasets) > 1 else "Recalibration"
             yield Section(f"recalibration-{number}", title, tuple(_gain_blocks(results, dataset, number)),
                           part="calibration")
+            if _has_differences(results, dataset):
+                yield Section(f"recalibration-differences-{number}",
+                              title.replace("Recalibration", "Differences by recalibration"),
+                              tuple(_all_difference_blocks(results, dataset)), part="appendix")
             yield Section(f"fitted-{number}", title.replace("Recalibration", "Fitted recalibrators"),
                           tuple(_fit_blocks(results, dataset)), part="appendix")
 
@@ -100,13 +104,28 @@ def _gain_blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
     conclusions = [(model.label, conclusion(results, dataset, model.name)) for model in models]
     yield Facts(tuple((f"{label}: {gain.headline}", " ".join(gain.sentences)) for label, gain in conclusions), "rules")
     yield Figures(partial(drawings, results, dataset))
-    if results.spec.get("calibration") is not None:
-        yield Figures(partial(curve_drawings, results, dataset))
     for model in models:
         yield Heading(model.label)
         yield from _before_after_blocks(results, dataset, model)
+    differences: tuple[Piece, ...] = ()
+    if _has_differences(results, dataset):
+        differences = (Link("All differences with their tests.", f"recalibration-differences-{place}"), " ")
+    yield Text((*differences, Link("What was fitted, and how to use it.", f"fitted-{place}")))
+
+
+def _has_differences(results: Results, dataset: str) -> bool:
+    """Tell whether the annex has differences or curves of recalibrated variants on a dataset."""
+    return bool(_differences(results, dataset)) or results.spec.get("calibration") is not None
+
+
+def _all_difference_blocks(results: Results, dataset: str) -> Iterator[Block]:
+    """Yield the differences of the variants of each model on a dataset, and curves of before and after."""
+    judged = {record.model for record, _ in _applied_on(results, dataset)}
+    for model in (model for model in results.models if model.name in judged):
+        yield Heading(model.label)
         yield from _difference_blocks(results, dataset, model)
-    yield Text((Link("What was fitted, and how to use it.", f"fitted-{place}"),))
+    if results.spec.get("calibration") is not None:
+        yield Figures(partial(curve_drawings, results, dataset))
 
 
 def _fit_blocks(results: Results, dataset: str) -> Iterator[Block]:
@@ -189,7 +208,7 @@ def _before_after_blocks(results: Results, dataset: str, model: ModelSummary) ->
     yield Table(caption, columns, rows, "before", stacked=True)
     if left_out > 0:
         further = "1 further key measure is" if left_out == 1 else f"{left_out} further key measures are"
-        yield Text((f"{further} in ", Code("estimates.csv"), "; all differences follow."), "small")
+        yield Text((f"{further} in ", Code("estimates.csv"), "; all differences stand in the annex."), "small")
 
 
 def _difference_blocks(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 import evalpipe
 from card.blocks import column, heads, tables
 from engine.runs import intervals, people, run
-from evalpipe.card.page import plain
+from evalpipe.card.page import Table, Text, plain
 from evalpipe.chapters.compare.card import sections
 from evalpipe.errors import SpecError
 from evalpipe.results import Comparison, Results
@@ -176,3 +177,18 @@ def test_the_card_has_a_section_of_all_pairs() -> None:
     assert (differences.anchor, differences.title) == ("differences-1", "Differences from good")
     (table,) = tables([section])
     assert plain(table.caption) == "like minus good on d"
+
+
+def test_differences_of_single_classes_stand_in_the_annex(example: Callable[[str], Path]) -> None:
+    results = Results.read(example("digits") / "results.json")
+    main, classes, *_ = sections(results)
+    assert (main.part, classes.part, classes.title) == (
+        "comparison", "appendix", "Comparison of models: single classes")
+    named = {section.anchor: [plain(row.cells[0]) for block in section.blocks if isinstance(block, Table)
+                              for row in block.rows] for section in (main, classes)}
+    assert any(name.startswith("Sensitivity, 3") for name in named[classes.anchor])
+    assert not any(name.startswith(("Sensitivity, ", "Precision, ")) for name in named[main.anchor])
+    of_classes = [row for row in results.comparisons if row.slice is None and row.class_ is not None]
+    assert len(named[classes.anchor]) == len(of_classes)
+    assert f"{len(of_classes)} differences of single classes." in [
+        plain(block.text) for block in main.blocks if isinstance(block, Text)]

@@ -42,6 +42,11 @@ def section(results: Results) -> list[Any]:
     return [next(iter(sections(results)))]
 
 
+def differences(results: Results) -> list[Any]:
+    """Return the section on the differences on the first dataset, likewise."""
+    return [each for each in sections(results) if each.anchor == "recalibration-differences-1"]
+
+
 def fits(results: Results) -> list[Any]:
     """Return the section on what was fitted for the first dataset, likewise."""
     return [next(each for each in sections(results) if each.anchor == "fitted-1")]
@@ -64,13 +69,16 @@ def first_model(results: Results) -> list[Drawing]:
 def test_each_judged_dataset_has_its_section(recalibrated: Results, build: Any) -> None:
     assert [(each.title, each.anchor, each.part) for each in sections(recalibrated)] == [
         ("Recalibration on validation", "recalibration-1", "calibration"),
+        ("Differences by recalibration on validation", "recalibration-differences-1", "appendix"),
         ("Fitted recalibrators on validation", "fitted-1", "appendix"),
         ("Recalibration on rare-season", "recalibration-2", "calibration"),
+        ("Differences by recalibration on rare-season", "recalibration-differences-2", "appendix"),
         ("Fitted recalibrators on rare-season", "fitted-2", "appendix"),
     ]
-    only, its_fits = sections(variants.recalibrated(build(datasets=1)))
-    assert (only.title, its_fits.title) == ("Recalibration", "Fitted recalibrators")
-    assert paragraphs([only])[-1] == "What was fitted, and how to use it."
+    only, its_differences, its_fits = sections(variants.recalibrated(build(datasets=1)))
+    assert (only.title, its_differences.title, its_fits.title) == (
+        "Recalibration", "Differences by recalibration", "Fitted recalibrators")
+    assert paragraphs([only])[-1] == "All differences with their tests. What was fitted, and how to use it."
     assert list(sections(build(datasets=1))) == []
 
 
@@ -132,7 +140,8 @@ def test_before_and_after_has_a_row_a_variant_and_the_first_key_measures(recalib
         "Predictions", "ROC AUC", "Brier score", "Log loss", "Accuracy", "Sensitivity", "Specificity"]
     assert column(before, "Predictions") == ["original", *variants.PARAMETERS]
     assert {len(row.cells) for row in rows(before)} == {1 + MEASURES_ABREAST}
-    assert "2 further key measures are in estimates.csv; all differences follow." in paragraphs(section(recalibrated))
+    assert "2 further key measures are in estimates.csv; all differences stand in the annex." in paragraphs(
+        section(recalibrated))
     value = {e.variant: e.value for e in recalibrated.rows if (e.dataset, e.model, e.metric) == (D, M, "brier")}
     assert [float(cell.exact) for cell in column(before, "Brier score")] == [
         value[variant] for variant in ("original", *variants.PARAMETERS)]
@@ -142,7 +151,8 @@ def test_the_number_of_measures_that_are_left_out_follows_from_those_that_are_sh
     recalibrated: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(card, "MEASURES_ABREAST", MEASURES_ABREAST + 1)
-    assert "1 further key measure is in estimates.csv; all differences follow." in paragraphs(section(recalibrated))
+    assert "1 further key measure is in estimates.csv; all differences stand in the annex." in paragraphs(
+        section(recalibrated))
 
 
 def test_an_undefined_measure_says_why_before_and_after(recalibrated: Results) -> None:
@@ -152,7 +162,7 @@ def test_an_undefined_measure_says_why_before_and_after(recalibrated: Results) -
 
 
 def test_differences_stand_measure_by_measure_with_their_test_said_once(recalibrated: Results) -> None:
-    changes = table(section(recalibrated), CHANGES)
+    changes = table(differences(recalibrated), CHANGES)
     assert len(rows(changes)) == 3 * len(headings(changes)) == 33
     assert "Brier score lower is better; test: Diebold-Mariano" in headings(changes)
     assert "Detection prevalence neither is better; test: bootstrap" in headings(changes)
@@ -167,7 +177,7 @@ def test_differences_stand_measure_by_measure_with_their_test_said_once(recalibr
 
 def test_unlike_tests_of_one_measure_stand_in_their_rows(recalibrated: Results) -> None:
     found = [change(D, M, "logistic", "roc_auc", 0.0, test="delong"), change(D, M, "beta", "roc_auc", 0.0)]
-    changes = table(section(recalibrated.model_copy(update={"comparisons": found})), CHANGES)
+    changes = table(differences(recalibrated.model_copy(update={"comparisons": found})), CHANGES)
     assert headings(changes) == ["ROC AUC higher is better"]
     assert [line[3] for line in lines(changes)] == ["< 0.001 DeLong", "< 0.001 bootstrap"]
 
@@ -175,8 +185,8 @@ def test_unlike_tests_of_one_measure_stand_in_their_rows(recalibrated: Results) 
 def test_differences_in_slices_are_counted_and_left_to_the_results(recalibrated: Results) -> None:
     found = [change(D, M, "beta", "brier", -0.02), change(D, M, "beta", "brier", -0.02, slice={"season": "a"})]
     held = recalibrated.model_copy(update={"comparisons": found, "curves": []})
-    assert len(rows(table(section(held), CHANGES))) == 1
-    assert paragraphs(section(held)).count("1 further difference, in slices, is in results.json.") == 1
+    assert len(rows(table(differences(held), CHANGES))) == 1
+    assert paragraphs(differences(held)).count("1 further difference, in slices, is in results.json.") == 1
     assert len(tables([*section(held), *fits(held)], "Gradient boosting")) == 2  # no table of differences
     assert "1 further difference, in slices, is in <code>results.json</code>." in html_page(held).decode()
 
@@ -184,8 +194,8 @@ def test_differences_in_slices_are_counted_and_left_to_the_results(recalibrated:
 def test_several_differences_in_slices_are_counted_in_the_plural(recalibrated: Results) -> None:
     within = [change(D, M, "beta", "brier", -0.02, slice={"season": season}) for season in "ab"]
     held = recalibrated.model_copy(update={"comparisons": within})
-    assert "2 further differences, in slices, are in results.json." in paragraphs(section(held))
-    assert tables(section(held), CHANGES) == []
+    assert "2 further differences, in slices, are in results.json." in paragraphs(differences(held))
+    assert tables(differences(held), CHANGES) == []
 
 
 def test_a_prior_shift_is_said_to_be_for_other_rows(results: Results) -> None:
@@ -263,7 +273,7 @@ def test_the_page_has_the_section_in_its_contents_and_in_order(recalibrated: Res
         ('<tr class="group"><th scope="rowgroup" colspan="6">Brier score <span class="options">lower is better; test: '
         "Diebold-Mariano</span></th></tr>"),
         '<td class="num" data-label="Distinct predictions"><span>990 → 3</span></td>',
-        "2 further key measures are in <code>estimates.csv</code>; all differences follow.",
+        "2 further key measures are in <code>estimates.csv</code>; all differences stand in the annex.",
         "<h3>Recalibration</h3>", '<a href="#ref-cox-1958">Cox (1958)</a>',
         '<a href="#fitted-1">What was fitted, and how to use it.</a>',
     ):
