@@ -47,6 +47,7 @@ def count_of(spec: SpecDocument, key: str, *roles: str) -> int:
 
 
 NO_DATASETS = Unless("no-datasets", by_results=lambda results: not results.datasets)
+NO_OTHER_ROWS = Unless("no-other-rows", lambda spec: not count_of(spec, "datasets", "calibrate", "reference"))
 ONE_DATASET = Unless("one-dataset", lambda spec: count_of(spec, "datasets") < 2)
 ONE_EVALUATED = Unless("one-evaluated", lambda spec: count_of(spec, "datasets", "evaluate") < 2)
 ONE_MODEL = Unless("one-model", lambda spec: count_of(spec, "models") < 2)

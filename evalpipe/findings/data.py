@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.wording import KEY_MEASURES, capital, joined, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NO_DATASETS, ONE_DATASET, ONE_EVALUATED, Unless, count_of
+from evalpipe.findings.applies import NO_DATASETS, NO_OTHER_ROWS, ONE_DATASET, ONE_EVALUATED, Unless
 from evalpipe.findings.claims import Claim, limits_apart, p_apart, rule
 from evalpipe.findings.margins import against_margin, margin_between, margin_of, weight_of
 from evalpipe.findings.words import anchor, finding, measures, with_limits
@@ -38,7 +38,6 @@ def rows_left_out(results: Results) -> Iterator[Claim]:
                 if dataset.role == "evaluate" and (dataset.excluded_incomplete or dataset.unknown_where))
 
 
-NO_OTHER_ROWS = Unless("no-other-rows", lambda spec: not count_of(spec, "datasets", "calibrate", "reference"))
 IN_TRAINING = Unless("shared-by-contents", by_results=lambda results: any(
     row.verdict == "shared" for row in results.shared_contents))
 ROWS_ALIKE = Unless(

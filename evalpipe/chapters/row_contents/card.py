@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import names_of, nouns_of
+from evalpipe.chapters.row_contents.records import MEASURED
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NO_DATASETS, Unless, count_of
+from evalpipe.findings.applies import NO_DATASETS, NO_OTHER_ROWS, Unless
 from evalpipe.findings.claims import Claim, rule
 from evalpipe.findings.margins import margin_of
 from evalpipe.findings.words import anchor, finding, on_dataset
@@ -26,16 +27,12 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
     from evalpipe.results.document import Finding
 
-MEASURED = 2
-"""The fewest columns of measured numbers that tell copies from rows that are alike by chance."""
-
 NEVER_HELD = Unless("rows-never-held",
                     by_results=lambda results: any(dataset.cells is not None for dataset in results.datasets))
 NO_SCORES = Unless("only-classes", by_results=lambda results: bool(results.levels) and all(
     set(model.columns) <= {"prediction"} for model in results.models))
 
 
-NO_OTHER_ROWS = Unless("no-other-rows", lambda spec: not count_of(spec, "datasets", "calibrate", "reference"))
 BY_CONTENTS = Unless("compared-by-contents", lambda spec: not spec.get("id"))
 NO_SHARED_COLUMN = Unless("no-shared-column", by_results=lambda results: not results.shared_contents)
 TOO_ALIKE = Unless("contents-too-alike", by_results=lambda results: all(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.arithmetic.functions import log
-from evalpipe.chapters.row_contents.records import Copies, SharedContents
+from evalpipe.chapters.row_contents.records import MEASURED, Copies, SharedContents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 FEWEST, SHARE = 5, 0.01
 """The least number of copies, and their least share of the rows."""
-
-MEASURED = 2
-"""How many columns of measured numbers must tell nearly all other rows apart."""
 
 DEVIANCE, REST = 18.0, 0.1
 """What speaks against chance: twice the log likelihood ratio of a Poisson count, 4.2 standard errors; and the most

@@ -8,6 +8,9 @@ from pydantic import Field
 
 from evalpipe.base.records import UNWRITTEN, Record, SparseRecord
 
+MEASURED = 2
+"""The fewest columns of measured numbers that tell copies from rows that are alike by chance."""
+
 
 class SharedValue(SparseRecord):
     """A score or prediction that many rows of a dataset share, while others have values that hardly any share."""
