@@ -11,6 +11,7 @@ import pytest
 
 import evalpipe
 from evalpipe.chapters.row_contents.compute_rows import differences
+from evalpipe.cli import main
 from evalpipe.results import Results
 from findings.planted import BINARY, Frames, amounts, binary, events, expit, spec_of
 
@@ -232,3 +233,10 @@ def test_how_many_pairs_differ_hangs_on_no_hash() -> None:
     score = generator.integers(0, 7, 400) / 7
     other = generator.permutation(1000)
     assert differences(other[alike], other[copies], truth, score) == differences(alike, copies, truth, score)
+
+
+def test_the_plan_names_the_columns_that_checks_look_at(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["plan", str(root / "configs" / "slices.yaml")])
+    said = capsys.readouterr().out
+    assert "checks look at further columns of training: 'age', 'gender', 'class' and 1 more\n" in said
