@@ -47,7 +47,7 @@ def own_denominator(counts_and_events: Summary, entry: MetricPlan, params: Mappi
 
 NAMES = frozenset({
     "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",
-    "error", "clusters", "bounds", "rarest",
+    "error", "clusters", "bounds", "rarest", "shares",
 })
 """The inputs of interval methods that are no statistics."""
 
@@ -91,6 +91,11 @@ class MethodInputs:
     def bounds(self) -> tuple[float, float]:
         """The range of the metric under its options."""
         return self.entry.metric.bounds(self.options)
+
+    @property
+    def shares(self) -> tuple[float, ...] | None:
+        """The shares of the classes at the prevalence of the measure, to which statistics are not weighed here."""
+        return self.entry.prior.shares
 
     @property
     def rows(self) -> float:

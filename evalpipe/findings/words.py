@@ -121,19 +121,24 @@ def values_of(results: Results, rows: Sequence[Any]) -> str:
     return f"from {low} to {high}"
 
 
-def on_all_rows(results: Results, metric: str) -> Iterator[Any]:
-    """Yield the estimates of a measure on all rows, without class and prevalence, that have limits and status "ok"."""
+def on_all_rows(results: Results, metric: str, prevalence: float | None = None) -> Iterator[Any]:
+    """Yield the estimates of a measure on all rows, without class, that have limits and status "ok".
+
+    They are at the ``prevalence``, or without it at that of the rows.
+    """
     for row in (*results.rows, *results.diagnostics):
         is_reliable = row.value is not None and row.lower is not None and row.status == "ok"
         if is_reliable and row.metric == metric and row.slice is None and row.class_ is None and (
-                "prevalence" not in row.params):
+                row.params.get("prevalence") == prevalence):
             yield row
 
 
-def measures(results: Results, metric: str, options: Mapping[str, Scalar] | None = None) -> list[Any]:
+def measures(
+    results: Results, metric: str, options: Mapping[str, Scalar] | None = None, prevalence: float | None = None
+) -> list[Any]:
     """Return from `on_all_rows` one estimate for each dataset and original model, the first with these options."""
     rows: dict[tuple[str, str], Any] = {}
-    for row in on_all_rows(results, metric):
+    for row in on_all_rows(results, metric, prevalence):
         if row.variant == "original" and (options or {}).items() <= row.params.items():
             rows.setdefault((row.dataset, row.model), row)
     return list(rows.values())

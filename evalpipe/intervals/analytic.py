@@ -118,7 +118,8 @@ LEAST = 1e-9
 @interval(
     "robust", title="Wald, with robust errors", short="Wald, robust", fails=FAILS,
     detail="The larger of that and the error from the curvature of the likelihood; each residual is divided by 1 minus "
-    "the leverage of its row (HC3).",
+    "the leverage of its row (HC3). Of calibration in the large at a prevalence, the error is that of the mean "
+    "residual of each class, whose share of the weight is fixed.",
     for_={"coefficient": sentence("coefficient")},
     text="A normal interval with a standard error from the residuals of the logistic line, which holds where the line "
          "does not fit: where probabilities are 0 or 1, or the event rate follows a curve. Of few events residuals say "
@@ -127,12 +128,13 @@ LEAST = 1e-9
     "improved finite sample properties. Journal of Econometrics 29(3), 305–325.")
 def robust_limits(
     measure: str, value: float, calibration_line: Floats, events_at: Floats, others_at: Floats, log_odds_at: Floats,
-    level: float,
+    level: float, shares: tuple[float, ...] | None = None,
 ) -> tuple[float, float]:
     """Return the limits of a coefficient of the logistic line, from totals at each distinct log odds.
 
-    ``measure`` is ``calibration_in_the_large``, ``calibration_intercept`` or ``calibration_slope``. Raises NoLimits
-    where the likelihood has no curvature that a float holds.
+    ``measure`` is ``calibration_in_the_large``, ``calibration_intercept`` or ``calibration_slope``. The first may be at
+    a prevalence: ``shares`` of events and non-events, to which the totals are not yet weighed. Raises NoLimits where
+    the likelihood has no curvature that a float holds, or a class that is weighed has a single row.
     """
     from scipy.special import ndtri
 
@@ -141,6 +143,10 @@ def robust_limits(
     events, others, weight = events_at[occurs], others_at[occurs], weight[occurs]
     x = log_odds_at[occurs] / weight
     alone = measure == "calibration_in_the_large"
+    if shares is not None:
+        error = _shift_error(events, others, x + value, shares)
+        reach = float(ndtri((1 + level) / 2)) * error
+        return value - reach, value + reach
     line = x + value if alone else calibration_line[0] + calibration_line[1] * x
     curvature = expit(line) * expit(-line)
     column, other = (x, np.ones_like(x)) if measure == "calibration_slope" else (np.ones_like(x), x)
@@ -157,3 +163,21 @@ def robust_limits(
     error = math.sqrt(float((squares * (column / remaining) ** 2).sum())) / information
     reach = float(ndtri((1 + level) / 2)) * max(error, 1 / math.sqrt(information))
     return value - reach, value + reach
+
+
+def _shift_error(events: Floats, others: Floats, line: Floats, shares: tuple[float, ...]) -> float:
+    """Return the standard error of calibration in the large at a prevalence, from counts at each log odds ``line``.
+
+    Weights fix the share of each class, so that only the mean residual within each varies: a stratified sample.
+    """
+    probability, variance, information = expit(line), 0.0, 0.0
+    for share, counts, residuals in ((shares[0], events, expit(-line)), (shares[1], others, probability)):
+        rows = float(counts.sum())
+        if share > 0:
+            variance += share**2 * variance_of_mean(residuals, counts)
+            information += share * float((counts * probability * expit(-line)).sum()) / rows
+    if not math.isfinite(variance):
+        raise NoLimits(sentence("single-row-of-level"))
+    if not information > 0:
+        raise NoLimits(sentence("flat-likelihood"))
+    return math.sqrt(variance) / information

@@ -63,12 +63,14 @@ def diagnostic_measures(
 ) -> tuple[MetricPlan, ...]:
     """Return the measures of the task's diagnostics and of bounds on thresholds that are not among ``metrics``."""
     candidates: list[MetricPlan] = []
-    # Coefficients of a logistic line have limits in closed form, where these hold: so no replicate needs a fit.
+    # Coefficients of a logistic line have limits in closed form, where these hold: so no replicate needs a fit. A
+    # prevalence that is drawn anew in each replicate has none.
     independent = spec.cluster is None and not spec.importance and spec.intervals.method != "none"
     for choice in _diagnostics(spec) if models else ():
         for entry in entries(spec, choice):
-            is_quick = independent and entry.metric.interval == "coefficient" and entry.method != ROBUST
-            if entry.prior == SAMPLE:
+            is_quick = independent and entry.metric.interval == "coefficient" and not (
+                entry.method == ROBUST or entry.prior.uncertain)
+            if entry.prior == SAMPLE or choice.prevalence is not None:
                 candidates.append(replace(entry, method=ROBUST, reason=QUICK) if is_quick else entry)
     for model in models.values():
         rules = [rule for rule in (model.threshold.rule, model.threshold.variant_rule) if rule is not None]
@@ -91,6 +93,8 @@ def _diagnostics(spec: Spec) -> Iterator[MetricChoice]:
         yield MetricChoice("r2", {"baseline": "training"})
     if spec.task == "binary" and sum(dataset.role == "evaluate" for dataset in spec.datasets.values()) > 1:
         yield MetricChoice("detection_prevalence")
+    if spec.task == "binary" and spec.prevalence is not None:
+        yield MetricChoice("calibration_in_the_large", prevalence="declared")
     if spec.costs is not None:
         yield MetricChoice("cost_saved")
     residuals = residuals_plan(spec)

@@ -65,6 +65,7 @@ _OF_ESTIMATES = {
     "noise-of-thin-bins": "the noise of bins with few rows is left out of them; ask for fewer digits",
     "no-delta-error": "sensitivity, specificity or the prevalence is 0 or 1, so the delta method cannot estimate the "
                       "error",
+    "single-row-of-level": "a level has a single row, so its spread is not known",
     "flat-likelihood": "the likelihood is flat, so its curvature cannot estimate the error",
     "classes-without-value": "over {used} of {classes} classes; no value for {lacking:represented}",
     "part-without-value": "{part}: {because}",

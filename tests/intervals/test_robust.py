@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from evalpipe.intervals.analytic import robust_limits
 from evalpipe.intervals.declare import NoLimits
-from evalpipe.metrics.logistic import fit_logistic_line
+from evalpipe.metrics.logistic import calibration_shift, fit_logistic_line
 
 CLOSE = 1e-6
 
@@ -51,6 +51,30 @@ def test_the_limits_in_the_large_are_those_of_an_intercept_beside_an_offset() ->
     none = np.full(2, np.nan)
     limits = robust_limits("calibration_in_the_large", float(fitted.params[0]), none, *totals, 0.9)
     assert limits == pytest.approx(by_rows(fitted, 0, 0.9), rel=CLOSE)
+
+
+def test_at_a_prevalence_the_error_is_the_spread_of_resampled_rows() -> None:
+    """The share of events is fixed by weights, so it adds nothing; 2,000 resamples tell a spread to 5 % in most."""
+    _, _, events, others, log_odds = tables()
+    shares, rng = (0.1, 0.9), np.random.default_rng(8)
+    x, cells, total = log_odds / (events + others), np.r_[events, others], int(events.sum() + others.sum())
+
+    def shift(counts: np.ndarray) -> float:
+        parts = np.split(counts, 2)
+        weighed = [share * part / part.sum() for share, part in zip(shares, parts, strict=True)]
+        return float(calibration_shift(*(table[None] for table in (*weighed, x)))[0])
+
+    drawn = [shift(rng.multinomial(total, cells / total)) for _ in range(2000)]
+    lower, upper = robust_limits(
+        "calibration_in_the_large", shift(cells), np.full(2, np.nan), events, others, log_odds, 0.95, shares)
+    assert (lower + upper) / 2 == pytest.approx(shift(cells))
+    assert (upper - lower) / (2 * norm.ppf(0.975)) == pytest.approx(np.std(drawn), rel=0.1)
+
+
+def test_a_single_event_has_no_limits_at_a_prevalence() -> None:
+    with pytest.raises(NoLimits, match="a level has a single row, so its spread is not known"):
+        robust_limits("calibration_in_the_large", 0.0, np.full(2, np.nan), np.array([1.0, 0.0]), np.array([3.0, 2.0]),
+                      np.array([0.5, 1.0]), 0.95, (0.2, 0.8))
 
 
 def test_places_without_rows_change_nothing() -> None:

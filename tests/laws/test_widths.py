@@ -97,7 +97,8 @@ def of_scores() -> Iterator[Estimate]:
     places = np.unique(x)
     events_at = np.array([y[x == place].sum() for place in places])
     others_at = np.array([(1 - y[x == place]).sum() for place in places])
-    at = {"events_at": events_at, "others_at": others_at, "log_odds_at": places * (events_at + others_at)}
+    at = {"events_at": events_at, "others_at": others_at, "log_odds_at": places * (events_at + others_at),
+          "shares": None}
     line = sm.GLM(y, sm.add_constant(x), family=sm.families.Binomial()).fit()
     for index, measure in enumerate(("calibration_intercept", "calibration_slope")):
         yield Estimate("robust", line.params[index], _robust_errors(line)[index], {
@@ -105,6 +106,13 @@ def of_scores() -> Iterator[Estimate]:
     line = sm.GLM(y, np.ones((N, 1)), family=sm.families.Binomial(), offset=x).fit()
     yield Estimate("robust", line.params[0], _robust_errors(line)[0], {
         **at, "measure": "calibration_in_the_large", "calibration_line": np.full(2, np.nan)})
+    # The weights fix the share of each class, so the error is that of the mean residual within it.
+    weight = np.where(y == 1, 0.1 / y.mean(), 0.9 / (1 - y.mean()))
+    line = sm.GLM(y, np.ones((N, 1)), family=sm.families.Binomial(), offset=x, freq_weights=weight).fit()
+    spread = sum(weight[y == k][0] ** 2 * (y == k).sum() * line.resid_response[y == k].var(ddof=1) for k in (0, 1))
+    curvature = float((weight * line.fittedvalues * (1 - line.fittedvalues)).sum())
+    yield Estimate("robust", line.params[0], math.sqrt(spread) / curvature, {
+        **at, "measure": "calibration_in_the_large", "calibration_line": np.full(2, np.nan), "shares": (0.1, 0.9)})
 
 
 def _robust_errors(line: Any) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, unit_axis
@@ -48,6 +48,9 @@ MOST_LEVELS = 6
 
 FACTOR = math.log(2)
 """How far log odds may be off at the declared prevalence: 0.5 is then no less than 0.33, a convention of evalpipe."""
+
+LEVEL = "calibration_in_the_large"
+"""The measure of whether probabilities hold on average, in log odds."""
 
 SHIFT = "prior_shift"
 """The recalibrator that moves probabilities to another prevalence."""
@@ -176,7 +179,8 @@ def _limit_texts(share: float, lower: float, upper: float) -> tuple[str, str]:
 def _tables(results: Results, dataset: str) -> Iterator[Table]:
     """Yield the measures that have values at a prevalence, a column for each prevalence, that of the sample first."""
     measures: dict[Measure, dict[str, Estimate]] = {}
-    estimates = [e for e in overall(results, dataset) if e.class_ is None]
+    levels = [e for e in results.diagnostics if e.metric == LEVEL and (e.dataset, e.variant) == (dataset, "original")]
+    estimates = [e for e in (*overall(results, dataset), *levels) if e.class_ is None]
     for e in estimates:
         measures.setdefault(_measure_key(e), {})[_prevalence_head(results, e)] = e
     weighed = {measure: by_head for measure, by_head in measures.items() if set(by_head) != {SAMPLE}}
@@ -500,50 +504,16 @@ def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
         yield finding("note", weights.PRIOR, text, "prevalence")
 
 
-class CarriedOver(NamedTuple):
-    """How far the log odds of outcomes are above those of a model's probabilities, at the declared prevalence."""
-
-    estimate: Estimate
-    value: float
-    lower: float
-    upper: float
-    level: float
-    declared: float
-    observed: float
-
-
 SHIFTED = Unless("shifted", by_results=lambda results: any(row.method == SHIFT for row in results.recalibration))
 
 
 @rule("fails", unless=(NOT_BINARY, without("no-prevalence", "prevalence"), SHIFTED), claims_all=True)
 def probabilities_carried_over(results: Results) -> Iterator[Claim]:
     """Whether probabilities hold at the declared prevalence: there their odds may be off by a factor of two at most."""
-    for row in () if SHIFTED.holds(results) else _at_declared_prevalence(results):
+    prior = None if SHIFTED.holds(results) else results.prevalence
+    for row in () if prior is None or prior.value is None else measures(results, LEVEL, prevalence=prior.value):
         yield Claim(row, not_carried_over, 1.0 if abs(row.value) <= FACTOR else p_beyond(
             row, math.copysign(FACTOR, row.value)))
-
-
-def _at_declared_prevalence(results: Results) -> Iterator[CarriedOver]:
-    """Yield for each model its calibration in the large at the declared prevalence, with limits.
-
-    Where only the mix of the classes differs, all log odds differ by the log odds of the prevalences: Saerens, M. et
-    al. (2002). Adjusting the outputs of a classifier to new a priori probabilities. Neural Computation 14(1), 21–41.
-    """
-    shares = {row.dataset: row for row in results.observed if row.level == results.event and 0 < row.value < 1}
-    for estimate in measures(results, "calibration_in_the_large"):
-        observed = shares.get(estimate.dataset)
-        declared = None if observed is None else _declared_share(results, observed)
-        if observed is None or declared is None:
-            continue
-        low, middle, high = (_log_odds(end) - _log_odds(observed.value) for end in (
-            declared.lower or declared.value, declared.value, declared.upper or declared.value))
-        yield CarriedOver(estimate, estimate.value + middle, estimate.lower + low, estimate.upper + high,
-                          estimate.level, declared.value, observed.value)
-
-
-def _log_odds(probability: float) -> float:
-    return math.log(probability / (1 - probability)) if 0 < probability < 1 else math.copysign(
-        math.inf, probability - 0.5)
 
 
 MOST_TIMES = 1_000_000
@@ -556,12 +526,14 @@ def _times_text(log_factor: float) -> str:
             else numbers.fixed(math.exp(log_factor), 1))
 
 
-def not_carried_over(results: Results, rows: Sequence[CarriedOver]) -> Iterator[Finding]:
+def not_carried_over(results: Results, rows: Sequence[Any]) -> Iterator[Finding]:
     """Say which probabilities are too high or too low at the declared prevalence, and by which factor their odds."""
+    observed = {row.dataset: row.value for row in results.observed if row.level == results.event}
     for row in rows:
         way, times = ("high", -row.value) if row.value < 0 else ("low", row.value)
-        text = (f"The probabilities of {names_of(results).model(row.estimate.model)} do not carry over to the declared "
-                f"prevalence {share(row.declared)}: {row.estimate.dataset} has {numbers.number(row.observed)}. At "
-                f"{share(row.declared)} their odds are {_times_text(times)} times too {way}. '{SHIFT}' "
-                "under 'recalibrate' corrects them, where only the mix of the classes differs.")
-        yield finding("fails", weights.NOT_CARRIED_OVER, text, "prevalence", [row.estimate])
+        declared = share(row.params["prevalence"])
+        text = (f"The probabilities of {names_of(results).model(row.model)} do not carry over to the declared "
+                f"prevalence {declared}: {row.dataset} has {numbers.number(observed[row.dataset])}. At {declared} "
+                f"their odds are {_times_text(times)} times too {way}. '{SHIFT}' under 'recalibrate' corrects them, "
+                "where only the mix of the classes differs.")
+        yield finding("fails", weights.NOT_CARRIED_OVER, text, "prevalence", [row])
