@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalpipe.words.spelling import some_of
 
@@ -18,3 +18,10 @@ def lines(plan: Plan) -> Iterator[str]:
         if dataset.further:
             unseen = f"; {dataset.unseen} more are too many" if dataset.unseen else ""
             yield f"checks look at further columns of {dataset.name}: {some_of(dataset.further)}{unseen}"
+
+
+def document(plan: Plan) -> dict[str, Any]:
+    """Return the same by dataset for the plan as JSON; ``unseen`` counts the columns beyond what checks look at."""
+    return {"further_columns": {
+        dataset.name: {"columns": list(dataset.further), "unseen": dataset.unseen}
+        for dataset in plan.datasets if dataset.further}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -236,7 +237,13 @@ def test_how_many_pairs_differ_hangs_on_no_hash() -> None:
 
 
 def test_the_plan_names_the_columns_that_checks_look_at(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = str(root / "configs" / "slices.yaml")
     with pytest.raises(SystemExit):
-        main(["plan", str(root / "configs" / "slices.yaml")])
-    said = capsys.readouterr().out
-    assert "checks look at further columns of training: 'age', 'gender', 'class' and 1 more\n" in said
+        main(["plan", config])
+    text = capsys.readouterr().out
+    assert "checks look at further columns of training: 'age', 'gender', 'class' and 1 more\n" in text
+    with pytest.raises(SystemExit):
+        main(["plan", config, "--format", "json"])
+    training = json.loads(capsys.readouterr().out)["further_columns"]["training"]
+    assert training["columns"][:3] == ["age", "gender", "class"]
+    assert (len(training["columns"]), training["unseen"]) == (4, 0)
