@@ -92,10 +92,8 @@ def nights_judged(gate: Gate) -> str:
 
 def _night(results: Results, gate: Gate) -> str:
     """Return tonight's value beside the earlier ones of the trend: "ROC AUC fell to 0.57 on …"; empty without them."""
-    about = (gate.dataset, gate.model, gate.variant, gate.metric, gate.params, gate.average)
-    line = next((line for line in results.trend.lines if about == (
-        line.dataset, line.model, line.variant, line.metric, line.params, line.average)), None)
-    if line is None or line.value[-1] is None or gate.slice is not None or gate.class_ is not None:
+    line = next((line for line in results.trend.lines if line.is_of(gate)), None)
+    if line is None or line.value[-1] is None:
         return ""
     nights = line.value[-results.trend.shown - 1 : -1]
     earlier = earlier_range(nights, numbers.decimals(line.value[-1], line.lower[-1], line.upper[-1]))

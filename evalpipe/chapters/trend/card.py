@@ -234,9 +234,14 @@ def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
 
 
 def _moved(results: Results, line: TrendLine) -> str:
-    """Return where tonight came from: "fell to 0.57 (0.50–0.64), below its control limits of …; it was 0.87 to …"."""
+    """Return where tonight came from: "fell to 0.57 (0.50–0.64), below its control limits of …; it was 0.87 to …".
+
+    Where a gate on the measure fails, the verdict says all but the control limits.
+    """
     earlier = line.value[-results.trend.shown - 1 : -1]
     of_model = f"of {model_of(results, line)} " if len(results.models) > 1 else ""
+    if any(gate.verdict == "fail" and line.is_of(gate) for gate in results.gates):
+        return f"{of_model}is {line.position} its control limits of {limits_of(line)}"
     before = earlier_range(earlier, _digits(line))
     return (f"{of_model}{moved_to(line.value[-1] or 0.0, earlier)} {tonight_of(line)}, {line.position} its control "
             f"limits of {limits_of(line)}{f'; it was {before}' if before else ''}")

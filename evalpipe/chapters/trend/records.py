@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import OfModel, Record, Scalar
+from evalpipe.base.records import OfModel, Record, Scalar, Subject
 from evalpipe.words.sentences import Sentence
 
 
@@ -57,6 +57,12 @@ class TrendLine(OfModel):
     """How many nights in a row lie on one side of the centre, tonight the last of them."""
     reason: Sentence | None = None
     """Why there are no limits."""
+
+    def is_of(self, subject: Subject) -> bool:
+        """Tell whether a gate is on this measure, of all rows and classes."""
+        return subject.slice is None and subject.class_ is None and (
+            self.dataset, self.model, self.variant, self.metric, self.params, self.average) == (
+            subject.dataset, subject.model, subject.variant, subject.metric, subject.params, subject.average)
 
 
 class Trend(Record):

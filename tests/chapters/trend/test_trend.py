@@ -116,6 +116,8 @@ def test_the_first_screen_shows_the_nights_as_lines_and_the_verdict_names_them(f
     assert headline(results) == (
         "Not good enough: Accuracy fell to 0.74 (0.68–0.80) on 2026-03-01; it was 0.89 to 0.91 on 25 nights, required "
         "at least 0.85")
+    (text,) = (finding.text for finding in results.findings if finding.section == "trend")
+    assert text == "Accuracy is below its control limits of 0.869 to 0.931."  # the rest stands in the verdict
     page = evalpipe.render(results, ["html", "markdown"])
     assert page["card.html"].decode().count('<table class="dots sparks">') == 1
     assert "| Accuracy | 0.74; was 0.89–0.91 |" in page["card.md"].decode()
