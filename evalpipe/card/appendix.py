@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base import constants
 from evalpipe.card import wording
-from evalpipe.card.dataset_results import variant_blocks
+from evalpipe.card.dataset_results import measure_tables, variant_blocks
 from evalpipe.card.figures import drawings
 from evalpipe.card.figures.declare import has_curves
 from evalpipe.card.method import references
 from evalpipe.card.page import BlockGroup, Code, Column, Figures, Formula, Heading, Line, Row, Section, Table, Text
 from evalpipe.card.references import anchor, cited, resolved
+from evalpipe.card.row_anchors import OF_FINDINGS
 from evalpipe.card.tables import MODELS_ABREAST, curves_of, evaluated, labels, shown, with_limits
 from evalpipe.results.curves.calibration import GainTable
 from evalpipe.results.curves.residuals import KindQuantiles, ResidualQuantiles
@@ -178,6 +179,17 @@ def further_sections(results: Results) -> Iterator[Section]:
             Figures(partial(drawings, results, dataset.name, "appendix")),
             *gain_blocks(results, dataset.name), *residual_blocks(results, dataset.name),
             *variant_blocks(results, dataset.name)), part="appendix")
+
+
+def finding_sections(results: Results) -> Iterator[Section]:
+    """Yield the section of the measures that findings rest on and no other table has; none where all are listed."""
+    tables: list[Block] = []
+    for _, dataset in evaluated(results):
+        listed = [e for e in results.diagnostics if e.dataset == dataset.name and e.variant == "original"
+                  and "prevalence" not in e.params and e.metric not in SIZES]
+        tables += measure_tables(results, dataset.name, OF_FINDINGS, listed) if listed else ()
+    if tables:
+        yield Section(OF_FINDINGS, "Measures that only findings use", tuple(tables), part="appendix")
 
 
 CELLS = (

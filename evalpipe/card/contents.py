@@ -137,8 +137,8 @@ def _sections(
     """
     before, after = ([section for sections in lists for section in sections(results)] for lists in (
         (dataset_results.sections, *functions("card", "sections"), data.data_sections, data.model_sections),
-        (summary.warning_sections, appendix.further_sections, method.sections, appendix.definition_sections,
-         appendix.reference_sections)))
+        (summary.warning_sections, appendix.further_sections, appendix.finding_sections, method.sections,
+         appendix.definition_sections, appendix.reference_sections)))
     after += [*provenance.sections(results, templates), sign_off.section(results, signatures)]
     evidence = EvidenceLinks.of((*before, *after))
     all_sections = [annex_head(), *before, *summary.finding_sections(results, evidence), *after]

@@ -49,14 +49,17 @@ if TYPE_CHECKING:
     from evalpipe.results import Confusion, Estimate, MetricSummary, ModelSummary, Results
 
 
-def measure_tables(results: Results, dataset: str, section: str = "") -> Iterator[Table]:
+def measure_tables(
+    results: Results, dataset: str, section: str = "", listed: Sequence[Estimate] | None = None
+) -> Iterator[Table]:
     """Yield tables of all measures of a dataset: a row for each measure or, of several models, for each of these.
 
     Beside up to `MODELS_BESIDE` models stand all measures in one table. Of more models a table has at most
-    `MEASURES_ABREAST` measures. ``section`` is the anchor of the section of the tables.
+    `MEASURES_ABREAST` measures. ``section`` is the anchor of the section of the tables, ``listed`` are the estimates in
+    place of those of the measures that the spec lists.
     """
     metrics = {metric.name: metric for metric in results.metrics}
-    estimates = [e for e in overall(results, dataset) if e.class_ is None]
+    estimates = [e for e in overall(results, dataset) if e.class_ is None] if listed is None else listed
     models = [model for model in results.models if any(e.model == model.name for e in estimates)]
     by_measure: dict[tuple[object, ...], dict[str, Estimate]] = {}
     for e in estimates:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Block, Section
     from evalpipe.results.document import Finding
 
+OF_FINDINGS = "measures-of-findings"
+"""The section of the measures that only findings use."""
+
 DIGITS = 8
 """Digits of the sha256 in an anchor."""
 
@@ -39,7 +42,10 @@ def _about(row: Any) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLinks:
-    """The titles of sections, and by section and number the anchor of the row that shows it, with what heads it."""
+    """The titles of sections, and by section and number the anchor of the row that shows it, with what heads it.
+
+    A measure that no table of its section shows stands in that of the measures that only findings use.
+    """
 
     titles: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[tuple[str, tuple[object, ...]], tuple[str, str]] = field(default_factory=dict)
@@ -62,9 +68,10 @@ class EvidenceLinks:
 
     def link(self, finding: Finding) -> Link:
         """Return the link to the evidence of a finding: the row of the first of its numbers that a table shows."""
-        section = finding.section
-        anchor, head = next((self.rows[section, number.about] for number in finding.estimates
-                             if (section, number.about) in self.rows), (section, ""))
+        sections = finding.section, OF_FINDINGS
+        section, (anchor, head) = next(
+            ((section, self.rows[section, number.about]) for section in sections for number in finding.estimates
+             if (section, number.about) in self.rows), (finding.section, (finding.section, "")))
         text = finding.text if len(finding.text) <= MOST_LETTERS else f"{finding.text[:MOST_LETTERS].rstrip()}…"
         where = ", ".join(filter(None, (self.titles.get(section, section), head)))
         return Link("Evidence", anchor, f"Evidence: {text} ({where})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import evalpipe
 from card import groups
 from card.blocks import tables
 from evalpipe.card.contents import QUESTIONS, card_of
@@ -14,6 +15,8 @@ from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks, row_anchor
 from evalpipe.findings.words import finding
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evalpipe.results import Results
     from evalpipe.results.document import Finding
 
@@ -61,6 +64,14 @@ def test_the_first_of_the_numbers_that_a_table_shows_is_led_to(results: Results)
     assert link.anchor == link_of(results, finding("fails", 50, "x", "dataset-1", [e])).anchor
     assert link_of(results, finding("fails", 50, "x", "dataset-1", [unseen])).anchor == "dataset-1"
     assert NO_LINKS.link(finding("fails", 50, "x", "dataset-1", [e])).anchor == "dataset-1"
+
+
+def test_every_finding_on_a_measure_leads_to_the_row_that_shows_it(root: Path) -> None:
+    results = evalpipe.run(root / "configs" / "prevalence.yaml", overrides=["report.formats=[]"])
+    links = EvidenceLinks.of(card_of(results).sections)
+    anchors = {finding.code: links.link(finding).anchor for finding in results.findings if finding.estimates}
+    assert {"probabilities-spread", "probabilities-on-average", "better-than-trivial"} <= anchors.keys()
+    assert {code for code, anchor in anchors.items() if not re.search(r"-[0-9a-f]{8}$", anchor)} == set()
 
 
 def test_rows_have_anchors_of_their_own_which_are_the_same_in_every_run(grouped: Results) -> None:

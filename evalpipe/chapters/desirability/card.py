@@ -14,6 +14,7 @@ from evalpipe.card.figures.panel import Panel, RowLabel, grid
 from evalpipe.card.figures.panel import rows as rows_of
 from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing, series_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import evenly, ranged, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
@@ -184,8 +185,9 @@ def _individual_tables(results: Results, dataset: str) -> Iterator[Table]:
         columns = (Column("Model"), *(Column(goal_title(names, goal), "num") for goal in goals))
         cells = [_goal_column([row_of[row.model, row.variant, goal.goal] for row in models]) for goal in goals]
         yield Table(f"Individual desirabilities on {dataset}", columns, tuple(
-            Row((names.model_of(row), *of_model)) for row, of_model in zip(
-                models, zip(*cells, strict=True), strict=True)))
+            Row((names.model_of(row), *of_model), anchor=row_anchor(SECTION, _with_metric(
+                [row_of[row.model, row.variant, goal.goal] for goal in goals]), row.model, row.variant))
+            for row, of_model in zip(models, zip(*cells, strict=True), strict=True)))
 
 
 def _goal_column(rows: Sequence[Individual]) -> list[Cell]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Cell, Column, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
@@ -80,7 +81,7 @@ def _blocks_of_model(results: Results, rows: list[Optimism]) -> Iterator[Block]:
         cells.append(Row((
             names.measure_of(row), apparent, optimism,
             Number(corrected.value, None, None, corrected.exact) if row.corrected is not None else "–",
-            corrected.interval or "–", out_of_bag)))
+            corrected.interval or "–", out_of_bag), anchor=row_anchor("optimism", [row])))
     name = f"{names.model(first.model)} on {first.dataset}"
     yield Heading(name)
     yield Table(f"{name} by {first.fits} bootstrap fits{with_intervals(results, limited=has_limits)}", columns,

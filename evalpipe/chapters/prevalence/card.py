@@ -17,6 +17,7 @@ from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, wri
 from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import curves_of, evaluated, labels, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, names_of, observed_share, share
 from evalpipe.findings import weights
@@ -223,7 +224,8 @@ def _measure_row(results: Results, by_head: Mapping[str, Estimate], heads: Itera
     options = {name: value for name, value in e.params.items() if name != "prevalence"}
     title = wording.measure(wording.metric_title(metric.title, e.params), options, e.average)
     return Row((title, labels(results)[e.model], *(
-        shown(by_head[head], whole=metric.is_whole) if head in by_head else "–" for head in heads)))
+        shown(by_head[head], whole=metric.is_whole) if head in by_head else "–" for head in heads)),
+        anchor=row_anchor("prevalence", [by_head[head] for head in heads if head in by_head]))
 
 
 VALUES = {"ppv": "PPV", "npv": "NPV"}

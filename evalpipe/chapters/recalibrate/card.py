@@ -25,6 +25,7 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import key_measures, on_same_rows, shown, with_intervals, with_limits
 from evalpipe.card.wording import names_of, variant_name
 from evalpipe.chapters.compare.card import (
@@ -106,7 +107,7 @@ def _gain_blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
     yield Figures(partial(drawings, results, dataset))
     for model in models:
         yield Heading(model.label)
-        yield from _before_after_blocks(results, dataset, model)
+        yield from _before_after_blocks(results, dataset, model, f"recalibration-{place}")
     differences: tuple[Piece, ...] = ()
     if _has_differences(results, dataset):
         differences = (Link("All differences with their tests.", f"recalibration-differences-{place}"), " ")
@@ -187,8 +188,8 @@ def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> I
         yield f"{SHIFTED}: judge it by measures at that prevalence, not by those of the sample."
 
 
-def _before_after_blocks(results: Results, dataset: str, model: ModelSummary) -> Iterator[Block]:
-    """Yield the table of the first key measures of a model and of its variants."""
+def _before_after_blocks(results: Results, dataset: str, model: ModelSummary, section: str) -> Iterator[Block]:
+    """Yield the table of the first key measures of a model and of its variants, in the section of this anchor."""
     names, key = names_of(results), key_measures(results)
     measures: dict[tuple[int, str, tuple[tuple[str, object], ...]], dict[str, Estimate]] = {}
     for e in results.rows:
@@ -201,7 +202,8 @@ def _before_after_blocks(results: Results, dataset: str, model: ModelSummary) ->
     variants = ["original", *(record.variant for record, _ in _applied_on(results, dataset, model.name))]
     rows = tuple(
         Row((variant_name(variant), *(shown(measures[measure_key][variant], whole=is_count[key[measure_key[0]]])
-                        if variant in measures[measure_key] else Number("–") for measure_key in abreast)))
+                        if variant in measures[measure_key] else Number("–") for measure_key in abreast)),
+            anchor=row_anchor(section, [measures[key][variant] for key in abreast if variant in measures[key]]))
         for variant in variants)
     columns = (Column("Predictions", style="variant"), *(Column(name, "num") for _, name, _ in abreast))
     caption = f"{model.label} before and after recalibration on {dataset}{with_limits(results, rows)}"

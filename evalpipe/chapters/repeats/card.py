@@ -14,6 +14,7 @@ from evalpipe.card.figures.panel import DOTS, panel
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
@@ -105,7 +106,7 @@ def _blocks_of_model(results: Results, repeated: RepeatedModel, place: int) -> I
             numbers.fixed(end, digits_of_values(row)), None, fit_name(repeated.files[row.values.index(end)]),
             numbers.exact(end)) for end in (row.lowest, row.highest))
         cells.append(Row((measure, Number(mean.value, None, None, mean.exact), mean.interval or "–",
-                          new.interval or "–", *spreads, *ends)))
+                          new.interval or "–", *spreads, *ends), anchor=row_anchor(SECTION, [row])))
     yield Heading(name)
     yield Text(f"{len(repeated.files)} fits, in {file_name(repeated.files[0])} to {file_name(repeated.files[-1])}.")
     yield Table(f"Fits of {name}{with_intervals(results, limited=limited)}", columns, tuple(cells), stacked=True)

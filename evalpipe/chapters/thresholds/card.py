@@ -15,6 +15,7 @@ from evalpipe.card.figures.labels import LineLabel, draw_marked_rules, label_rul
 from evalpipe.card.figures.panel import DASHES, grid
 from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
+from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import curves_of, metric_of, ranged, shown, with_intervals
 from evalpipe.card.wording import Names, names_of
 from evalpipe.findings import weights
@@ -82,7 +83,7 @@ def _blocks(results: Results, dataset: str, anchor: str) -> Iterator[Block]:
                Column("Corrected", "num"), Column(f"On {dataset}", "num"))
     rows: list[Row | Group] = []
     for threshold in thresholds:
-        rows += [Group(_threshold_heading(results, threshold)), *_measure_rows(results, threshold)]
+        rows += [Group(_threshold_heading(results, threshold)), *_measure_rows(results, threshold, anchor)]
     limits = with_intervals(results, limited=has_limits)
     yield Table(f"Thresholds, and the measures at them where they were chosen and on {dataset}{limits}", columns,
                 tuple(rows), "compared chosen", stacked=True)
@@ -156,7 +157,7 @@ def _rows_text(threshold: Threshold) -> str:
             "the threshold for later use is chosen on all rows")
 
 
-def _measure_rows(results: Results, threshold: Threshold) -> Iterator[Row]:
+def _measure_rows(results: Results, threshold: Threshold, section: str) -> Iterator[Row]:
     """Yield the rows of the measure that was to be best, then of the bounded ones, with what the rule asks of each.
 
     A threshold that was known before any row has a row that says so, as every heading has rows below it.
@@ -179,7 +180,8 @@ def _measure_rows(results: Results, threshold: Threshold) -> Iterator[Row]:
             (_measure_name(names, metric, measure.params), Aside(requirement, "options")), ranged(measure.apparent),
             optimism, ranged(measure.corrected),
             Number("not among the measures") if evaluated is None else shown(
-                evaluated, whole=metric_of(results, metric).is_whole)))
+                evaluated, whole=metric_of(results, metric).is_whole)),
+            anchor=None if evaluated is None else row_anchor(section, [evaluated], requirement))
 
 
 if TYPE_CHECKING:
