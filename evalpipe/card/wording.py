@@ -164,7 +164,7 @@ def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
     """Return a metric's options and its average as a list in words, such as ``beta = 2``."""
     parts = []
     for name, value in params.items():
-        parts.append(at_prevalence(value) if name == "prevalence" else f"{name} = {scalar(value)}")
+        parts.append(at_prevalence(value) if name == "prevalence" else f"{name} = {scalar(value).replace('_', ' ')}")
     if average in AVERAGES:
         parts.append(AVERAGES[average])
     return ", ".join(parts)
@@ -311,9 +311,17 @@ class Names:
         """Return the sentence of a warning, with the label of its model and the title of its measure for their keys."""
         parts = dict(warning.message.numbers)
         if "dataset" in parts:
-            parts |= {name: names.get(parts[name], parts[name])
-                      for name, names in (("model", self.labels), ("metric", self.titles)) if name in parts}
+            if "metric" in parts:
+                parts["metric"] = self.titles.get(parts["metric"], parts["metric"])
+            if "model" in parts:
+                parts["model"] = self._model_of_entry(parts["model"])
         return str(Sentence(warning.message.code, parts))
+
+    def _model_of_entry(self, entry: str) -> str:
+        """Return the label of what the engine measures: a model, or its variant in the form "forest+platt"."""
+        name, plus, variant = entry.rpartition("+")
+        is_variant = plus and entry not in self.labels and name in self.labels
+        return self.model(name, variant) if is_variant else self.labels.get(entry, entry)
 
     def measure_of(self, row: Any) -> str:
         """Return the name of a row's measure, with its class, if any."""

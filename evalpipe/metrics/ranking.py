@@ -106,7 +106,7 @@ def _pr_auc_range(
         undefined="no events", swapped=None, ref="Davis & Goadrich (2006)")
 def pr_auc(events_at: Floats, events_from: Floats, others_from: Floats) -> Floats:
     r"""Area under the precision-recall curve by trapezoids, from recall 0 at precision 1. Optimistic where scores
-    are tied: a constant score gives about (1 + prevalence) / 2. Prefer average_precision,
+    are tied: a constant score gives about (1 + prevalence) / 2. Prefer average precision,
     $\sum_k(R_k-R_{k-1})\frac{P_k+P_{k-1}}{2}$."""
     # Thresholds above every row of positive weight retrieve nothing; the curve starts there at precision 1.
     precision = ratio(events_from, events_from + others_from, empty=1.0)

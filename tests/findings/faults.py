@@ -132,7 +132,7 @@ def an_equivocal_zone_that_swallows_most_rows() -> Planted:
 @fault
 def a_goal_missed() -> Planted:
     goals = [{"metric": "brier", "minimize": {"low": 0.0, "high": 0.05}}]
-    return binary(events(9), ("fails", "desirability", ("misses the goal 'minimize brier'",)), metrics=["brier"],
+    return binary(events(9), ("fails", "desirability", ("misses the goal 'minimize Brier score'",)), metrics=["brier"],
                   desirability=goals)
 
 

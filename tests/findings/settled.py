@@ -85,8 +85,8 @@ def a_model_that_may_be_the_most_desirable() -> Planted:
 @fault
 def a_goal_that_may_be_missed() -> Planted:
     goals = [{"metric": "brier", "minimize": {"low": 0.0, "high": 0.16}}]
-    return binary(events(9), ("undecided", "desirability", ("may miss the goal 'minimize brier'",)), metrics=["brier"],
-                  desirability=goals)
+    return binary(events(9), ("undecided", "desirability", ("may miss the goal 'minimize Brier score'",)),
+                  metrics=["brier"], desirability=goals)
 
 
 @fault

@@ -156,7 +156,8 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
         five = {name: column(values)[0] for name, values in curve.points.columns.items()}
         draw_box(drawn, row, list(five.values()), series.ink)
         drawn.panel.marks(rmse, [y], "ink", "D")
-        drawn.panel.record_values(series.label, **{name: [value] for name, value in five.items()}, rmse=rmse)
+        drawn.panel.record_values(series.label, **{name.replace("_", " "): [value] for name, value in five.items()},
+                                    rmse=rmse)
     finding = context.finding_text(pairs, lambda curve: _median_and_rmse(context, curve),
                                    at_length=lambda curve: _box_sizes(context, curve))
     return drawing(key, title, (finding, box_caption(), alt), [sheet])
@@ -282,7 +283,8 @@ def _band_sheet(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
     drawn.line(values, groups["expected"], "ink", kind="thin", dash=DOTS)
     drawn.line(values, groups["smooth"], series.ink)
     drawn.marks(values, groups["mean"], series.ink, series.marker)
-    drawn.record_values(series.label, **{x.name: values}, **{name: groups[name] for name in ("mean", *FIVE, "weight")})
+    drawn.record_values(series.label, **{x.name: values}, **{
+        name.replace("_", " "): groups[name] for name in ("mean", *FIVE, "weight")})
     smooth = LineLabel("Mean", series.ink, values, groups["smooth"])
     sheet.key(label_lines(drawn, [], [
         smooth, LineLabel("Expected", "ink", values, groups["expected"], kind="thin", dash=DOTS)]))
@@ -299,7 +301,7 @@ def _box_sheet(series: Series, groups: Groups, levels: Sequence[str], name: str,
     for row, label in enumerate(labels):
         draw_box(drawn, row, [groups[part][row] for part in FIVE], series.ink)
         drawn.panel.record_values(f"{series.label}, {label}", **{
-            part: [groups[part][row]] for part in ("mean", *FIVE, "weight")})
+            part.replace("_", " "): [groups[part][row]] for part in ("mean", *FIVE, "weight")})
     if any(groups["expected"]):
         drawn.panel.marks(groups["expected"], drawn.middles, "muted", "o", kind="hollow", size=3)
     else:

@@ -434,11 +434,13 @@ def _with_metric(rows: Sequence[Individual]) -> list[Individual]:
 
 
 def _missed_sentence(results: Results, rows: Sequence[Individual], verb: str, verb_of_many: str) -> str:
-    """Return "Forest misses the goal 'maximize sensitivity': 0.41. Its overall desirability is 0."."""
+    """Return "Forest misses the goal 'maximize Sensitivity': 0.41. Its overall desirability is 0."."""
+    judged = next((goal for goal in results.desirability.goals if goal.goal == rows[0].goal), None)
+    title = rows[0].goal if judged is None else f"{judged.kind} {goal_title(names_of(results), judged)}"
     written = [numbers.number(row.value) if isinstance(row.value, float) else str(row.value) for row in rows]
     values = joined(written if len(set(written)) > 1 else written[:1])
     whose = ("Its", "Their")[len(rows) > 1]
-    return (f"{of_models(results, rows)} {verb if len(rows) == 1 else verb_of_many} the goal '{rows[0].goal}': "
+    return (f"{of_models(results, rows)} {verb if len(rows) == 1 else verb_of_many} the goal '{title}': "
             f"{values}{_allowed_text(results, rows[0])}. {whose} overall desirability is 0.")
 
 

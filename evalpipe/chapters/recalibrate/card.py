@@ -255,7 +255,7 @@ def _fit_table(results: Results, dataset: str, model: ModelSummary) -> Table:
     columns = (Column("Variant", style="variant"), Column("Method", style="how"), Column("Fitted"),
                Column("Distinct predictions", "num"), Column("Clipped: fit / here", "num"))
     rows = tuple(
-        Row((record.variant, _method_text(record), fitted_words(record),
+        Row((variant_name(record.variant), _method_text(record), fitted_words(record),
              f"{numbers.count(applied_here.distinct_before)} → {numbers.count(applied_here.distinct_after)}",
              f"{numbers.count(record.clipped)} / {numbers.count(applied_here.clipped)}"))
         for record, applied_here in applied)

@@ -42,7 +42,7 @@ from evalpipe.card.figures.reliability import (
 )
 from evalpipe.card.figures.scatter import NEAR_SENTENCE, axis_name, beside_diagonal, short
 from evalpipe.card.figures.svg import Drawing, Series, Sheet, drawing
-from evalpipe.card.wording import capital
+from evalpipe.card.wording import capital, variant_name
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,
     CalibrationLogistic,
@@ -104,12 +104,12 @@ def with_original(curves: Mapping[str, C]) -> Iterator[dict[str, C]]:
 
 def series_of_variant(model: Series, variant: str) -> Series:
     """Return the ink and marker of a variant: those of its model, grey for the original."""
-    return Series(variant, variant, "muted" if variant == "original" else model.ink, model.marker)
+    return Series(variant, variant_name(variant), "muted" if variant == "original" else model.ink, model.marker)
 
 
 def panel_titles(curves: Iterable[str]) -> list[tuple[str, str]]:
     """Return the title of the panel of each variant, with its ink."""
-    return [(variant, "ink") for variant in curves]
+    return [(variant_name(variant), "ink") for variant in curves]
 
 
 def _reliability_figure(context: Context, model: Series, number: int, curves: Mapping[str, Reliability]) -> Drawing:
@@ -125,7 +125,7 @@ def _reliability_figure(context: Context, model: Series, number: int, curves: Ma
         f"diagonal: perfect calibration.{interval_caption(context, list(curves.values()))}"
         f"{rug_caption(context, rugs.values())}{beneath}"
     )
-    findings = " ".join(f"{variant}: {missed_bins(curve)}." for variant, curve in curves.items())
+    findings = " ".join(f"{variant_name(variant)}: {missed_bins(curve)}." for variant, curve in curves.items())
     alt = f"Reliability of {model.label} on {context.dataset.name} {before_or_after(curves)}, {kind}. {findings}"
 
     drawn_columns = [values for c in curves.values()
@@ -177,7 +177,7 @@ def _observed_against_predicted(
         "Smooth lines of observed against predicted values. Dotted diagonal: observed = predicted. Below it "
         f"predictions are too high, above it too low.{NEAR_SENTENCE}"
     )
-    gaps = " ".join(f"{variant}: {_widest_gap(curve)}." for variant, curve in curves.items())
+    gaps = " ".join(f"{variant_name(variant)}: {_widest_gap(curve)}." for variant, curve in curves.items())
     where = f"{model.label} on {context.dataset.name}"
     alt = f"Observed against predicted for {where} before and after recalibration. {gaps}"
     x, y = (_shared_axis(curves.values(), axis_name(context, name)) for name in ("Predicted", "Observed"))
@@ -187,7 +187,7 @@ def _observed_against_predicted(
         draw_equal_diagonal(plot)
         predicted, observed = map(column, curve.points.path)
         series = series_of_variant(model, variant)
-        plot.line(predicted, observed, series.ink, name=variant)
+        plot.line(predicted, observed, series.ink, name=series.label)
         if len(predicted) < FEW:
             plot.marks(predicted, observed, series.ink, series.marker)
     sentence = variants_finding(curves, beside_diagonal, _widest_gap)
@@ -273,8 +273,8 @@ def variants_finding(
 ) -> Clauses:
     """Return the finding of a figure of variants: what ``say`` returns for each, of all but the first ``again``."""
     words = [say, *[again or say] * (len(curves) - 1)]
-    short = [f"{variant}: {words[k](curve)}" for k, (variant, curve) in enumerate(curves.items())]
-    long = [f"{variant}: {at_length(curve)}" for variant, curve in curves.items()]
+    short = [f"{variant_name(variant)}: {words[k](curve)}" for k, (variant, curve) in enumerate(curves.items())]
+    long = [f"{variant_name(variant)}: {at_length(curve)}" for variant, curve in curves.items()]
     return Clauses((capital(short[0]), *short[1:]), "variant", tuple(long))
 
 
@@ -283,6 +283,6 @@ def _figure_texts(
 ) -> tuple[Clauses, str, str]:
     """Return three texts of a figure: its finding, the caption, and the alternative text of findings by variant."""
     finding, findings = findings_of_both
-    sentences = [f"{variant}: {words}" for variant, words in findings.items()]
+    sentences = [f"{variant_name(variant)}: {words}" for variant, words in findings.items()]
     alt = f"{where} on {context.dataset.name} {before_or_after(findings)}. {' '.join(f'{s}.' for s in sentences)}"
     return finding, caption, alt

@@ -299,8 +299,8 @@ def _draw_strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) 
     strip.marks(values[:1], heights[:1], "m1", "D", size=SIDE + 1)
     for file, value in zip(repeated.files, values, strict=True):
         strip.record_values(f"{title}, {fit_name(file)}", value=[value])
-    ends = {"mean": row.mean, "lower": row.lower, "upper": row.upper, "new_lower": row.new_lower,
-            "new_upper": row.new_upper, "sd": row.sd}
+    ends = {"mean": row.mean, "lower": row.lower, "upper": row.upper, "new lower": row.new_lower,
+            "new upper": row.new_upper, "sd": row.sd}
     strip.record_values(f"{title}, all fits", **{name: [end] for name, end in ends.items() if end is not None})
 
 

@@ -129,11 +129,11 @@ def test_a_fold_of_too_few_rows_has_no_value() -> None:
     found = run(frame(), metrics=["brier"], folds="fold", slice_rules={"min_rows": 71}, **CHEAP).folds[0]
     assert (found.values, found.mean, found.sd, found.used) == ([None] * 10, None, None, 0)
     assert (found.status, found.reason) == (
-        "insufficient", "no value in 10 of 10 folds: fewer rows than the 71 of slice_rules.min_rows")
+        "insufficient", "no value in 10 of 10 folds: too few rows (71 needed)")
     uneven = frame().filter((pl.col("fold") != "Fold03") | (pl.col("age") > 55))
     small = run(uneven, metrics=["brier"], folds="fold", slice_rules={"min_rows": 60}, **CHEAP).folds[0]
     assert (small.used, small.values[2], small.status) == (9, None, "degenerate")
-    assert small.reason == "no value in 1 of 10 folds: fewer rows than the 60 of slice_rules.min_rows"
+    assert small.reason == "no value in 1 of 10 folds: too few rows (60 needed)"
 
 
 @pytest.mark.parametrize(("changed", "code", "said", "hint"), [

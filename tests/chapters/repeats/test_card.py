@@ -89,7 +89,7 @@ def test_the_figure_has_a_strip_for_each_measure_and_says_what_it_shows(found: R
     assert "Expected calibration error from" in drawing.alt
     values = {series.name: series.columns for series in drawing.points}
     assert [values[f"Brier score, fit-{k}"]["value"] for k in range(FITS)] == [[value] for value in row.values]
-    assert values["Brier score, all fits"]["new_upper"] == [row.new_upper]
+    assert values["Brier score, all fits"]["new upper"] == [row.new_upper]
     assert len(values) == 3 * (FITS + 1)
     assert [series.name for series in roc.points] == [f"fit-{k}" for k in range(FITS)]
     heights = [curve[10] for curve in found.repeated[0].sensitivity]

@@ -80,7 +80,7 @@ def test_a_slice_of_too_few_rows_has_no_numbers_and_says_why() -> None:
     for row in rows:
         assert (row.value, row.lower, row.upper, row.level, row.monte_carlo_error) == (None,) * 5
         assert (row.status, row.method, row.n) == ("insufficient", "none", few)
-        assert row.reason == f"{few} rows: too few (60 needed, by slice_rules.min_rows)"
+        assert row.reason == f"{few} rows: too few (60 needed)"
     given = [row for row in whole().slice_differences if row.slice == {"s": "c", "h": "x"}]
     assert len(given) == len(MEASURES)
     for gap in given:
@@ -306,7 +306,7 @@ def test_a_condition_that_no_row_or_every_row_meets_is_shown_without_numbers_whe
                 slice_rules={"reference": reference})
     overall, nobody, everybody = found.rows
     assert (nobody.n, nobody.value, nobody.status) == (0, None, "insufficient")
-    assert nobody.reason == "0 rows: too few (30 needed, by slice_rules.min_rows)"
+    assert nobody.reason == "0 rows: too few (30 needed)"
     assert (everybody.n, everybody.value) == (overall.n, overall.value)
     first, second = found.slice_differences
     assert (first.status, first.reason) == ("insufficient", "too few rows")
