@@ -13,7 +13,7 @@ from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.figures import drawings
 from evalpipe.card.figures.axes import unit_axis
-from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, label_rules
+from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, label_rules, name_marks
 from evalpipe.card.figures.panel import panel
 from evalpipe.card.figures.svg import SWATCH, Sheet
 from evalpipe.card.palette import STROKES
@@ -89,10 +89,43 @@ def test_names_of_lines_that_run_together_have_a_thin_line_to_theirs() -> None:
         assert min(heights, key=lambda text: heights[text]) == line.text
 
 
-def test_a_line_to_compare_with_that_finds_no_room_leaves_the_others_their_names() -> None:
+def test_a_line_to_compare_with_that_finds_no_room_is_left_to_the_caption_and_the_others_have_their_names() -> None:
     drawn = panel(Sheet(), unit_axis("x"), unit_axis("y"), 250)
     others = [LineLabel(text, "muted", [0.0, 1.0], [y, y]) for text, y in (("a" * 60, 0.2), ("Chance", 0.6))]
-    assert [entry.text for entry in label_lines(drawn, [], others)] == ["a" * 60]
+    assert label_lines(drawn, [], others) == []
+    assert "Chance" in [node.text for node in drawn.sheet.nodes]
+    assert [entry.text for entry in label_lines(drawn, others[:1])] == ["a" * 60]
+
+
+def test_a_line_that_others_surround_has_a_leader_with_a_dot_at_its_end() -> None:
+    drawn = panel(Sheet(), unit_axis("x"), unit_axis("y"), 250)
+    lines = [LineLabel(f"line {k}", f"m{k}", [0.0, 1.0], [y, y]) for k, y in enumerate((0.86, 0.9, 0.94))]
+    beside = drawn.left, drawn.top, drawn.left + 400, drawn.down(0.5)
+    assert label_lines(drawn, lines, occupied=[beside]) == []
+    dots = [node for node in drawn.sheet.nodes if node.kind == "mark"]
+    assert {node.ink for node in dots} >= {"m1", "m2"}
+    for node in dots:
+        x, y = re.findall(r"M([\d.]+) ([\d.]+)", node.attributes)[0]
+        line = lines[int(node.ink[1])]
+        assert abs(drawn.down(line.y[0]) - float(y)) < 1
+        assert drawn.left < float(x) < drawn.left + drawn.width
+
+
+def test_each_mark_is_named_once_in_the_panel_where_its_name_is_nearest() -> None:
+    sheet = Sheet()
+    crowded, free = (panel(sheet, unit_axis("x"), unit_axis("y"), 90) for _ in range(2))
+    apart = [LineLabel(text, ink, [0.4], [y]) for text, ink, y in (("high", "m0", 0.8), ("low", "m1", 0.1))]
+    together = [LineLabel(label.text, label.ink, [0.4], [0.5]) for label in apart]
+    before = len(sheet.nodes)
+    assert name_marks([crowded, free], [together, apart], [[], []]) == []
+    written = {node.text: re.findall(r'y="([\d.]+)"', node.attributes)[0] for node in sheet.nodes[before:] if node.text}
+    assert sorted(written) == ["high", "low"]
+    assert all(free.top < float(y) <= free.base for y in written.values())
+
+
+def test_a_mark_whose_name_has_no_room_is_returned() -> None:
+    drawn = panel(Sheet(), unit_axis("x"), unit_axis("y"), 90)
+    assert name_marks([drawn], [[LineLabel("b" * 90, "m0", [0.5], [0.5])]], [[]]) == ["b" * 90]
 
 
 @pytest.mark.parametrize(("name", "above"), [

@@ -1,7 +1,8 @@
 """Labels of lines and of points on them: the thresholds that the spec marks, and where a model operates.
 
-Each label stands where it meets no other line, or at the end of a thin line to its own; those that find no place at
-all are left to the key.
+Each label stands where it meets no other line, or at the end of a thin line to its own. Where lines lie so close that
+no way to one is free, the thin line crosses others and ends in a dot. Labels without any place are left to the
+caption, those of models to a key.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ SIGN = 14
 
 @dataclass(frozen=True, slots=True)
 class LineLabel:
-    """A line that asks for a label: its text, ink, marker or none, and its points."""
+    """A line that asks for a label: its text, ink, marker or none, and its points; ``scattered`` ones have no line."""
 
     text: str
     ink: str
@@ -51,6 +52,7 @@ class LineLabel:
     marker: str = ""
     kind: str = "line"
     dash: str = ""
+    scattered: bool = False
 
 
 Box = tuple[float, float, float, float]
@@ -62,34 +64,73 @@ Point = tuple[float, float]
 class LabelPlace:
     """A box for a label, and the ends of a ``leader`` to its line where it does not stand beside it.
 
-    ``turned`` labels have their marker at the right end, which then is the one at the line.
+    ``turned`` labels have their marker at the right end, which then is the one at the line. A leader that ``crosses``
+    other lines ends in a dot.
     """
 
     box: Box
     turned: bool = False
     leader: tuple[Point, Point] | None = None
+    crosses: bool = False
 
 
 def label_lines(
     panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), occupied: Sequence[Box] = (),
     unnamed: Sequence[LineLabel] = (),
 ) -> list[KeyEntry]:
-    """Write each label beside its line, or with a thin line to it; return entries of the key for all without room.
+    """Write each label beside its line, or with a thin line to it; return entries of a key for models without room.
 
-    The ``models`` are either all labelled or all in the key, so that a reader looks in one place; each of the
-    ``others`` is by itself. ``occupied`` are boxes that labels keep out of, ``unnamed`` lines that they keep off too.
+    The ``models`` are either all labelled or all in the key, so that a reader looks in one place. Each of the
+    ``others`` is by itself, and left to the caption where it has no room. ``occupied`` are boxes that labels keep out
+    of, ``unnamed`` lines that they keep off too.
     """
     traces = [_points_along(panel, label) for label in (*models, *others, *unnamed)]
     boxes, entries = list(occupied), list[KeyEntry]()
     for start, labels in ((0, models), *((len(models) + k, (other,)) for k, other in enumerate(others))):
         places = _label_places(panel, labels, traces, start, boxes, len(models))
         if places is None:
-            entries += [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in labels]
+            if labels is models:
+                entries += [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in models]
             continue
         boxes += [place.box for place in places]
         for label, place in zip(labels, places, strict=True):
             _write_label(panel, label, place)
     return entries
+
+
+def name_marks(
+    panels: Sequence[Panel], marks: Sequence[Sequence[LineLabel]], lines: Sequence[Sequence[LineLabel]],
+) -> list[str]:
+    """Write the name of each mark once, in the panel where it is nearest to its mark; return the names without room.
+
+    Of each panel ``marks`` are those with a name, ``lines`` what else is drawn in it.
+    """
+    traces = [[_points_along(plot, label) for label in (*named, *other)]
+              for plot, named, other in zip(panels, marks, lines, strict=True)]
+    boxes, without_room = [list[Box]() for _ in panels], list[str]()
+    for text in dict.fromkeys(label.text for named in marks for label in named):
+        places: list[tuple[float, int, LineLabel, LabelPlace]] = []
+        for k, named in enumerate(marks):
+            index = next((i for i, label in enumerate(named) if label.text == text), None)
+            rivals = [point for i, trace in enumerate(traces[k]) if i != index for point in trace]
+            place = None if index is None else _place_in(panels[k], traces[k][index], rivals, boxes[k], width(text))
+            if place is not None and index is not None:
+                places.append((0.0 if place.leader is None else math.dist(*place.leader), k, named[index], place))
+        if not places:
+            without_room.append(text)
+            continue
+        _, k, label, place = min(places, key=lambda entry: entry[:2])
+        _write_label(panels[k], label, place)
+        boxes[k].append(place.box)
+    return without_room
+
+
+def _place_in(
+    panel: Panel, line: Sequence[Point], rivals: Sequence[Point], boxes: Sequence[Box], label_width: float,
+) -> LabelPlace | None:
+    """Return a place for a label beside its ``line``, or with a leader that crosses no rivals; None where none is."""
+    return _free_place(panel, line, rivals, boxes, label_width) or _place_with_leader(
+        panel, line, (rivals, rivals), boxes, label_width)
 
 
 def _write_label(panel: Panel, label: LineLabel, place: LabelPlace) -> None:
@@ -98,6 +139,8 @@ def _write_label(panel: Panel, label: LineLabel, place: LabelPlace) -> None:
     if place.leader is not None:
         (a, b), (c, d) = place.leader
         panel.sheet.path(f"M{number(a)},{number(b)}L{number(c)},{number(d)}", "thin", "muted")
+        if place.crosses:
+            panel.sheet.marker(c, d, "o", label.ink, DOT)
     if label.marker:
         panel.sheet.marker(right - 5 if place.turned else left + 5, top + LINE / 2, label.marker, label.ink)
     text_left = left + (SIGN if label.marker and not place.turned else 0)
@@ -161,7 +204,8 @@ def _label_places(
                            for end in (None, models))
         boxes, line = [*occupied, *(place.box for place in places)], traces[trace_index]
         chosen = _free_place(panel, line, rivals, boxes, label_width) or (
-            _place_with_leader(panel, line, (rivals, crossed), boxes, label_width))
+            _place_with_leader(panel, line, (rivals, crossed), boxes, label_width)) or (
+            _place_with_leader(panel, line, (rivals, crossed), boxes, label_width, crosses=True))
         if chosen is None:
             return None
         places.append(chosen)
@@ -172,6 +216,8 @@ def _points_along(panel: Panel, label: LineLabel) -> list[tuple[float, float]]:
     """Return points along a line, in pixels, at most `CELL` apart, as far as the line is in the panel."""
     points = panel.visible(list(zip(label.x, label.y, strict=True)))
     pixels = [(panel.across(x), panel.down(y)) for x, y in points if not (math.isnan(x) or math.isnan(y))]
+    if label.scattered:
+        return pixels
     dense: list[tuple[float, float]] = pixels[:1]
     for (a, b), (c, d) in pairwise(pixels):
         steps = max(1, math.ceil(math.hypot(c - a, d - b) / CELL))
@@ -228,17 +274,21 @@ STEPS = (14.0, 8.0)
 ANCHORS, MOST_LEADERS = 6, 300
 """Points of a line that a leader is tried to, and leaders that are tried, the shortest first."""
 
+DOT = 3.0
+"""Pixels of the dot at the end of a leader that crosses other lines."""
+
 AT_END = 7.0
 """Pixels about the end of a leader within which another line may pass."""
 
 
 def _place_with_leader(
     panel: Panel, line: Sequence[Point], rivals: tuple[Sequence[Point], Sequence[Point]], boxes: Sequence[Box],
-    label_width: float,
+    label_width: float, *, crosses: bool = False,
 ) -> LabelPlace | None:
     """Return the free place in the panel with the shortest leader to a ``line``, where it is farthest from the rivals.
 
-    ``rivals`` are the points of all other lines, and of those that no leader crosses. None where there is no place.
+    ``rivals`` are the points of all other lines, and of those that no leader crosses, unless it ``crosses``. None where
+    there is no place.
     """
     rival_cells, all_cells = _occupied_cells(rivals[1]), _occupied_cells([*line, *rivals[0]])
     thinned = line[:: max(1, len(line) // TRIES)]
@@ -249,8 +299,8 @@ def _place_with_leader(
         (math.dist(start, anchor), start, anchor, box) for box in _free_boxes(panel, all_cells, boxes, label_width)
         for anchor in anchors
         for start in [(min(max(anchor[0], box[0]), box[2]), min(max(anchor[1], box[1] + 2), box[3] - 1))])
-    return next((LabelPlace(box, leader=(start, anchor)) for _, start, anchor, box in leaders[:MOST_LEADERS]
-                 if not _crosses(rival_cells, start, anchor)), None)
+    return next((LabelPlace(box, leader=(start, anchor), crosses=crosses) for _, start, anchor, box in
+                 leaders[:MOST_LEADERS] if crosses or not _crosses(rival_cells, start, anchor)), None)
 
 
 def _free_boxes(panel: Panel, cells: Cells, boxes: Sequence[Box], label_width: float) -> Iterator[Box]:

@@ -331,20 +331,22 @@ def _write_axis_name(drawn: Panel, left: float, room: float) -> None:
 
 def columns(
     x: Axis, axes: Sequence[Axis], height: float, most: int, draw: Callable[[Panel, int], object],
-    key: Callable[[range], Sequence[KeyEntry]],
+    name: Callable[[Panel, int, set[str]], Sequence[KeyEntry]],
 ) -> list[Sheet]:
-    """Draw panels beneath one another over one horizontal axis, on at most ``most`` sheets, each with its key.
+    """Draw panels beneath one another over one horizontal axis, on at most ``most`` sheets.
 
-    ``axes`` are the vertical axes, one for each panel. ``draw`` draws in a panel by its index; ``key`` returns the
-    entries of the key for a range of indices.
+    ``axes`` are the vertical axes, one for each panel. ``draw`` draws in a panel by its index; ``name`` then writes the
+    names that its sheet has not yet, adds them to those, and returns entries of a key for those without room.
     """
     margin, sheets, per_sheet = max(map(tick_label_width, axes)), list[Sheet](), math.ceil(len(axes) / most)
     for first in range(0, len(axes), per_sheet):
         sheets.append(sheet := Sheet())
-        indices = range(first, min(first + per_sheet, len(axes)))
+        indices, named, unnamed = range(first, min(first + per_sheet, len(axes))), set[str](), list[KeyEntry]()
         for index in indices:
-            draw(panel(sheet, x, axes[index], height, margin=margin, last=index == indices[-1]), index)
-        sheet.key(key(indices))
+            drawn = panel(sheet, x, axes[index], height, margin=margin, last=index == indices[-1])
+            draw(drawn, index)
+            unnamed += name(drawn, index, named)
+        sheet.key(unnamed)
     return sheets
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import number_axis, unit_axis
-from evalpipe.card.figures.panel import panel
-from evalpipe.card.figures.svg import Drawing, KeyEntry, Sheet, drawing
+from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.panel import panel, stepped
+from evalpipe.card.figures.svg import Drawing, Sheet, drawing
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Cell, Code, Column, Figures, Number, Row, Section, Styled, Table, Text
 from evalpipe.card.tables import ranged
@@ -295,6 +296,9 @@ def _standard_error_sentence(results: Results) -> str:
     return NEAR.format(limit=numbers.number(candidates.within), goals=wording.joined(goals))
 
 
+FRONT, OTHERS = "Pareto front", "Other candidates"
+"""What is drawn besides the most desirable candidate, by name."""
+
 HEIGHT = 260.0
 """Pixels of the panel."""
 
@@ -324,26 +328,32 @@ def candidate_figures(results: Results) -> tuple[Drawing, ...]:
     front = sorted(point for candidate, point in points if candidate.front)
     best = [(candidate, point) for candidate, point in points if candidate.rank == 1]
     rest = [point for candidate, point in points if not candidate.front]
-    plot.dots([x for x, _ in rest], [y for _, y in rest], "pale", name="Other candidates")
+    plot.dots([x for x, _ in rest], [y for _, y in rest], "pale", name=OTHERS)
     # A step holds the value of the candidate that is at least as good across as the place where it is drawn.
     steps = front if goals[0].kind == "minimize" else front[::-1]
     plot.line([x for x, _ in steps], [y for _, y in steps], "m0", kind="thin", steps=True)
-    plot.marks([x for x, _ in front], [y for _, y in front], "m0", "o", name="Not dominated in the two", size=3.4)
+    plot.marks([x for x, _ in front], [y for _, y in front], "m0", "o", name=FRONT, size=3.4)
     plot.marks([point[0] for _, point in best], [point[1] for _, point in best], "m1", "D", name="Most desirable",
                 size=6)
-    name = f": {candidate_name(id_texts(candidates), best[0][0])}" if len(best) == 1 else ""
-    sheet.key((
-        KeyEntry(f"most desirable{name}", "m1", "mark", "D"), KeyEntry("not dominated in the two", "m0", "thin", "o"),
-        *([KeyEntry("other candidates", "pale", "mark", "o")] if rest else [])))
+    label_lines(plot, [], [
+        LineLabel("Most desirable", "m1", *_across_and_up([point for _, point in best]), scattered=True),
+        LineLabel(FRONT, "m0", *_across_and_up(stepped(*_across_and_up(steps)))),
+        *([LineLabel(OTHERS, "muted", *_across_and_up(rest), scattered=True)] if rest else [])])
     axes_text = " and ".join(f"{titles[goal.goal]} {sides.get(goal.kind, 'by its desirability')}" for goal in goals)
     caption = (f"Every candidate by two goals: {axes_text}. The line is the best that any of them reaches in one goal "
-               "at each value of the other; other goals, and the weights, may prefer a candidate off it.")
+               "at each value of the other; other goals, and the weights, may prefer a candidate off it. Diamond: the "
+               "most desirable. Grey: the other candidates.")
     finding = ". ".join(filter(None, (first_sentence(results), front_sentence(results)))) + "."
     alt = f"Candidates by {titles[goals[0].goal]} and {titles[goals[1].goal]}. {finding}"
     if len(best) == 1 and len(best_of(candidates)) == 1:
         parts = [f"{titles[goal.goal]} {numbers.number(value)}" for goal, value in zip(goals, best[0][1], strict=True)]
         alt += f" The most desirable lies at {' and '.join(parts)}."
     return (drawing("candidates-pareto", "Pareto front of the candidates", (finding, caption, alt), [sheet]),)
+
+
+def _across_and_up(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    """Return points as their coordinates across and up."""
+    return [x for x, _ in points], [y for _, y in points]
 
 
 def _coordinate(goal: CandidateGoal, candidate: RankedCandidate) -> float | None:

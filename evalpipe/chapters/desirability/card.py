@@ -9,10 +9,11 @@ from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.captions import Clauses
-from evalpipe.card.figures.context import context_of
+from evalpipe.card.figures.context import context_of, or_nan
+from evalpipe.card.figures.labels import LineLabel, name_marks
 from evalpipe.card.figures.panel import Panel, RowLabel, grid
 from evalpipe.card.figures.panel import rows as rows_of
-from evalpipe.card.figures.svg import Drawing, KeyEntry, Series, Sheet, drawing, series_of
+from evalpipe.card.figures.svg import Drawing, Series, Sheet, drawing, series_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import evenly, ranged, with_intervals
@@ -26,7 +27,7 @@ from evalpipe.findings.words import finding, grouped, of_model, of_models, with_
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evalpipe.card.figures.context import Context
     from evalpipe.card.page import Block
@@ -258,23 +259,27 @@ def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
     sheet, sentences = Sheet(), []
     titles = [(f"{goal.kind.capitalize()}: {goal_title(names, goal)}", "ink") for goal in goals]
     panels = grid(sheet, [(_goal_axis(goal), unit_axis("", HALVES, 1.08)) for goal in goals], titles, height=HEIGHT)
+    marks, lines = list[list[LineLabel]](), list[list[LineLabel]]()
     for goal_panel, goal in zip(panels, goals, strict=True):
         of_goal = {(row.model, row.variant): row for row in individual if row.goal == goal.goal}
         if goal.kind == "category":
-            _draw_levels(goal_panel, goal, of_goal, series)
+            marks.append(_draw_levels(goal_panel, goal, of_goal, series))
+            lines.append([])
         else:
-            _draw_curve(goal_panel, goal, of_goal, series)
+            marks.append(_draw_curve(goal_panel, goal, of_goal, series))
+            lines.append([LineLabel("", "ink", goal.x, goal.desirability), *_bars(of_goal.values())])
         values = ", ".join(f"{names.model_of(row)} {numbers.number(row.desirability)}"
                            for row in of_goal.values() if row.desirability is not None)
         sentences.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {values}.")
-    entries = [KeyEntry(line.label, line.ink, "mark", line.marker) for line in series.values()]
-    unnamed = len(rows) - len(series)
-    sheet.key([*entries, *([KeyEntry(f"{unnamed} less desirable", "pale", "mark", "o")] if unnamed else [])])
+    without_room, less_desirable = name_marks(panels, marks, lines), len(rows) - len(series)
     has_limits = any(row.lower is not None for row in results.desirability.individual)
     caption = "Desirability of each value, from 0 (unacceptable) to 1 (ideal), with every model at its own value." + (
         f" Bars are {context.level} intervals of the measure." if has_limits else "")
     best = [names.model_of(row) for row in rows if row.value is not None][:1]
-    finding = f"{best[0]} is the most desirable over all goals." if best else ""
+    clauses = [f"{best[0]} is the most desirable over all goals"] if best else []
+    clauses += ["marks without a name: see the figure Overall desirability"] if without_room else []
+    clauses += [f"grey: {less_desirable} less desirable models"] if less_desirable else []
+    finding = Clauses(tuple(clauses), "")
     alt = f"Desirability in each goal on {dataset}. {' '.join(sentences)}"
     return drawing(f"d{context.place}-goals", "Goals", (finding, caption, alt), [sheet])
 
@@ -288,13 +293,21 @@ def _goal_axis(goal: Goal) -> Axis:
     return Axis("", low, high, ticks_between(low, high, 3))
 
 
+def _bars(rows: Iterable[Individual]) -> list[LineLabel]:
+    """Return the intervals of models' measures in a goal as lines that names keep off."""
+    ends = [([or_nan(row.value_lower), or_nan(row.value_upper)], or_nan(row.desirability)) for row in rows
+            if row.metric is not None]
+    return [LineLabel("", "ink", limits, [height] * 2) for limits, height in ends]
+
+
 def _draw_curve(
     goal_panel: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
-) -> None:
+) -> list[LineLabel]:
     """Draw the curve of a goal by numbers: the named models over the grey ones, the most desirable on top.
 
-    A model is drawn at its value, with the interval of its measure.
+    A model is drawn at its value, with the interval of its measure. Returns the marks that ask for a name.
     """
+    marks: list[LineLabel] = []
     goal_panel.line(goal.x, goal.desirability, "ink", kind="thin")
     points = {model: (float(row.value), row.desirability) for model, row in rows.items()
               if row.desirability is not None and isinstance(row.value, int | float)}
@@ -307,15 +320,21 @@ def _draw_curve(
         if row.metric is not None and row.value_lower is not None and row.value_upper is not None:
             goal_panel.ranges([desirability], [row.value_lower], [row.value_upper], line.ink, upright=False)
         # A value beyond the curve is drawn at its end.
-        goal_panel.marks([min(max(value, goal_panel.x.low), goal_panel.x.high)], [desirability], line.ink, line.marker)
+        at = min(max(value, goal_panel.x.low), goal_panel.x.high)
+        goal_panel.marks([at], [desirability], line.ink, line.marker)
         goal_panel.record_values(line.label, value=[value], desirability=[desirability])
+        marks.append(LineLabel(line.label, line.ink, [at], [desirability]))
+    return marks[::-1]
 
 
 def _draw_levels(
     goal_panel: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
-) -> None:
-    """Draw the desirability of each level of a goal as a bar, with the models of that level on top, side by side."""
-    levels = list(goal.shape)
+) -> list[LineLabel]:
+    """Draw the desirability of each level of a goal as a bar, with the models of that level on top, side by side.
+
+    Returns the marks that ask for a name.
+    """
+    levels, named = list(goal.shape), list[LineLabel]()
     for position, level in enumerate(levels):
         goal_panel.bars((position - 0.31, position + 0.31), (goal.shape[level],), "zone", kind="solid")
     marks: dict[str, list[Series | None]] = {level: [] for level in levels}
@@ -327,6 +346,8 @@ def _draw_levels(
             x = level_index + (mark_index - (len(marks[level]) - 1) / 2) * min(0.16, 0.6 / len(marks[level]))
             goal_panel.marks([x], [goal.shape[level]], line.ink if line else "pale", line.marker if line else "o",
                         size=4 if line else 2.5)
+            named += [LineLabel(line.label, line.ink, [x], [goal.shape[level]])] if line else []
+    return named
 
 
 def _level_text(value: Scalar) -> str:

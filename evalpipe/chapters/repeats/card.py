@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import Axis, number_axis, unit_axis
 from evalpipe.card.figures.captions import Clauses
-from evalpipe.card.figures.panel import DOTS, panel
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks
+from evalpipe.card.figures.labels import LineLabel, label_lines, name_marks
+from evalpipe.card.figures.panel import DOTS, Panel, panel
+from evalpipe.card.figures.svg import Sheet, drawing, stacks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
@@ -247,16 +248,25 @@ def _roc_figure(results: Results, repeated: RepeatedModel, place: int) -> Drawin
     plot.line(across, curves[0], "m1")
     for file, curve in zip(repeated.files, curves, strict=True):
         plot.record(fit_name(file), across[::5], curve[::5])
-    sheet.key([KeyEntry("other fits", "m0", "thin"), KeyEntry("the fit of this card", "m1")])
+    of_card = LineLabel("The fit of this card", "m1", across, curves[0])
+    furthest = max(curves[1:], key=lambda curve: _widest_gap(curve, curves[0]), default=curves[0])
+    others = [LineLabel("", "m0", across, curve) for curve in curves[1:] if curve is not furthest]
+    label_lines(plot, [], [of_card, LineLabel("Other fits", "m0", across, furthest)], unnamed=others)
     at_rate = min(range(len(across)), key=lambda k: abs(across[k] - AT))
     heights = [curve[at_rate] for curve in curves if not math.isnan(curve[at_rate])]
     low, high = (numbers.number(end(heights)) for end in (min, max))
     finding = (f"At a false positive rate of {numbers.plain(across[at_rate])} the sensitivity of the fits is from "
                f"{low} to {high}.")
-    caption = "Sensitivity against false positive rate over all thresholds, one line for each fit. Dotted: chance."
+    caption = ("Sensitivity against false positive rate over all thresholds, one line for each fit. Thick: the fit of "
+               "this card. Dotted: chance.")
     in_short = f"Sensitivity {low} to {high} at a false positive rate of {numbers.plain(across[at_rate])}"
     clauses = Clauses((in_short,), "", (finding,))
     return drawing(f"repeats-roc-{place}", title, (clauses, caption, f"{title}. {finding}"), [sheet])
+
+
+def _widest_gap(curve: Sequence[float], other: Sequence[float]) -> float:
+    """Return how far two curves are apart where they differ most."""
+    return max((abs(a - b) for a, b in zip(curve, other, strict=True) if not math.isnan(a + b)), default=0.0)
 
 
 def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
@@ -264,28 +274,31 @@ def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], pl
     drawn_rows = [row for row in rows if row.mean is not None and row.class_ is None]
     if not drawn_rows:
         return
-    names, sheets = names_of(results), []
+    names, sheets, drawn = names_of(results), list[Sheet](), list[tuple[Panel, list[LineLabel], list[LineLabel]]]()
     for rows_of_sheet in stacks(drawn_rows):
         sheet = Sheet()
         for row in rows_of_sheet:
-            _draw_strip(sheet, names.measure(row.metric, row.params, row.average), row, repeated)
+            drawn.append(_draw_strip(sheet, names.measure(row.metric, row.params, row.average), row, repeated))
         sheets.append(sheet)
+    name_marks([strip for strip, *_ in drawn], [marks for _, marks, _ in drawn], [fits for *_, fits in drawn])
     has_limits = any(row.new_lower is not None for row in drawn_rows)
-    zone = [KeyEntry("interval for a new fit", "muted", "band")] if has_limits else []
-    sheets[0].key([KeyEntry("fit", "m0", "mark", "o"), KeyEntry("the fit of this card", "m1", "mark", "D"),
-                   KeyEntry("mean", "ink"), *zone])
     name = names.model(repeated.model)
     title = f"Fits of {name} on {repeated.dataset}"
     shaded = f" Shaded: the {wording.level(results.intervals.level)} interval for a new fit." if has_limits else ""
     caption = (f"The value of each fit on an axis of its own for each measure, from the first file by name at the top "
-               f"to the last at the bottom. Line: their mean.{shaded}")
+               f"to the last at the bottom. Diamond: the fit of this card. Line: their mean.{shaded}")
     sentences = [f"{names.measure(row.metric, row.params, row.average)} {_spread_sentence(row)}" for row in drawn_rows]
     finding = f"{wording.capital(sentences[0])}."
     yield drawing(f"repeats-{place}", title, (finding, caption, f"{title}. {'. '.join(sentences)}."), sheets)
 
 
-def _draw_strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) -> None:
-    """Draw the values of the fits in one measure below what is on the sheet."""
+def _draw_strip(
+    sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel
+) -> tuple[Panel, list[LineLabel], list[LineLabel]]:
+    """Draw the values of the fits in one measure below what is on the sheet.
+
+    Returns the strip with the marks that ask for a name, and what else names keep off.
+    """
     values = [value for value in row.values if value is not None]
     limits = [limit for limit in (row.new_lower, row.new_upper) if limit is not None]
     strip = panel(sheet, number_axis("", [*values, *limits], most=4), Axis("", 0.0, 1.0), HEIGHT, title=title)
@@ -302,6 +315,11 @@ def _draw_strip(sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel) 
     ends = {"mean": row.mean, "lower": row.lower, "upper": row.upper, "new lower": row.new_lower,
             "new upper": row.new_upper, "sd": row.sd}
     strip.record_values(f"{title}, all fits", **{name: [end] for name, end in ends.items() if end is not None})
+    marks = [LineLabel("Fit of this card", "m1", values[:1], heights[:1])]
+    marks += [LineLabel("Mean", "ink", [row.mean] * 2, [0.0, 1.0])] if row.mean is not None else []
+    if row.new_lower is not None:
+        marks.append(LineLabel("Interval for a new fit", "muted", [row.new_lower] * 2, [0.0, 1.0]))
+    return strip, marks, [LineLabel("", "m0", values[1:], heights[1:], scattered=True)]
 
 
 def _spread_sentence(row: Repeat) -> str:

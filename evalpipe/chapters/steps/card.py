@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from evalpipe.card.figures.axes import Axis, number_axis
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of, or_nan, with_series
+from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.svg import KeyEntry, drawing, in_turn
+from evalpipe.card.figures.svg import drawing, in_turn
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.tables import better_side, metric_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.figures.context import Context
     from evalpipe.card.figures.panel import Panel
-    from evalpipe.card.figures.svg import Drawing
+    from evalpipe.card.figures.svg import Drawing, KeyEntry
     from evalpipe.card.page import Cell
     from evalpipe.chapters.steps.records import StepHistory
     from evalpipe.results import ModelSummary, Results
@@ -299,17 +300,24 @@ def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], st
                 plot.marks([float(row.best)], [or_nan(row.best_value)], series.ink, series.marker, size=5,
                             name=f"{series.label}, best step")
 
-    def key(panel_numbers: range) -> list[KeyEntry]:
-        pairs = with_series(context.series, (row for panel_number in panel_numbers for row in measures[panel_number]))
-        return [] if in_turn(results.models) else [
-            KeyEntry(series.label, series.ink, "line", series.marker, series.dash) for series, _ in pairs]
+    def name(plot: Panel, panel_number: int, named: set[str]) -> list[KeyEntry]:
+        """Write the name of each model that its sheet has not yet beside its line."""
+        if in_turn(results.models):
+            return []
+        lines = [(series.name, LineLabel(series.label, series.ink, list(map(float, row.steps)),
+                                         list(map(or_nan, row.values)), dash=series.dash))
+                 for series, row in with_series(context.series, measures[panel_number])]
+        labels = [label for model, label in lines if model not in named]
+        unnamed = [label for model, label in lines if model in named]
+        named.update(model for model, _ in lines)
+        return label_lines(plot, labels, unnamed=unnamed)
 
     all_rows = [row for rows in measures for row in rows]
     axes = [number_axis(f"{title_of(results, rows[0])}{_model_in_turn(results, rows[0])}"
                         f"{better_side(results, rows[0].metric)}",
                         [or_nan(value) for row in rows for value in row.values], most=4, room=0.08)
             for rows in measures]
-    sheets = columns(_steps_axis([step for row in all_rows for step in row.steps]), axes, HEIGHT, ABREAST, draw, key)
+    sheets = columns(_steps_axis([step for row in all_rows for step in row.steps]), axes, HEIGHT, ABREAST, draw, name)
     best = [f"{best_step_text(results, rows)}." for rows in measures]
     finding = Clauses(tuple(best_step_in_short(results, rows) for rows in measures), "measure",
                       (" ".join(best[:2]),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from functools import partial
 from itertools import islice
@@ -11,8 +12,9 @@ from evalpipe.card import wording
 from evalpipe.card.figures.axes import day_axis, number_axis
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import or_nan, with_series
+from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.svg import KeyEntry, drawing, in_turn, series_of
+from evalpipe.card.figures.svg import drawing, in_turn, series_of
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Group, Row, Section, Sparkline, Sparklines, Table, Text
 from evalpipe.card.palette import place_of
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.figures.axes import Axis
     from evalpipe.card.figures.panel import Panel
-    from evalpipe.card.figures.svg import Drawing, Series
+    from evalpipe.card.figures.svg import Drawing, KeyEntry, Series
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.trend.records import Trend, TrendLine
     from evalpipe.results import Results
@@ -343,6 +345,9 @@ ABREAST, HIGH = 3, 2
 HEIGHT = 190.0
 """Pixels of a panel."""
 
+BAND = "Control limits"
+"""The name of the band of control limits in a figure."""
+
 DENSE = 60
 """Nights from which on markers are left out but for those that matter."""
 
@@ -368,20 +373,14 @@ def _trend_figure(results: Results, measures: Sequence[Sequence[TrendLine]], sta
     nights = results.trend.nights[len(results.trend.nights) - results.trend.shown :]
     days = [*(date.fromisoformat(night.as_of) for night in nights), date.fromisoformat(results.as_of or "")]
 
-    def key_entries(panel_numbers: range) -> list[KeyEntry]:
-        lines = [line for panel_number in panel_numbers for line in measures[panel_number]]
-        entries = [] if in_turn(results.models) else [
-            KeyEntry(series.label, series.ink, "range", series.marker) for series, _ in with_series(models, lines)]
-        if any(line.limit_lower for line in lines):
-            entries += [KeyEntry("Control limits", "muted", "band"), KeyEntry("Centre", "muted", "thin", dash="5 3")]
-        return entries
-
     sheets = columns(
         day_axis(days), [_value_axis(results, lines) for lines in measures], HEIGHT, ABREAST,
-        lambda drawn, number: _draw_lines(drawn, results, with_series(models, measures[number]), days), key_entries)
+        lambda drawn, number: _draw_lines(drawn, results, with_series(models, measures[number]), days),
+        lambda drawn, number, named: _name_lines(drawn, results, with_series(models, measures[number]), days, named))
     limited = any(line.limit_lower for lines in measures for line in lines)
     limits = (f" The band is from {numbers.plain(results.trend.sigma or 0.0)} standard errors below the centre to as "
-              "many above it, for a night of that size; an empty marker is a night beyond it.") if limited else ""
+              "many above it, for a night of that size, the dashed line the centre; an empty marker is a night beyond "
+              "the band.") if limited else ""
     caption = (f"Each measure by the day that a night is about; bars are its {wording.level(results.intervals.level)} "
                f"intervals. The large marker is {results.as_of}, which this card is about.{limits}")
     sentences = [_line_sentence(results, line) for lines in measures for line in lines]
@@ -436,6 +435,29 @@ def _draw_lines(
                     kind="ring" if line.position in ("above", "below") else "mark")
         texts = [day.isoformat() for day in days]
         panel.record_days(f"{measure_of(results, line)}, {series.label}", texts, value=value, lower=low, upper=high)
+
+
+def _name_lines(
+    panel: Panel, results: Results, pairs: Sequence[tuple[Series, TrendLine]], days: Sequence[date], named: set[str],
+) -> list[KeyEntry]:
+    """Write beside the lines the names that are not yet ``named`` on the sheet: the models, the limits, the centre.
+
+    Returns entries of a key for models without room. A model that has a panel of its own is named by its axis.
+    """
+    x = [float(day.toordinal()) for day in days]
+    boxes = [(panel.across(at) - 4, panel.down(high), panel.across(at) + 4, panel.down(low)) for _, line in pairs
+             for at, low, high in zip(x, _of_shown_days(line.lower, days), _of_shown_days(line.upper, days),
+                                      strict=True) if not math.isnan(low + high)]
+    parts = [(series.name, LineLabel(series.label, series.ink, x, _of_shown_days(line.value, days), scattered=True))
+             for series, line in pairs if not in_turn(results.models)]
+    models = [label for name, label in parts if name not in named]
+    limits = [(series, line) for series, line in pairs if line.limit_lower and BAND not in named][:1]
+    others = [label for series, line in limits for label in (
+        LineLabel(BAND, series.ink, x * 2, [limit for limits in (line.limit_lower, line.limit_upper)
+                                            for limit in _of_shown_days(limits, days)], scattered=True),
+        LineLabel("Centre", series.ink, x, [or_nan(line.centre)] * len(x)))]
+    named.update((name for name, _ in parts), [BAND] if others else [])
+    return label_lines(panel, models, others, boxes)
 
 
 def _of_shown_days(values: Sequence[float | None], days: Sequence[date]) -> list[float]:

@@ -11,7 +11,7 @@ import pytest
 import evalpipe
 from chapters.candidates.grids import GOALS, Row, run_of, spec_of, written
 from evalpipe.card.contents import card_of
-from evalpipe.card.figures.svg import data_tables
+from evalpipe.card.figures.svg import SWATCH, data_tables
 from evalpipe.card.page import Section, Table, Text, plain
 from evalpipe.chapters.candidates.card import MOST_SHOWN, candidate_figures, glance, procedures, sections
 from evalpipe.cli import main
@@ -115,10 +115,11 @@ def test_the_figure_states_its_finding_and_has_its_data(results: Results) -> Non
     (table,) = data_tables(drawing)
     assert table.heads == ("Series", "Brier score (lower is better)", "Features (lower is better)")
     assert table.rows == (
-        ("Other candidates", "0.12", "5"), ("Not dominated in the two", "0.09", "20"),
-        ("Not dominated in the two", "0.1", "5"), ("Not dominated in the two", "0.3", "2"),
+        ("Other candidates", "0.12", "5"), ("Pareto front", "0.09", "20"),
+        ("Pareto front", "0.1", "5"), ("Pareto front", "0.3", "2"),
         ("Most desirable", "0.1", "5"))
-    assert "most desirable: mtry = 3" in drawing.svg
+    assert all(f">{name}<" in drawing.svg for name in ("Most desirable", "Pareto front", "Other candidates"))
+    assert f"h{SWATCH}" not in drawing.svg  # no key
     assert 'width="330"' in drawing.svg
 
 

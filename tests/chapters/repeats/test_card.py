@@ -13,6 +13,7 @@ from scipy.special import expit
 import evalpipe
 from card.blocks import heads, lines, paragraphs, tables
 from evalpipe.card.contents import card_of
+from evalpipe.card.figures.svg import SWATCH
 from evalpipe.card.page import Figures
 from evalpipe.chapters.repeats.card import facts, procedures, reading, sections
 from evalpipe.results import Results
@@ -87,6 +88,9 @@ def test_the_figure_has_a_strip_for_each_measure_and_says_what_it_shows(found: R
     assert drawing.finding == f"{said}."
     assert drawing.alt.startswith(f"Fits of Forest on d. {said}. Accuracy from ")
     assert "Expected calibration error from" in drawing.alt
+    assert all(drawing.svg.count(f">{name}<") == 1 for name in ("Fit of this card", "Mean", "Interval for a new fit"))
+    assert all(roc.svg.count(f">{name}<") == 1 for name in ("The fit of this card", "Other fits"))
+    assert f"h{SWATCH}" not in drawing.svg + roc.svg  # no key
     values = {series.name: series.columns for series in drawing.points}
     assert [values[f"Brier score, fit-{k}"]["value"] for k in range(FITS)] == [[value] for value in row.values]
     assert values["Brier score, all fits"]["new upper"] == [row.new_upper]

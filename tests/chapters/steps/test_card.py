@@ -11,7 +11,7 @@ import pytest
 import evalpipe
 from chapters.steps.fits import N, descent, long, rows, run_of, written
 from evalpipe.card.contents import card_of
-from evalpipe.card.figures.svg import data_tables
+from evalpipe.card.figures.svg import SWATCH, data_tables
 from evalpipe.card.page import Group, Row, Section, Table, Text, plain
 from evalpipe.chapters.steps.card import MOST_PANELS, facts, procedures, reading, sections, step_figures
 from evalpipe.cli import main
@@ -84,6 +84,9 @@ def test_the_figure_states_its_finding_and_has_its_data(results: Results) -> Non
     assert drawing.caption == ("Each measure at every step, on test; no intervals. A marker is the first step with the "
                                "best value.")
     assert len(drawing.svgs) == 2
+    for svg in drawing.svgs:  # each model is named at its line, and in no key
+        assert all(svg.count(f">{name}<") == 1 for name in ("slow", "quick"))
+        assert f"h{SWATCH}" not in svg
     losses, shares = data_tables(drawing)
     assert losses.heads == ("Series", "Step", "Log loss (lower is better)")
     assert [row for row in losses.rows if row[1] in ("0", "30")] == [

@@ -19,7 +19,7 @@ import yaml
 import evalpipe
 from engine.runs import people
 from evalpipe.card.contents import card_of
-from evalpipe.card.figures.svg import data_tables
+from evalpipe.card.figures.svg import SWATCH, data_tables
 from evalpipe.card.page import Figures, Section, Text, plain
 from evalpipe.chapters.gates.card_headline import headline
 from evalpipe.chapters.trend.card import glance, trend_figures
@@ -121,6 +121,15 @@ def test_the_first_screen_shows_the_nights_as_lines_and_the_verdict_names_them(f
     page = evalpipe.render(results, ["html", "markdown"])
     assert page["card.html"].decode().count('<table class="dots sparks">') == 1
     assert "| Accuracy | 0.74; was 0.89–0.91 |" in page["card.md"].decode()
+
+
+def test_the_figure_names_the_model_its_limits_and_their_centre_where_they_are(folder: Path, base: Results) -> None:
+    with_nights(folder, base, 25)
+    results = evalpipe.run(spec_file(folder), out=folder / "out" / "churn-2026-03-01")
+    (drawing,) = trend_figures(results)
+    assert all(drawing.svg.count(f">{name}<") == 1 for name in ("Forest", "Control limits", "Centre"))
+    assert f"h{SWATCH}" not in drawing.svg  # no key
+    assert "the dashed line the centre" in drawing.caption
 
 
 def test_a_night_without_the_number_breaks_the_line(folder: Path, base: Results) -> None:
