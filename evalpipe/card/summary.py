@@ -227,7 +227,9 @@ def verdict(
     """
     sign, headline = _joined_verdicts(results)
     in_headline, others = beside_headline(results)
-    chosen = [finding for finding in others if results.gates or finding.section != REQUIREMENTS]
+    # What was not required or not compared stands in the headline and in the facts.
+    chosen = [finding for finding in others if finding.code != "unchecked" and (
+        results.gates or finding.section != REQUIREMENTS)]
     blocks: list[Block] = [*reservations(signatures), Bullets(
         tuple(sentence(finding, evidence) for finding in chosen[:MOST_FINDINGS]), "findings")]
     rest: list[Piece] = []
@@ -302,7 +304,8 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
             "" if dataset.events is None else f", {numbers.count(dataset.events)} {nouns.events}")
             for _, dataset in evaluated(results)]
         other_datasets = [dataset.name for dataset in results.datasets if dataset.role != "evaluate"]
-        comparison = f"none is in {joined(other_datasets)}" if other_datasets else "not compared with training data"
+        comparison = f"none is in {joined(other_datasets, 'or')}" if other_datasets else (
+            "not compared with training data")
         if any(row.verdict == "shared" for row in results.shared_contents):
             comparison = "some are in rows used for fitting, under other ids"
         yield "Evaluated on", f"{'; '.join(dataset_sizes)}; {comparison}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -84,7 +85,9 @@ def variant_name(variant: str) -> str:
 
 
 def joined(items: Sequence[str], word: str = "and") -> str:
-    """Write a list in words: "a, b and c"."""
+    """Write a list in words: "a, b and c"; "a; b, of d; and c" where an item has a comma outside of brackets."""
+    if len(items) > 2 and any(", " in re.sub(r"\([^)]*\)", "", item) for item in items):
+        return f"{'; '.join(items[:-1])}; {word} {items[-1]}"
     return f" {word} ".join(part for part in (", ".join(items[:-1]), items[-1]) if part)
 
 
@@ -370,12 +373,14 @@ class Names:
 class Nouns:
     """What the reader calls a row, rows, the events among them, and non-events that are predicted as events.
 
-    ``event_words`` end the sentence "322 in 1,000 are …", ``named`` are rows that are predicted as events.
+    ``event_words`` end the sentence "322 in 1,000 are …", ``named`` are rows that are predicted as events, ``others``
+    rows that are none.
     """
 
     row: str
     rows: str
     events: str
+    others: str
     event_words: str
     alarms: str
     named: str
@@ -394,7 +399,7 @@ def nouns_of(results: Results) -> Nouns:
     row, level = declared.get("row") or "row", f"'{clipped(results.event or '')}'"
     event, predicted = declared.get("event"), declared.get("predicted")
     return Nouns(
-        row, plural(row), plural(event) if event else "events", plural(event) if event else level,
+        row, plural(row), *((plural(event), "others", plural(event)) if event else ("events", "non-events", level)),
         f"others {predicted}" if predicted else "false alarms",
         f"{plural(row)} {predicted or f'predicted as {level}'}")
 

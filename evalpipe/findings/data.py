@@ -96,8 +96,9 @@ def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...], int]]
         others = dict.fromkeys(other for _, other, *by in rows if by == [columns, contents])
         named = f"the column{'s' if len(columns) > 1 else ''} {joined(columns)}"
         how = f"compared by {named if len(columns) <= MOST_COLUMNS else f'all {len(columns)} columns read'}"
-        how += f", and by the contents of {contents} more" if contents else ""
-        yield finding("passes", weights.CHECKED, f"No evaluated row is also in {joined(list(others))} ({how}).", "data")
+        how += f"; in {contents} further columns no more rows agree than by chance" if contents else ""
+        text = f"No evaluated row is also in {joined(list(others), 'or')} ({how})."
+        yield finding("passes", weights.CHECKED, text, "data")
 
 
 def warned(results: Results, rows: Sequence[Warned]) -> Iterator[Finding]:

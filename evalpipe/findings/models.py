@@ -94,7 +94,8 @@ def least_correct(results: Results, rows: Sequence[Confusion]) -> Iterator[Findi
         counts = table.counts[level]
         total, correct = sum(counts), counts[level]
         wrong = max((k for k in range(len(counts)) if k != level), key=lambda k: counts[k])
-        right = (f"{numbers.count(correct)} of its {numbers.count(total)} rows" if results.weight is None
+        with_class = " with a class" if table.equivocal else ""
+        right = (f"{numbers.count(correct)} of its {numbers.count(total)} rows{with_class}" if results.weight is None
                  else f"{numbers.percent(correct, total)} of its rows")
         confused = (numbers.count(counts[wrong]) if results.weight is None
                     else numbers.percent(counts[wrong], total))

@@ -101,7 +101,7 @@ def few_events(results: Results, row: Any) -> bool:
 
 
 def more_rows_sentence(count: int, value: float | None, *, rough: bool = False) -> str:
-    """Return " About 1,300 more rows would, with 80% probability if the true value is 0.546."; None of many values."""
-    truth = "these are true" if value is None else f"the true value is {numbers.number(value)}"
-    return (f" {'Very roughly' if rough else 'About'} {numbers.count(count)} more rows would, with {CHANCE:.0%} "
-            f"probability if {truth}.")
+    """Return " About 1,300 more rows would decide with 80% probability, if the true value is 0.546."; None of many."""
+    truth = "these values are true" if value is None else f"the true value is {numbers.number(value)}"
+    return (f" {'Very roughly' if rough else 'About'} {numbers.count(count)} more rows would decide with {CHANCE:.0%} "
+            f"probability, if {truth}.")

@@ -122,7 +122,8 @@ def too_close(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 def overdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that counts vary more than Poisson counts."""
     text = (f"Counts are overdispersed around the predictions of {of_models(results, rows)}: dispersion "
-            f"{values_of(results, rows)}; a Poisson distribution has 1. Intervals that assume it would be too narrow.")
+            f"{values_of(results, rows)}; a Poisson distribution has 1. Intervals that assume a Poisson "
+            "distribution would be too narrow.")
     weight = weight_of(rows, 1, margin_of(results, "dispersion"))
     yield finding("fails", weight, text, anchor(results, rows[0]), rows)
 
@@ -193,8 +194,8 @@ def fanning(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Fin
                    f"{numbers.number(curve.notes.spread_high or 0.0)} for the highest"
                    f"{f' ({of_model(results, curve)})' if len(group) > 1 else ''}" for curve in group]
         grow = all((curve.notes.spread_high or 0.0) > (curve.notes.spread_low or 0.0) for curve in group)
-        text = (f"Residuals of {of_models(results, group)} {'fan out' if grow else 'spread unevenly'}: about the line "
-                f"of the truth on the predictions their root mean square is {'; '.join(spreads)}.")
+        text = (f"Residuals of {of_models(results, group)} {'fan out' if grow else 'spread unevenly'}: their root "
+                f"mean square about the calibration line is {'; '.join(spreads)}.")
         yield finding("note", weights.RESIDUALS, text, anchor(results, group[0]))
 
 

@@ -9,7 +9,17 @@ from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_DATASETS, NO_LEVELS, NOT_BINARY, NOT_NUMBERS, NOTHING_TESTED, Unless, count_of
 from evalpipe.findings.claims import Claim, p_beyond, rule
 from evalpipe.findings.margins import against_margin, margin_of, within
-from evalpipe.findings.words import anchor, finding, measures, of_models, values_of, verb_form, with_verb
+from evalpipe.findings.words import (
+    MOST_VALUES,
+    anchor,
+    finding,
+    measures,
+    of_model,
+    of_models,
+    values_of,
+    verb_form,
+    with_verb,
+)
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -34,7 +44,7 @@ SKILL = {
 }
 """Measures that are 0 for a rule that sees no features."""
 
-BINARY = "the prevalence for every row"
+BINARY = "the observed prevalence for every row"
 """What the rule is of a binary outcome."""
 
 PERSISTENCE = "the mean of the reference data for every row"
@@ -96,13 +106,30 @@ def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 def better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that the predictions are of use."""
-    saved = ""
+    values = _skill_values(results, rows)
     if rows[0].metric in ("brier_skill", "r2"):
-        percent = joined(list(dict.fromkeys(f"{numbers.fixed(100 * (row.value or 0.0), 0)}%" for row in rows)))
-        saved = f"{percent} less squared error, "
+        values = f"squared error less by {_less_error(results, rows)}"
     text = (f"{with_verb(results, rows, 'is', 'are')} better than no model, which predicts "
-            f"{_rule_text(results, rows)}: {saved}{_skill_values(results, rows)}.")
+            f"{_rule_text(results, rows)}: {values}.")
     yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+
+
+def _less_error(results: Results, rows: Sequence[Estimate]) -> str:
+    """Return the share of the squared error that a model saves as text, "32% (28–36%)", by model if there are several.
+
+    Of many models it is the least and the most.
+    """
+    if len(rows) > MOST_VALUES:
+        least, most = (end(rows, key=lambda row: row.value or 0.0) for end in (min, max))
+        return " to ".join(f"{_percent(row)} for {of_model(results, row)}" for row in (least, most))
+    each_model = [f"{_percent(row)}{f' for {of_model(results, row)}' if len(rows) > 1 else ''}" for row in rows]
+    return joined(each_model)
+
+
+def _percent(row: Estimate) -> str:
+    """Return a share with its limits in per cent, such as "32% (28–36%)"."""
+    value, lower, upper = (numbers.fixed(100 * (end or 0.0), 0) for end in (row.value, row.lower, row.upper))
+    return f"{value}% ({numbers.ranged(lower, upper)}%)"
 
 
 def worse_than_persistence(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:

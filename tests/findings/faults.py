@@ -104,7 +104,7 @@ def a_model_that_is_gone_since_the_night_before() -> Planted:
 
 @fault
 def an_open_gate_with_too_few_events() -> Planted:
-    return binary(events(5, 120), ("undecided", "gates", ("Sensitivity", "do not decide", "more rows would, with 80%")),
+    return binary(events(5, 120), ("undecided", "gates", ("Sensitivity", "do not decide", "would decide with 80%")),
                   metrics=["sensitivity"], gates=[{"metric": "sensitivity", "min": 0.58}])
 
 
@@ -112,7 +112,7 @@ def an_open_gate_with_too_few_events() -> Planted:
 def a_bound_that_new_rows_break() -> Planted:
     new = events(6, 900)
     frames = {"d": new.with_columns(p=expit(new["x"].to_numpy() + 1)), "calibration": events(7)}
-    return binary(frames, ("fails", "thresholds-1", ("required Specificity at least 0.9", "not kept")), id="id",
+    return binary(frames, ("fails", "thresholds-1", ("to keep Specificity at least 0.9", "not kept")), id="id",
                   metrics=["sensitivity", "specificity"], threshold={
                       "maximize": "sensitivity", "subject_to": {"specificity": {"min": 0.9}}, "on": "calibration"})
 
@@ -308,7 +308,7 @@ def ranking_reversed() -> Planted:
 @fault
 def worse_than_the_prevalence() -> Planted:
     return binary(logits(lambda x: 4 * rows_of(2).normal(0, 1, len(x))),
-                  ("fails", "dataset-1", ("worse than no model, which predicts the prevalence", "Brier skill")))
+                  ("fails", "dataset-1", ("worse than no model, which predicts the observed", "Brier skill")))
 
 
 @fault

@@ -33,14 +33,14 @@ def bound(least: float, seed: int) -> tuple[dict[str, pl.DataFrame], Spec]:
 def a_bound_that_new_rows_keep() -> Planted:
     frames, keys = bound(0.6, 6)
     frames["calibration"] = logits(lambda x: x + 0.7, 7)
-    return binary(frames, ("passes", "thresholds-1", ("required Specificity at least 0.6", "kept")), **keys)
+    return binary(frames, ("passes", "thresholds-1", ("to keep Specificity at least 0.6", "kept")), **keys)
 
 
 @fault
 def a_bound_that_new_rows_leave_open() -> Planted:
     frames, keys = bound(0.8, 6)
     frames["calibration"] = logits(lambda x: x + 0.3, 7)
-    return binary(frames, ("undecided", "thresholds-1", ("required Specificity at least 0.8", "do not decide")), **keys)
+    return binary(frames, ("undecided", "thresholds-1", ("to keep Specificity at least 0.8", "do not decide")), **keys)
 
 
 @fault
@@ -85,7 +85,8 @@ def a_model_that_may_be_the_most_desirable() -> Planted:
 @fault
 def a_goal_that_may_be_missed() -> Planted:
     goals = [{"metric": "brier", "minimize": {"low": 0.0, "high": 0.16}}]
-    return binary(events(9), ("undecided", "desirability", ("may miss the goal 'minimize Brier score'",)),
+    words = "misses the goal 'minimize Brier score'", "Other rows may reach it"
+    return binary(events(9), ("undecided", "desirability", words),
                   metrics=["brier"], desirability=goals)
 
 

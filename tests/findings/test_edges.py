@@ -325,7 +325,7 @@ def test_what_is_decided_of_the_same_numbers_twice_stands_once_among_the_first()
 
 
 @pytest.mark.parametrize(("upper", "words"), [
-    (-0.06, "Alone it is beyond the margin of 0.05, after correction for all tests of the run not certainly."),
+    (-0.06, "By itself it is beyond the margin of 0.05; corrected for all tests of the run, that is not certain."),
     (-0.04, "Significant, but perhaps too small to matter (margin 0.05)."),
 ])
 def test_what_the_correction_leaves_open_is_not_called_small(upper: float, words: str) -> None:

@@ -123,6 +123,6 @@ def test_about_so_many_more_rows_would_decide(estimate: Any, bound: float, n: in
 
 def test_the_sentence_states_the_chance_and_what_it_rests_on() -> None:
     assert more_rows_sentence(1300, 0.546) == (
-        " About 1,300 more rows would, with 80% probability if the true value is 0.546.")
-    assert more_rows_sentence(1300, None).endswith("if these are true.")
+        " About 1,300 more rows would decide with 80% probability, if the true value is 0.546.")
+    assert more_rows_sentence(1300, None).endswith(", if these values are true.")
     assert more_rows_sentence(900, 0.5, rough=True).startswith(" Very roughly 900 more rows")

@@ -191,8 +191,8 @@ def sections(results: Results) -> Iterator[Section]:
 def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
     """Yield the verdict that heads the card of candidates without predictions, which no gate judges."""
     if results.candidates.ranking and not results.datasets:
-        yield "•", (f"A ranking of {counted(results.candidates)}: without predictions "
-                    "there is nothing that a gate could judge")
+        yield "•", (f"{counted(results.candidates)} are ranked from a table without predictions, which no "
+                    "gate can judge")
 
 
 def glance(results: Results) -> Iterator[Table]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.tables import key_measures
-from evalpipe.card.wording import joined, names_of, number_word
+from evalpipe.card.wording import names_of, number_word
 from evalpipe.findings import weights
 from evalpipe.findings.applies import ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, rule
@@ -91,7 +91,7 @@ def best_of_pairs(results: Results, rows: Sequence[tuple[Comparison, Sequence[Co
         where = on_dataset(results, first.dataset)
         text, kind = _ranked(names, best, [standing for standing in standings if standing is not None], where)
         weight = weights.WHICH_MODEL if kind == "undecided" else weights.MODEL_BETTER
-        text = f"{text}.{_worse_by_other_measures(results, best, pairs, first)}"
+        text = f"{text}.{_by_other_measures(results, best, pairs, first, both=kind == 'undecided')}"
         yield finding(kind, weight, text, "comparison-1", _of_measure(pairs, first))
 
 
@@ -132,8 +132,8 @@ def _ranked(names: Names, best: Estimate, standings: Sequence[Standing], where: 
     if len(standings) == 1 and not equal:
         difference = f"in {measure} {_difference_text(standings[0])}"
         if undecided:
-            return (f"These data do not rank {label} and {undecided[0]}{where}: {label} minus {undecided[0]} "
-                    f"{difference}"), "undecided"
+            return (f"By {measure} these data do not rank {label} and {undecided[0]}{where}: {label} minus "
+                    f"{undecided[0]} {_difference_text(standings[0])}"), "undecided"
         return f"{label} is better than {labels['better'][0]}{where}: difference {difference}", "passes"
     if not labels["better"] and not equal:
         return (f"These data do not rank the {number_word(len(standings) + 1)} models by {measure}{where}: "
@@ -156,13 +156,21 @@ def _difference_text(standing: Standing) -> str:
     return numbers.signed_with_limits(-row.difference, lower, upper)
 
 
-def _worse_by_other_measures(
-    results: Results, best: Estimate, pairs: Sequence[Comparison], first: Comparison
+def _by_other_measures(
+    results: Results, best: Estimate, pairs: Sequence[Comparison], first: Comparison, *, both: bool
 ) -> str:
-    """Return a sentence on the models that are better than the best one by other measures; empty without any."""
+    """Return a sentence on the models that are better than the best one by other measures; empty without any.
+
+    Of two models that the first measure does not rank, it says of ``both`` in what they are better.
+    """
     names, of_first = names_of(results), _of_measure(pairs, first)
     standings = [standing for row in pairs if row not in of_first
-                 and (standing := _standing(results, row, best.model)) is not None and standing.verdict == "worse"]
-    parts = [f"{names.model(group[0].other)} by {first_of(list(dict.fromkeys(names.measure_of(i.row) for i in group)))}"
-             for group in grouped(standings, lambda standing: standing.other)]
-    return f" Measures disagree: better is {joined(parts)}." if parts else ""
+                 and (standing := _standing(results, row, best.model)) is not None]
+    better_models = [(standing.other, standing) for standing in standings if standing.verdict == "worse"]
+    if both and len(of_first) == 1:
+        better_models = [(best.model, item) for item in standings if item.verdict == "better"] + better_models
+    parts = []
+    for group in grouped(better_models, lambda pair: pair[0]):
+        measures = list(dict.fromkeys(names.measure_of(standing.row) for _, standing in group))
+        parts.append(f"{names.model(group[0][0])} is better by {first_of(measures)}")
+    return f" {'; '.join(parts)}." if parts else ""

@@ -255,7 +255,8 @@ def _largest_profit_text(rows: list[Profit]) -> str:
 @rule("fails", "undecided", "note", "passes", unless=(without("no-costs", "costs"),), claims_all=True)
 def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
     """Whether predictions cost less than always predicting the cheapest level, on the same rows."""
-    for row in measures(results, "cost_saved"):
+    free = {level.dataset for level in _free_levels(results)}  # nothing is cheaper, whatever the data
+    for row in (row for row in measures(results, "cost_saved") if row.dataset not in free):
         cheapest = next((cost.cost for cost in results.cost_references
                          if cost.cheapest and cost.dataset == row.dataset), 0.0)
         if (row.value or 0) > 0:
@@ -268,8 +269,12 @@ def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
 @rule("fails", unless=(without("no-costs", "costs"),))
 def free_level(results: Results) -> Iterator[Claim]:
     """Whether the cost table lets one level be predicted always without any cost."""
-    if all(cost.cost >= 0 for cost in results.costs):
-        yield from (Claim(row, costs_nothing) for row in results.cost_references if row.cost == 0)
+    yield from (Claim(row, costs_nothing) for row in _free_levels(results))
+
+
+def _free_levels(results: Results) -> list[CostReference]:
+    """Return the levels that cost nothing to predict always, where no cost is negative."""
+    return [row for row in results.cost_references if row.cost == 0 and all(cost.cost >= 0 for cost in results.costs)]
 
 
 def costs_nothing(_: Results, rows: Sequence[CostReference]) -> Iterator[Finding]:
@@ -283,16 +288,16 @@ def costs_nothing(_: Results, rows: Sequence[CostReference]) -> Iterator[Finding
 def dearer(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Yield findings on models that cost more than always predicting one level, and by how much."""
     for group in by_dataset([_as_additional_cost(row) for row in rows]):
-        text = (f"{with_verb(results, group, 'costs', 'cost')} more than {_one_level_for_all(results, group)}: by "
-                f"{values_of(results, group)} a row.")
+        text = (f"{with_verb(results, group, 'costs', 'cost')} more than "
+                f"{_one_level_for_all(results, group)}: by {values_of(results, group)}.")
         yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, "costs", group)
 
 
 def cheaper(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Yield findings on models that cost less than always predicting one level, and by how much."""
     for group in by_dataset(rows):
-        text = (f"{with_verb(results, group, 'costs', 'cost')} less than {_one_level_for_all(results, group)}: by "
-                f"{values_of(results, group)} a row.")
+        text = (f"{with_verb(results, group, 'costs', 'cost')} less than "
+                f"{_one_level_for_all(results, group)}: by {values_of(results, group)}.")
         yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, "costs", group)
 
 
@@ -306,12 +311,12 @@ def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def _cost_text(row: Estimate) -> str:
-    """Return what a model costs beside the cheapest way without one, "0.2 more a row (from 0.2 less to 0.6 more)"."""
+    """Return what a model costs beside the cheapest way without one, "0.2 more per row (from 0.2 less to 0.6 more)"."""
     more = _as_additional_cost(row)
     digits = numbers.decimals(more.value or 0.0, more.lower, more.upper)
     value, *ends = (f"{numbers.fixed(abs(end), digits)} {'less' if end < 0 else 'more'}"
                     for end in (more.value or 0.0, more.lower, more.upper) if end is not None)
-    return f"{value} a row{f' (from {ends[0]} to {ends[1]})' if len(ends) == 2 else ''}"
+    return f"{value} per row{f' (from {ends[0]} to {ends[1]})' if len(ends) == 2 else ''}"
 
 
 def _as_additional_cost(row: Estimate) -> Estimate:
@@ -321,8 +326,8 @@ def _as_additional_cost(row: Estimate) -> Estimate:
 
 
 def _one_level_for_all(results: Results, rows: Sequence[Estimate]) -> str:
-    """Return the cheapest way without a model, such as "always predicting 'no' (0.62 a row)"."""
+    """Return the cheapest way without a model, such as "always predicting 'no' (0.62 per row)"."""
     dataset = rows[0].dataset
     cheapest = (row for row in results.cost_references if row.cheapest and row.dataset == dataset)
-    return joined([f"always predicting '{row.level}' ({numbers.number(row.cost) if row.cost else 0} a row)"
+    return joined([f"always predicting '{row.level}' ({numbers.number(row.cost) if row.cost else 0} per row)"
                    for row in cheapest])

@@ -434,14 +434,14 @@ def _value_and_share(row: Overall) -> str:
 def missed(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
     """Yield a finding on each goal that models miss."""
     for goal_rows in _by_goal(rows):
-        text = _missed_sentence(results, goal_rows, "misses", "miss")
+        text = _missed_sentence(results, goal_rows)
         yield finding("fails", weights.GOAL_MISSED, text, SECTION, _with_metric(goal_rows))
 
 
 def missed_perhaps(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
     """Yield a finding on each goal that models miss, where other rows might reach it."""
     for goal_rows in _by_goal(rows):
-        text = _missed_sentence(results, goal_rows, "may miss", "may miss")
+        text = _missed_sentence(results, goal_rows, may_reach=True)
         yield finding("undecided", weights.TRIVIAL_OPEN, text, SECTION, _with_metric(goal_rows))
 
 
@@ -454,15 +454,19 @@ def _with_metric(rows: Sequence[Individual]) -> list[Individual]:
     return [row for row in rows if row.metric is not None]
 
 
-def _missed_sentence(results: Results, rows: Sequence[Individual], verb: str, verb_of_many: str) -> str:
-    """Return "Forest misses the goal 'maximize Sensitivity': 0.41. Its overall desirability is 0."."""
+def _missed_sentence(results: Results, rows: Sequence[Individual], *, may_reach: bool = False) -> str:
+    """Return "Forest misses the goal 'maximize Sensitivity': 0.41. Its overall desirability is 0.".
+
+    With ``may_reach`` other rows may reach it.
+    """
     judged = next((goal for goal in results.desirability.goals if goal.goal == rows[0].goal), None)
     title = rows[0].goal if judged is None else f"{judged.kind} {goal_title(names_of(results), judged)}"
     written = [numbers.number(row.value) if isinstance(row.value, float) else str(row.value) for row in rows]
     values = joined(written if len(set(written)) > 1 else written[:1])
     whose = ("Its", "Their")[len(rows) > 1]
-    return (f"{of_models(results, rows)} {verb if len(rows) == 1 else verb_of_many} the goal '{title}': "
-            f"{values}{_allowed_text(results, rows[0])}. {whose} overall desirability is 0.")
+    reach = " Other rows may reach it." if may_reach else ""
+    return (f"{of_models(results, rows)} {('misses', 'miss')[len(rows) > 1]} the goal '{title}': "
+            f"{values}{_allowed_text(results, rows[0])}.{reach} {whose} overall desirability is 0.")
 
 
 def _allowed_text(results: Results, row: Individual) -> str:

@@ -40,7 +40,7 @@ def glance(results: Results) -> Iterator[StackedBars]:
     variants = sum(row.dataset == rows[0].dataset for row in results.per_thousand) - len(rows)
     left_out = [counted(number, noun) for number, noun in (
         (len(rows) - len(bars), "model"), (variants, "recalibrated variant"), (other_datasets, "dataset")) if number]
-    more = f"Not drawn: {' and '.join(left_out)}; results.json has them." if left_out else ""
+    more = f"Not drawn: {' and '.join(left_out)}; see results.json." if left_out else ""
     caption = f"{f'{rows[0].dataset}, ' if other_datasets else ''}{_caption(rows, nouns.event_words)}"
     yield StackedBars(f"What happens to 1,000 {nouns.rows} like these?", caption, bars, nouns.event_words, more)
 

@@ -9,12 +9,12 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import estimate_of, ranged, shown
-from evalpipe.card.wording import names_of
+from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.compare.card import difference_number, notes, verdict_of
 from evalpipe.findings import weights
 from evalpipe.findings.applies import without
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.words import by_dataset, finding, grouped, of_models, verb_form
+from evalpipe.findings.words import by_dataset, finding, grouped, of_model, of_models, verb_form
 from evalpipe.findings.words import difference_of as difference_text
 from evalpipe.words import numbers
 
@@ -96,6 +96,7 @@ def _difference_sentence(results: Results, rows: Sequence[RateDifference], verb:
     """Return "Forest does not reach last year's model (Brier score 0.12): difference +0.02 (0.01 to 0.03)."."""
     first = rows[0]
     measure = names_of(results).measure(first.metric, first.params, first.average)
-    differences = ", ".join(difference_text(row) for row in rows)
+    differences = joined([f"{difference_text(row)}{f' for {of_model(results, row)}' if len(rows) > 1 else ''}"
+                          for row in rows])
     return (f"{of_models(results, rows)} {verb} {first.baseline} ({measure} {numbers.plain(first.rate)}): difference "
             f"{differences}.")

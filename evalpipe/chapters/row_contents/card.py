@@ -159,7 +159,8 @@ def _shared_sentence(results: Results, row: SharedValue) -> str:
     model = next(model for model in results.models if model.name == row.model)
     is_one = "probability" in model.columns or model.scale is not None
     what = "probability" if is_one else "score" if "score" in model.columns else "prediction"
-    events = "" if row.events is None else f" Of these {numbers.count(row.events)} are {nouns_of(results).events}."
+    event_count = "All" if row.events == row.rows else "None" if not row.events else numbers.count(row.events)
+    events = "" if row.events is None else f" {event_count} of these rows are {nouns_of(results).events}."
     value = "probabilities" if row.value is None else f"{what}, {numbers.plain(row.value)},"
     return (f"{names_of(results).model(row.model)} gives the same {value} to {numbers.count(row.rows)} of "
             f"{numbers.count(row.n)} rows{on_dataset(results, row.dataset)} ({numbers.percent(row.rows, row.n)}), and "

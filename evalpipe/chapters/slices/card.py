@@ -330,9 +330,10 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
                   group_rows in by_measure.items()}
     for metric, worst in sorted(worst_rows.items(), key=lambda pair: -_certain_shortfall(results, pair[1])):
         groups = len({str(row.slice) for row in by_measure[metric]})
-        others = "" if groups == 1 else f" It is worse in {number_word(groups)} groups in total."
+        measure = names.measure(metric, worst.params, worst.average)
+        others = "" if groups == 1 else f" {measure} is worse in {number_word(groups)} groups in all."
         value, rate = _value_in_group(results, worst), counted_rate(results, worst, worst.slice)
-        measure, reference = names.measure(metric, worst.params, worst.average), _reference_in_sentence(names, worst)
+        reference = _reference_in_sentence(names, worst)
         if rate is not None:
             percent = f"{numbers.fixed(100 * _reference_value(results, worst), 0)}%"
             text = (f"{of_model(results, worst)} {rate} for {names.slice(worst.slice)}; {percent} for {reference}. "

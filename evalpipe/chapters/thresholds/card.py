@@ -222,14 +222,14 @@ def _evaluated_bounds(results: Results, threshold: Threshold, constraint: Constr
 def broken(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     """Yield a finding on each bound that is broken."""
     for bounded in rows:
-        yield finding("fails", weights.BOUND_BROKEN, f"{_bound_sentence(results, bounded)}: not kept.",
+        yield finding("fails", weights.BOUND_BROKEN, f"{_bound_sentence(results, bounded)}. It is not kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def kept(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     """Yield a finding on each bound that is kept."""
     for bounded in rows:
-        yield finding("passes", weights.GATE_HELD, f"{_bound_sentence(results, bounded)}: kept.",
+        yield finding("passes", weights.GATE_HELD, f"{_bound_sentence(results, bounded)}. It is kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
@@ -239,16 +239,16 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
         row, bound, _ = bounded
         more = more_rows(row, bound, rows_of(results, row))
         way_out = "" if more is None else more_rows_sentence(more, row.value, rough=few_events(results, row))
-        yield finding("undecided", weights.GATE_OPEN, f"{_bound_sentence(results, bounded)}: these data do not "
+        yield finding("undecided", weights.GATE_OPEN, f"{_bound_sentence(results, bounded)}. These data do not "
                       f"decide.{way_out}", anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def _bound_sentence(results: Results, bounded: Bounded) -> str:
-    """Return "Forest: required Specificity at least 0.9; on new data 0.868 (0.835–0.897)"."""
+    """Return "The threshold of Forest is to keep Specificity at least 0.9; on new data it is 0.868 (0.835–0.897)"."""
     row, bound, side = bounded
     measure = names_of(results).measure(row.metric, row.params)
-    return (f"{of_model(results, row)}: required {measure} {side} {numbers.plain(bound)}; on new data "
-            f"{with_limits(row, bound)}")
+    return (f"The threshold of {of_model(results, row)} is to keep {measure} {side} {numbers.plain(bound)}; on new "
+            f"data it is {with_limits(row, bound)}")
 
 
 MOST_PANELS = 10

@@ -158,7 +158,7 @@ def test_a_card_of_candidates_alone_has_no_word_of_predictions(tmp_path: Path) -
     written_file = results.inputs[0]
 
     assert card.description == "Ranking of 4 candidates; outcome: binary"
-    assert "A ranking of 4 candidates: without predictions there is nothing that a gate could judge" in page
+    assert "4 candidates are ranked from a table without predictions, which no gate can judge" in page
     assert {"models", "dataset-1"} & {section.anchor for section in card.sections} == set()
     assert re.search(r"Models|Evaluated on|No verdict", re.sub(r"<style.*?</style>|<script.*?</script>", "", page,
                                                               flags=re.DOTALL)) is None

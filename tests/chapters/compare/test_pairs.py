@@ -131,7 +131,7 @@ def test_a_label_may_hold_braces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_two_that_are_alike_are_not_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
     kind, text = best(judged(results_of("good", "like"), good_like="undecided"), monkeypatch)
-    assert (kind, text.partition(":")[0]) == ("undecided", "These data do not rank good and like")
+    assert (kind, text.partition(":")[0]) == ("undecided", "By ROC AUC these data do not rank good and like")
 
 
 @pytest.mark.parametrize(("verdicts", "kind", "expected"), [
@@ -164,7 +164,7 @@ def test_a_model_that_is_better_by_another_measure_is_named(monkeypatch: pytest.
     rows = [row.model_copy(update={"verdict": "better" if row.metric == "brier" else "worse"})
             for row in results.comparisons]
     _, text = best(results.model_copy(update={"comparisons": rows}), monkeypatch)
-    assert text.endswith("Measures disagree: better is poor by Brier score.")
+    assert text.endswith("poor is better by Brier score.")
 
 
 def test_the_card_has_a_section_of_all_pairs() -> None:

@@ -104,7 +104,7 @@ def test_what_is_not_drawn_is_told() -> None:
     models = {f"m{number}": {"probability": "p", "threshold": number / 10} for number in range(1, MOST + 3)}
     drawn = bars(run({"d": FRAME, "e": FRAME.head(300)}, **QUICK, models=models))
     assert len(drawn.bars) == MOST
-    assert drawn.more == "Not drawn: 2 models and 1 dataset; results.json has them."
+    assert drawn.more == "Not drawn: 2 models and 1 dataset; see results.json."
     assert drawn.caption.startswith("d, each model at its own threshold, if ")
 
 

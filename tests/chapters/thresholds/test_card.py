@@ -37,7 +37,9 @@ def test_the_section_has_each_rule_in_words_with_its_rows(results: Results) -> N
     assert (section.title, section.anchor) == ("Thresholds", "thresholds-1")
     assert ": cross-fitted, each fold is classified by" in lead
     specificity = shown(next(e for e in results.rows if (e.model, e.metric) == ("p", "specificity"))).text
-    assert verdict == f"p: required Specificity at least 0.9; on new data {specificity}: these data do not decide."
+    assert verdict == (
+        f"The threshold of p is to keep Specificity at least 0.9; on new data it is {specificity}. These data do not "
+        "decide.")
     assert first.startswith("p: ")
     assert first.endswith(
         " maximize Sensitivity, with Specificity at least 0.9; chosen on cal (400 rows, 137 events)")
