@@ -213,6 +213,13 @@ SHADED = 4
 """The levels from which on cells are shaded by their share of the row, and leave out that of the whole."""
 
 
+CROWDED = 10
+"""The levels from which on cells have whole per cents, so that a phone and a page have room for them."""
+
+MOST_LETTERS = 28
+"""Letters that the heads of many columns have together, the longest word of each; longer ones are numbers of rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shading:
     """What darkens the cells of matrices: their ``counts`` or their ``shares`` of the row, None where nothing does.
@@ -224,6 +231,8 @@ class Shading:
     many: bool
     by_predicted: bool = False
     """Whether the rows are the predicted levels, and the columns the true ones."""
+    crowded: bool = False
+    """Whether there are so many levels that their per cents are whole."""
 
     @classmethod
     def of(cls, results: Results) -> Shading:
@@ -231,7 +240,7 @@ class Shading:
         has_many_levels, requested = len(results.levels) >= SHADED, results.spec.get("report", {}).get("confusion")
         table = requested if isinstance(requested, dict) else {"shade": requested}
         return cls(table.get("shade") or ("shares" if has_many_levels else None), has_many_levels,
-                   table.get("rows") == "predicted")
+                   table.get("rows") == "predicted", len(results.levels) >= CROWDED)
 
     def style(self, count: float, row_total: float, largest: float) -> str:
         """Return the style of a cell, a shade from 0 to 10: ``count`` over ``row_total``, or over ``largest``."""
@@ -281,17 +290,28 @@ def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, s
     of_columns = [numbers.count(sum(column)) for column in zip(*matrix, strict=True)]
     sizes = sum(totals), max(map(max, matrix))
     down, across = ("Predicted", "Truth") if shading.by_predicted else ("Truth", "Predicted")
-    columns = (Column(down, style="corner"), *(Column(level, "num", over=across) for level in confusion.levels),
+    is_numbered = shading.many and _are_long(confusion.levels)
+    heads = [f"{k}" for k in range(1, len(confusion.levels) + 1)] if is_numbered else confusion.levels
+    labels: list[Cell] = [(Strong(head), f" {level}") if is_numbered else level
+                          for head, level in zip(heads, confusion.levels, strict=True)]
+    columns = (Column(down, style="corner"), *(Column(head, "num", over=across) for head in heads),
                Column("Total", "num"))
     names = _cell_names(results, confusion, shading)
     rows = tuple(
-        Row((level, *(_matrix_cell(count, total, sizes, shading, right=i == j, name=names.get((i, j), ""))
+        Row((label, *(_matrix_cell(count, total, sizes, shading, right=i == j, name=names.get((i, j), ""))
                       for j, count in enumerate(counts)), numbers.count(total)))
-        for i, (level, counts, total) in enumerate(zip(confusion.levels, matrix, totals, strict=True)))
+        for i, (label, counts, total) in enumerate(zip(labels, matrix, totals, strict=True)))
     model_name = names_of(results).model(model.name, confusion.variant)
-    return Table((model_name, *_prediction_rules(results, confusion, model)), columns, rows,
-                 "confusion many" if shading.many else "confusion", label=f"Confusion matrix of {model_name} on "
-                 f"{confusion.dataset}", foot=(Row(("Total", *of_columns, numbers.count(sizes[0]))),))
+    is_tall = is_numbered or len(confusion.levels) > CROWDED  # on a phone a row has its label on a line of its own
+    style = f"confusion{' many' if shading.many else ''}{' tall' if is_tall else ''}"
+    return Table((model_name, *_prediction_rules(results, confusion, model)), columns, rows, style,
+                 label=f"Confusion matrix of {model_name} on {confusion.dataset}",
+                 foot=(Row(("Total", *of_columns, numbers.count(sizes[0]))),))
+
+
+def _are_long(levels: Sequence[str]) -> bool:
+    """Tell whether levels are too long for the heads of their columns, which break between words alone."""
+    return sum(max(map(len, level.split()), default=0) for level in levels) > MOST_LETTERS
 
 
 CELLS = {(True, True): "TP", (True, False): "FN, type II error", (False, True): "FP, type I error",
@@ -318,7 +338,8 @@ def _matrix_cell(
         return Styled((Strong(numbers.count(count)), *([Line(name, "shares")] if name else []),
                        Line(f"{numbers.percent(count, total)} of all", "shares"),
                        Line(f"{numbers.percent(count, row_total)} of row", "shares")), style)
-    text: Cell = (Strong(numbers.count(count)), Line(numbers.percent(count, row_total), "shares")) if count else (
+    share = numbers.whole_percent if shading.crowded else numbers.percent
+    text: Cell = (Strong(numbers.count(count)), Line(share(count, row_total), "shares")) if count else (
         Aside(numbers.count(count), "none"))
     return Styled(text, style)
 

@@ -53,6 +53,14 @@ def percent(part: float, whole: float) -> str:
     return f"{fixed(100 * part / whole, 1)}%" if whole else "–"
 
 
+def whole_percent(part: float, whole: float) -> str:
+    """Return ``part`` over ``whole`` in whole per cents, "<1%" for what rounds to none; a dash if ``whole`` is zero."""
+    if not whole:
+        return "–"
+    text = f"{fixed(100 * part / whole, 0)}%"
+    return "<1%" if part and text == "0%" else text
+
+
 def floored_percent(share: float) -> str:
     """Return a share in per cent, rounded down to one decimal, so that a share below 1 never reads as 100%."""
     return f"{math.floor(share * 1000 + 1e-9) / 10:g}%"

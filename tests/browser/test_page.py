@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, Page
 
 import evalpipe
 from browser.test_card import AXE_SCRIPT, SCHEMES, in_page, violations
+from card.many_levels import ANIMALS, SHORT, of_levels
+from evalpipe.card.html import html_page
 from evalpipe.results.curves import events
 from few_by_day import by_night
 
@@ -214,3 +216,28 @@ def test_a_notebook_shows_the_card_in_a_frame_that_reaches_nothing(
     assert frame.locator("#what-if td[data-measure=tp]").first.inner_text() != before
     context.close()
     assert said == []
+
+
+@pytest.mark.parametrize("levels", [ANIMALS, SHORT])
+def test_a_matrix_of_twelve_classes_fits_a_phone(browser: Browser, tmp_path: Path, levels: tuple[str, ...]) -> None:
+    (tmp_path / "card.html").write_bytes(html_page(of_levels(levels)))
+    page = browser.new_page(viewport={"width": 390, "height": 844}, offline=True)
+    page.goto((tmp_path / "card.html").as_uri())
+    frame = page.locator(".scroll:has(.confusion)")
+    inside, room = frame.evaluate("frame => [frame.scrollWidth, frame.clientWidth]")
+    assert inside <= room
+    sizes = frame.evaluate("""frame => [...frame.querySelectorAll("th, td, td *")].filter(e => e.textContent.trim())
+        .map(e => parseFloat(getComputedStyle(e).fontSize))""")
+    assert min(sizes) >= 10
+    spilt = frame.evaluate("""frame => [...frame.querySelectorAll("th, td")].filter(
+        cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)""")
+    assert spilt == []
+    # The number at the head of a column stands over its cells, the last of which is that of the totals.
+    heads = frame.locator("thead tr").last.locator("th").evaluate_all(
+        "cells => cells.map(cell => cell.getBoundingClientRect().right)")
+    cells = frame.locator("tbody tr").first.locator("td").evaluate_all(
+        "cells => cells.map(cell => cell.getBoundingClientRect().right)")
+    assert heads == pytest.approx(cells[:-1], abs=1)
+    page.evaluate(AXE_SCRIPT)
+    assert violations(page, rules={"color-contrast": {"enabled": False}}) == []
+    page.close()

@@ -11,10 +11,13 @@ import polars as pl
 import pytest
 
 from card.blocks import paragraphs, plain, rows, tables
+from card.many_levels import ANIMALS, SHORT, of_levels
+from card.pages import cut, pages_of, small_texts
 from engine.runs import intervals, people, run
 from evalpipe.card.contents import card_of
 from evalpipe.card.dataset_results import confusion_blocks, variant_blocks
 from evalpipe.card.html import html_page
+from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from evalpipe.results import Results
@@ -122,3 +125,31 @@ def test_a_shade_may_be_asked_for_beside_the_rows() -> None:
     turned = styles(made({"rows": "predicted", "shade": "counts"}))
     assert turned == [list(column) for column in zip(*styles(made("counts")), strict=True)]
     assert made({"rows": "predicted"}).spec["report"]["confusion"] == {"rows": "predicted"}
+
+
+def test_long_levels_are_numbered_in_the_heads_of_columns_and_named_in_the_rows() -> None:
+    (matrix,) = tables(list(confusion_blocks(of_levels(ANIMALS, 600), "d")))
+    assert [column.head for column in matrix.columns] == ["Truth", *SHORT, "Total"]
+    assert [plain(row.cells[0]) for row in rows(matrix)] == [f"{k} {name}" for k, name in enumerate(ANIMALS, 1)]
+    assert matrix.style.split() == ["confusion", "many", "tall"]
+    (matrix,) = tables(list(confusion_blocks(of_levels(SHORT, 600), "d")))
+    assert [column.head for column in matrix.columns] == ["Truth", *SHORT, "Total"]
+    assert [plain(row.cells[0]) for row in rows(matrix)] == [*SHORT]
+    (matrix,) = tables(list(confusion_blocks(of_levels(("low", "middle", "high", "top"), 200), "d")))
+    assert [column.head for column in matrix.columns] == ["Truth", "low", "middle", "high", "top", "Total"]
+    assert matrix.style.split() == ["confusion", "many"]
+
+
+def test_many_levels_have_whole_per_cents_and_no_count_is_none() -> None:
+    results = of_levels(SHORT)
+    shares = [cell.split()[1] for row in matrix_of(results) for cell in row[1:-1] if cell.split()[1:]]
+    assert "100%" in shares
+    assert all(re.fullmatch(r"<1%|[1-9]\d?%|100%", share) for share in shares)
+    assert [numbers.whole_percent(part, 1000) for part in (0, 4, 5, 16, 996)] == ["0%", "<1%", "<1%", "2%", "100%"]
+    assert numbers.whole_percent(1, 0) == "–"
+
+
+def test_twelve_levels_fit_a_page() -> None:
+    pages = pages_of(of_levels(ANIMALS))
+    assert cut(pages) == []
+    assert small_texts(pages, 8) == []
