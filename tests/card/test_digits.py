@@ -217,3 +217,52 @@ def test_a_prevalence_in_two_forms_is_seen() -> None:
         assert seen(said), said
     for said in ("prevalence 0.32216 (declared)", "at 0.32216, and 10.3222", "sensitivity 0.32"):
         assert not seen(said), said
+
+
+WRITTEN = r"[−+]?\d[\d,]*(?:\.(\d+))?"
+WITH_LIMITS = re.compile(rf"{WRITTEN} \({WRITTEN}(?:–| to ){WRITTEN}\)")
+ALONG_ROWS = {
+    "slices": "worst slices of", "prevalence": "Measures by prevalence on",
+    "thresholds": "Thresholds, and the measures", "campaign": "Cost of a row of", "equivocal": "", "audit": "",
+}
+"""Cards, each with the start or a part of the caption of tables whose rows hold one measure, or costs, in all cells."""
+
+NO_MEASURE = {"Rank", "n", "Events", "Slice", "Adjusted p", "Measure", "Model", "Predictions"}
+
+
+def rows_of_tables(html: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each row of the tables of a card, as its cells by the head of their column, after the table's caption."""
+    for table in re.findall(r"<table.*?</table>", html, re.DOTALL):
+        heads, *rows = ([re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", "", cell))).strip()
+                         for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)]
+                        for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL))
+        caption = re.sub(r"<[^>]*>", "", table.partition("</caption>")[0])
+        yield from ((caption, dict(zip(heads, row, strict=False))) for row in rows)
+
+
+@pytest.mark.parametrize("name", ALONG_ROWS)
+def test_a_number_has_the_decimals_of_its_limits_and_those_of_one_measure_agree(
+    name: str, card: Callable[[str], str]
+) -> None:
+    seen, of_measure = 0, 0
+    for caption, row in rows_of_tables(card(name)):
+        for cell in row.values():
+            for match in WITH_LIMITS.finditer(cell):
+                seen += 1
+                assert len({len(places or "") for places in match.groups()}) == 1, (caption, cell)
+        if ALONG_ROWS[name] and ALONG_ROWS[name] in caption:
+            places = {len(decimals or "") for head, cell in row.items() if head not in NO_MEASURE
+                      for decimals in re.findall(rf"(?<![\w.]){WRITTEN}(?![\d%])", cell)}
+            of_measure += len(row) > 2
+            assert len(places) <= 1, (caption, row)
+    assert seen > 20
+    assert of_measure > 0 or not ALONG_ROWS[name]
+
+
+def test_rates_at_marks_agree_down_a_column(card: Callable[[str], str]) -> None:
+    rates = [row for caption, row in rows_of_tables(card("thresholds")) if "Rates at marked thresholds" in caption]
+    for head in rates[-1]:
+        if head != "Threshold":
+            places = {len(decimals or "") for row in rates if len(row) > 1
+                      for decimals in re.findall(WRITTEN, row[head])}
+            assert len(places) == 1, (head, places)

@@ -89,18 +89,21 @@ def _cost_table(results: Results, dataset: str) -> Table:
     by_measure: dict[str, dict[str, Estimate]] = {}
     for e in sorted(estimates, key=lambda e: MEASURES.index(e.metric)):
         by_measure.setdefault(names.measure(e.metric, e.params), {})[e.model] = e
-    places = [below(by_model.values()) for by_model in by_measure.values()]
+    references = [reference for reference in results.cost_references if reference.dataset == dataset]
+    # Costs of all kinds stand beside one another, so they share their decimals.
+    places = max((below(by_model.values()) for by_model in by_measure.values()), default=numbers.column_decimals(
+        (reference.cost, None, None) for reference in references))
     rows = [
-        Row((model.label, *(shown(by_model[model.name], places=digits) if model.name in by_model else Number(
-            "not evaluated") for by_model, digits in zip(by_measure.values(), places, strict=True))))
+        Row((model.label, *(shown(by_model[model.name], places=places) if model.name in by_model else Number(
+            "not evaluated") for by_model in by_measure.values())))
         for model in results.models if any(model.name in by_model for by_model in by_measure.values())
     ]
     # A reference is of the rows as they are, not reweighted to a prevalence.
     reweighted = [
         any("prevalence" in e.params for e in by_model.values()) for by_model in by_measure.values()] or [False]
-    for reference in (reference for reference in results.cost_references if reference.dataset == dataset):
+    for reference in references:
         note = "cheapest without a model" if reference.cheapest else None
-        cost = ranged(reference.cost, note=note)
+        cost = ranged(reference.cost, note=note, places=places)
         rows.append(Row((f"Always {reference.level}", *("–" if other_mix else cost for other_mix in reweighted))))
     columns = (Column("Predictions"), *(Column(measure, "num") for measure in by_measure or ("Cost",)))
     return Table(f"Cost of a row of {dataset}{with_limits(results, rows)}", columns, tuple(rows))

@@ -141,16 +141,25 @@ def _column_procedures(results: Results) -> Iterator[Procedure]:
 def _rates_table(results: Results, dataset: str, marks: Sequence[Marks]) -> Table:
     """Return the table of the rates at each mark, with their limits and the lift, model by model."""
     names, rows = names_of(results), list[Row | Group]()
+    places = [numbers.column_decimals(rate for curve in marks for rate in _rate_at_marks(curve, name))
+              for name, _ in RATES]
+    lifts = numbers.column_decimals((lift, None, None) for curve in marks for lift in curve.points.lift)
     for curve in marks:
         rows.append(Group(names.model_of(curve)))
-        columns = curve.points.columns
-        for mark, threshold in enumerate(curve.points.threshold):
-            cells = (ranged(columns[name][mark], columns[f"{name}_lower"][mark], columns[f"{name}_upper"][mark])
-                     for name, _ in RATES)
-            rows.append(Row((numbers.given(threshold or 0.0), *cells, ranged(curve.points.lift[mark]))))
+        rates = zip(*(_rate_at_marks(curve, name) for name, _ in RATES), strict=True)
+        for threshold, at_mark, lift in zip(curve.points.threshold, rates, curve.points.lift, strict=True):
+            cells = (ranged(value, lower, upper, places=digits)
+                     for (value, lower, upper), digits in zip(at_mark, places, strict=True))
+            rows.append(Row((numbers.given(threshold or 0.0), *cells, ranged(lift, places=lifts))))
     heads = (Column("Threshold", style="what"), *(Column(title, "num") for _, title in RATES), Column("Lift", "num"))
     return Table(f"Rates at marked thresholds on {dataset}{with_limits(results, rows)}", heads, tuple(rows),
                  "compared", stacked=True)
+
+
+def _rate_at_marks(curve: Marks, name: str) -> Iterator[tuple[float | None, float | None, float | None]]:
+    """Yield the rate of this ``name`` at each mark with its limits."""
+    columns = curve.points.columns
+    yield from zip(columns[name], columns[f"{name}_lower"], columns[f"{name}_upper"], strict=True)
 
 
 def _measures_table(results: Results, dataset: str, swept: Sequence[MarkedMeasures]) -> Table:
@@ -159,7 +168,8 @@ def _measures_table(results: Results, dataset: str, swept: Sequence[MarkedMeasur
     for curve in swept:
         rows.append(Group(names.model_of(curve)))
         for name, values in curve.points.measures.items():
-            rows.append(Row((names.column_title(name), *map(ranged, values))))
+            places = numbers.column_decimals((value, None, None) for value in values)
+            rows.append(Row((names.column_title(name), *(ranged(value, places=places) for value in values))))
     cuts = [numbers.given(threshold or 0.0) for threshold in swept[0].points.threshold]
     heads = (Column("Measure", style="what"), *(Column(f"At {cut}", "num") for cut in cuts))
     return Table(f"Measures of predicted levels at marked thresholds on {dataset}", heads, tuple(rows), "compared",

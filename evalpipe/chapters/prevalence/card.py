@@ -18,7 +18,7 @@ from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, row
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import curves_of, evaluated, labels, overall, ranged, shown, with_limits
+from evalpipe.card.tables import curves_of, evaluated, labels, limited, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, names_of, observed_share, share
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NOT_BINARY, Unless, without
@@ -158,7 +158,7 @@ def _event_prevalence(prior: Prior) -> str:
         return f"{_level_prevalence(prior, next(iter(prior.limits)))}, {_estimated_from(prior)}"
     if prior.beta is None:
         return mean
-    low, high = _limit_texts(prior.value or 0.0, *next(iter(prior.limits.values())))
+    _, low, high = _share_and_limits(prior.value or 0.0, *next(iter(prior.limits.values())))
     parameters, level = ", ".join(map(numbers.plain, prior.beta)), wording.level(prior.level or 0.0)
     return f"uncertain: a Beta({parameters}) distribution with mean {mean}, {level} of it between {low} and {high}"
 
@@ -168,13 +168,14 @@ def _level_prevalence(prior: Prior, level: str) -> str:
     share = (prior.value or 0.0) if prior.levels is None else prior.levels[level]
     if level not in prior.limits:
         return wording.share(share)
-    return f"{wording.share(share)} ({numbers.ranged(*_limit_texts(share, *prior.limits[level]))})"
+    written, lower, upper = _share_and_limits(share, *prior.limits[level])
+    return f"{written} ({numbers.ranged(lower, upper)})"
 
 
-def _limit_texts(share: float, lower: float, upper: float) -> tuple[str, str]:
-    """Return the limits of an uncertain prevalence as texts, with at least the decimals of the prevalence."""
+def _share_and_limits(share: float, lower: float, upper: float) -> tuple[str, str, str]:
+    """Return an uncertain prevalence and its limits as texts of the same decimals, no fewer than the prevalence has."""
     digits = max(numbers.decimals(share), numbers.decimals(share, lower, upper))
-    return numbers.fixed(lower, digits), numbers.fixed(upper, digits)
+    return numbers.fixed(share, digits), numbers.fixed(lower, digits), numbers.fixed(upper, digits)
 
 
 def _tables(results: Results, dataset: str) -> Iterator[Table]:
@@ -223,9 +224,11 @@ def _measure_row(results: Results, by_head: Mapping[str, Estimate], heads: Itera
     (metric,) = (metric for metric in results.metrics if metric.name == e.metric)
     options = {name: value for name, value in e.params.items() if name != "prevalence"}
     title = wording.measure(wording.metric_title(metric.title, e.params), options, e.average)
+    at_heads = [by_head.get(head) for head in heads]
+    least = numbers.most_decimals(limited(e) for e in at_heads if e is not None)
     return Row((title, labels(results)[e.model], *(
-        shown(by_head[head], whole=metric.is_whole) if head in by_head else "–" for head in heads)),
-        anchor=row_anchor("prevalence", [by_head[head] for head in heads if head in by_head]))
+        "–" if e is None else shown(e, whole=metric.is_whole, least=least) for e in at_heads)),
+        anchor=row_anchor("prevalence", [e for e in at_heads if e is not None]))
 
 
 VALUES = {"ppv": "PPV", "npv": "NPV"}

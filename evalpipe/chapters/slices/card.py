@@ -209,17 +209,17 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
         Column("Difference found", "num"), Column("Corrected difference", "num"), Column("Adjusted p", "num", "whole"))
     for (model, measure), rows_of_search in searches.items():
         rows = []
-        digits = numbers.column_decimals(map(corrected_value, rows_of_search))
-        digits_of_differences = numbers.column_decimals(
-            (row.difference_corrected, row.difference_lower, row.difference_upper) for row in rows_of_search)
+        # A value is that of all rows and its corrected difference, so they share their decimals.
+        digits = max(numbers.column_decimals(map(corrected_value, rows_of_search)), numbers.column_decimals(
+            (row.difference_corrected, row.difference_lower, row.difference_upper) for row in rows_of_search))
         for row in sorted(rows_of_search, key=lambda row: row.rank):
             value = ranged(*corrected_value(row), None if row.status == "ok" else status_of(row), places=digits)
             rows.append(Row((
                 str(row.rank), wording.slice_name(row.slice), numbers.count(row.n),
                 "–" if row.events is None else numbers.count(row.events), value, numbers.fixed(row.overall, digits),
                 numbers.signed(row.difference, digits),
-                ranged(row.difference_corrected, row.difference_lower, row.difference_upper,
-                       places=digits_of_differences), numbers.p_value(row.p_adjusted)),
+                ranged(row.difference_corrected, row.difference_lower, row.difference_upper, places=digits),
+                numbers.p_value(row.p_adjusted)),
                 anchor=row_anchor("slices", [row], "worst")))
         count = numbers.count(rows_of_search[0].searched)
         yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")

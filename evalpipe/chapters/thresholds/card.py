@@ -16,7 +16,7 @@ from evalpipe.card.figures.panel import DASHES, grid
 from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import curves_of, metric_of, ranged, shown, with_intervals
+from evalpipe.card.tables import curves_of, limited, metric_of, ranged, shown, with_intervals
 from evalpipe.card.wording import Names, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.applies import Unless
@@ -170,17 +170,18 @@ def _measure_rows(results: Results, threshold: Threshold, section: str) -> Itera
     measures += [(bound, _bound_text(bound)) for bound in threshold.constraints]
     for measure, requirement in measures:
         metric = measure.metric or ""
-        optimism = Number("–") if measure.optimism is None or measure.apparent is None else Number(
-            numbers.signed(measure.optimism, numbers.decimals(measure.apparent)), None, None,
-            numbers.exact(measure.optimism))
         scope = (threshold.dataset, threshold.model, threshold.variant, None, metric, measure.params)
         evaluated = next((row for row in results.rows if scope == (
             row.dataset, row.model, row.variant, row.slice, row.metric, row.params)), None)
+        on_evaluated = [] if evaluated is None else [limited(evaluated)]
+        places = numbers.most_decimals([(measure.apparent, None, None), *on_evaluated])
+        optimism = Number("–") if measure.optimism is None else Number(
+            numbers.signed(measure.optimism, places), None, None, numbers.exact(measure.optimism))
         yield Row((
-            (_measure_name(names, metric, measure.params), Aside(requirement, "options")), ranged(measure.apparent),
-            optimism, ranged(measure.corrected),
+            (_measure_name(names, metric, measure.params), Aside(requirement, "options")),
+            ranged(measure.apparent, places=places), optimism, ranged(measure.corrected, places=places),
             Number("not among the measures") if evaluated is None else shown(
-                evaluated, whole=metric_of(results, metric).is_whole)),
+                evaluated, whole=metric_of(results, metric).is_whole, least=places)),
             anchor=None if evaluated is None else row_anchor(section, [evaluated], requirement))
 
 

@@ -50,7 +50,7 @@ def test_a_prevalence_from_a_dataset_is_told_with_its_rows_and_how_its_limits_ar
     keys: dict[str, Any] = BETA | {"prevalence": {"from": "training"}, "id": "id", "datasets": {
         "d": {"path": "memory"}, "training": {"path": "memory", "role": "reference"}}}
     found = run(frames, **keys)
-    said = "0.4 (0.370–0.431), estimated from the 1,000 rows of training"
+    said = "0.400 (0.370–0.431), estimated from the 1,000 rows of training"
     assert lead(found).startswith(
         f"Where the models will be used, the share of 1 is taken to be {said}. Source: the outcomes of training. Its "
         "95% limits are those of a Beta(400, 600) distribution, whose parameters are the rows of each level. Limits at "
@@ -97,7 +97,7 @@ def test_measures_stand_side_by_side_by_measure_and_model(beta: Results) -> None
 def test_the_observed_share_stands_beside_the_declared_one(beta: Results) -> None:
     ((dataset, level, observed, declared),) = lines(table(sections(beta), "Observed and declared prevalence"))
     (share,) = beta.observed
-    assert (dataset, level, declared) == ("d", "1", "0.2 (0.128–0.283)")
+    assert (dataset, level, declared) == ("d", "1", "0.200 (0.128–0.283)")
     assert observed.endswith(f"({share.lower:.3f}–{share.upper:.3f})")
 
 
