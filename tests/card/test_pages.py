@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -73,6 +75,17 @@ def test_two_models_without_slices_take_at_most_eight_pages_and_then_an_annex(
     said = [[box.text for box in page.descendants() if hasattr(box, "text")] for page in laid_out]
     marked = ["Annex to the evalpipe model card" in texts for texts in said]
     assert marked == [False] * last + [True] * (len(laid_out) - last)
+
+
+def test_only_the_first_page_whose_contents_number_the_others_is_laid_out_again(
+    example: Callable[[str], Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", logger="weasyprint.progress"):
+        laid_out = pages_of(Results.read(example("titanic") / "results.json"))
+    steps = "\n".join(record.getMessage() for record in caplog.records)
+    times = Counter(map(int, re.findall(r"Creating layout - Page (\d+)$", steps, re.MULTILINE)))
+    assert times.keys() == set(range(1, len(laid_out) + 1))
+    assert [page for page, laid_out_times in times.items() if laid_out_times > 1] == [1]
 
 
 def test_small_text_is_named() -> None:
