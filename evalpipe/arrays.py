@@ -364,7 +364,7 @@ PHRASES = {
     r"^add 'prediction: …'": "give prediction=…",
     r"the model 'model' gives a rate, but no exposure is declared": "there is a rate, but no exposure",
     r"name the column of the expected count of each row under 'prediction'": "give the expected counts as prediction=…",
-    r"with 'complete_case: all'": "with complete_case='all'",
+    r"with 'complete_case: all' at the top of the spec": "with complete_case='all'",
     r"for other weights write kind: importance": "for other weights give weight_kind='importance'",
     r"name a column of 'probability', or add a 'scale' to the score": "give probability=…, or a scale=… with the score",
     r"or give the model a 'scale', a 'threshold' or a 'prediction'": "or give scale=…, threshold=… or prediction=…",
@@ -376,7 +376,7 @@ PHRASES = {
     r"add '(\w+): (.*)' to the spec": r"give \1=\2",
     r"^add it under 'characteristics' of .*": "remove this goal: models given as arrays have no characteristics",
     r"^dataset 'data' has no rows": "the arrays are empty",
-    r"^was it written to the end\?$": "give one value a row",
+    r"^write it again: it has names of columns, and no row$": "give one value a row",
     r"use 'task: regression'": "give task='regression'",
     r"write it as a column of numbers": "give an array of numbers",
 }

@@ -394,7 +394,7 @@ def fill_hint(rows: RowBlock, column: str, loc: Loc) -> str:
         return f"fill them, or leave such rows out with where: '{sql_name(column)} IS NOT NULL'"
     if rows.dataset.role == "predictions" and rows.dataset.table.named.model is None:
         return "fill them, or leave such rows out of the file"
-    return "fill them, or leave such rows out for every model with 'complete_case: all'"
+    return "fill them, or leave such rows out for every model with 'complete_case: all' at the top of the spec"
 
 
 def wrong_type(rows: RowBlock, column: str, loc: Loc, fault: Unreadable) -> Problem:

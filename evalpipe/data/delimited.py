@@ -43,11 +43,17 @@ _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _SEPARATOR_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
+def empty_file() -> Unreadable:
+    """Return the error of a file without a byte, or without a name of a column."""
+    return Unreadable("empty-file", "it is empty: not even the columns are there",
+                      "write it again: it was not written to the end")
+
+
 def header(path: Path, separator: str, encoding: str | None = None) -> list[str]:
     """Return the column names in the first line of a file, in UTF-8 or the ``encoding``; raises Unreadable."""
     head = next(_utf8_chunks(path, _HEAD, encoding), b"")
     if not head.removeprefix(codecs.BOM_UTF8).strip():
-        raise Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
+        raise empty_file()
     if len(head) >= _HEAD and b"\n" not in head:
         reason = f"its first line has more than {_HEAD:,} bytes"
         raise Unreadable("too-large", reason, "leave out columns that the spec does not name")

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data import formats
 from evalpipe.errors import Problem
-from evalpipe.words.spelling import closest
+from evalpipe.words.spelling import closest_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -231,5 +231,5 @@ def _nearest_hint(root: Path, missing: PurePosixPath) -> str:
     if (root / missing).exists() or not (root / missing.parent).is_dir():
         return "check the path"
     names = sorted(entry.name for entry in (root / missing.parent).iterdir() if not entry.name.startswith("."))
-    close = closest(missing.name, names)
+    close = closest_file(missing.name, names)
     return f"did you mean '{missing.parent / close}'?" if close else "check the path"

@@ -286,7 +286,7 @@ def _unreadable(path: Path, form: Format, csv: CsvPlan, reason: str) -> Unreadab
     """Return the error of a file that a library refused for a ``reason``, with a hint for its format."""
     reason = reason.replace(str(path), path.name)
     if path.stat().st_size == 0:
-        return Unreadable("empty-file", "it is empty: not even the columns are there", "was it written to the end?")
+        return delimited.empty_file()
     if form == "ndjson":
         what = "a key has values of different types" if "supertype" in reason else reason
         hint = "write each key with values of one type, in every line"

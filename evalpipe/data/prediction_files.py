@@ -254,7 +254,7 @@ def _rows_without_prediction(rows: RowBlock, file_rows: RowBlock, lacking: pl.Se
     message = f"{rows_have(lacking)} no prediction: their ids are not in {file_rows.called}{file_rows.at_step}"
     if int(lacking.sum()) == 1:
         message = f"1 row has no prediction: its id is not in {file_rows.called}{file_rows.at_step}"
-    hint = "predict them, or leave such rows out for every model with 'complete_case: all'"
+    hint = "predict them, or leave such rows out for every model with 'complete_case: all' at the top of the spec"
     return [rows.problem(_MISALIGNED, message, loc, hint, mask=lacking, values=ids)]
 
 

@@ -314,7 +314,7 @@ def no_rows_problem(called: str, named: Source, plan: Plan, place: Place | None)
     if isinstance(named, QuerySource):
         hint = "check its conditions and 'parameters', and whether the rows are there yet"
         return Problem("no-rows", f"the query of {called} returns no rows", plan.places.place(*named.loc), hint)
-    return Problem("no-rows", f"{called} has no rows", place, "was it written to the end?")
+    return Problem("no-rows", f"{called} has no rows", place, "write it again: it has names of columns, and no row")
 
 
 def none_meets_where(called: str, place: Place | None, read: int, unknown: int) -> Problem:

@@ -196,7 +196,7 @@ def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Prob
         hint = f"every level needs a column of {loc[-1]}"
     if table.named.model is not None and loc == ("id",):
         hint = "add it: the rows are matched to those of the dataset by it"
-    if spec.datasets[table.named.dataset].role == "reference":
+    if spec.datasets[table.named.dataset].role == "reference" and loc[:1] != ("id",):
         notes.append("declare 'id' so that rows of a reference dataset are compared by identity alone")
     place = spec.origin.place(*loc) or spec.origin.place(*loc[:1])
     message = f"{table.named.called} ({_first_file(table)}) has no column '{column}'"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.base.origin import path_text
 from evalpipe.errors import Place, Problem
-from evalpipe.words.spelling import closest, listed, printable
+from evalpipe.words.spelling import closest_file, listed, printable
 
 if TYPE_CHECKING:
     from evalpipe.base.origin import Loc, Origin
@@ -104,9 +104,8 @@ def _similar_spec(path: Path) -> str:
         names = sorted(file.name for file in path.parent.iterdir() if file.suffix in (".yaml", ".yml"))
     except OSError:
         return "check the path"
-    stems = {name.rsplit(".", 1)[0]: name for name in names}
-    close = closest(path.stem, stems)
-    return f"did you mean '{stems[close]}'?" if close else "check the path"
+    close = closest_file(path.name, names)
+    return f"did you mean '{close}'?" if close else "check the path"
 
 
 LONGEST = 20_000
@@ -188,5 +187,5 @@ def _similar_file(path: Path) -> str:
         names = sorted(file.name for file in path.parent.iterdir() if file.is_file())
     except (OSError, ValueError):
         return RELATIVE
-    guess = closest(path.name, names)
+    guess = closest_file(path.name, names)
     return f"did you mean '{guess}'?" if guess else RELATIVE

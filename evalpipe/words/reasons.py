@@ -196,7 +196,7 @@ _WARNINGS = {
                          "predicted a row had seen others of its cluster",
     "dataset-gone": "{as_of:the run as of %|the run before} had the dataset {dataset:quoted}, which is gone",
     "degenerate/interval": "{dataset}, {model}: the interval of {metric}{average: (%)}{class_: of '%'} cannot be "
-                           "trusted: the measure is {because}",
+                           "trusted: {because}",
     "degenerate/mean": "{dataset}, {model}: {metric}{average: (%)}{class_: of '%'} is no mean over all classes: it is "
                        "{because}",
     "degenerate-slices/because": "{dataset}, {model}: in {slices:# group|groups} some intervals cannot be trusted: "

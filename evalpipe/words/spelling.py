@@ -138,6 +138,15 @@ def closest(word: str, names: Iterable[str]) -> str | None:
     return folded[matches[0]] if matches else None
 
 
+def closest_file(name: str, names: Iterable[str]) -> str | None:
+    """Return the file name most like ``name`` without its ending, which many share; None where none is similar."""
+    stems: dict[str, str] = {}
+    for file in names:
+        stems.setdefault(file.partition(".")[0], file)
+    close = closest(name.partition(".")[0], stems)
+    return None if close is None else stems[close]
+
+
 def closest_level(word: str, levels: Iterable[str]) -> str | None:
     """Return the level that ``word`` misspells: it differs in capitals and outer spaces, or else in one letter.
 

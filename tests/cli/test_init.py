@@ -383,7 +383,7 @@ def test_a_place_that_is_none_is_refused_before_the_data_are_read(out: str, mess
     ("empty.csv", "", """\
 error[empty-file]: cannot read empty.csv: it is empty: not even the columns are there
  --> empty.csv
-  = help: was it written to the end?
+  = help: write it again: it was not written to the end
 """),
     ("header.csv", "y,p\n", """\
 error[no-rows]: header.csv has columns but no rows

@@ -102,7 +102,7 @@ dataset 'test'
   |
   | row 4: '14'
   = named at the spec, models.m.predictions
-  = help: predict them, or leave such rows out for every model with 'complete_case: all'"""
+  = help: predict them, or leave such rows out for every model with 'complete_case: all' at the top of the spec"""
 
 
 def test_what_is_wrong_in_any_fit_is_said_of_its_file(tmp_path: Path) -> None:
