@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -15,7 +17,7 @@ ANIMALS = (
 SHORT = tuple(f"{k}" for k in range(1, 13))
 
 
-def of_levels(levels: tuple[str, ...], rows: int = 2400) -> Results:
+def of_levels(levels: tuple[str, ...], rows: int = 2400, **keys: Any) -> Results:
     """Run a model that predicts the level of about two in three rows, and 100 % of the rows of the first level."""
     generator = np.random.default_rng(1)
     truth = generator.integers(0, len(levels), rows)
@@ -23,4 +25,4 @@ def of_levels(levels: tuple[str, ...], rows: int = 2400) -> Results:
     predicted = np.where(truth == 0, 0, guess)
     frame = pl.DataFrame({name: [levels[k] for k in column] for name, column in (("y", truth), ("p", predicted))})
     return run(frame, task="multiclass", outcome={"column": "y", "levels": [*levels]}, metrics=["accuracy"],
-               models={"m": {"prediction": "p", "label": "Forest"}}, intervals={"method": "none"})
+               models={"m": {"prediction": "p", "label": "Forest"}}, intervals={"method": "none"}, **keys)

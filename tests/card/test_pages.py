@@ -64,7 +64,8 @@ def test_pages_are_filled_and_nothing_is_cut_or_parted(name: str, pages: Callabl
     assert {"In short", "Contents", "Provenance"} <= {text for leaf in content(laid_out[0]) for text in words(leaf)}
 
 
-@pytest.mark.parametrize("name", ["titanic", pytest.param("audit", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("name", ["titanic", "digits", *(
+    pytest.param(name, marks=pytest.mark.nightly) for name in ("audit", "anes96", "prevalence", "recalibration"))])
 def test_two_models_without_slices_take_at_most_eight_pages_and_then_an_annex(
     name: str, pages: Callable[[str], list[Any]]
 ) -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 SAMPLE = "In the sample"
 MOST_LEVELS = 6
-"""The levels whose shares are listed at the head of the card; of more the section on the prevalence lists them."""
+"""The levels whose shares are listed at the head of the card; of more a table in the annex lists them."""
 
 FACTOR = math.log(2)
 """How far log odds may be off at the declared prevalence: 0.5 is then no less than 0.33, a convention of evalpipe."""
@@ -103,13 +103,15 @@ def sections(results: Results) -> Iterator[Section]:
         Row((share.dataset, share.level, ranged(share.value, share.lower, share.upper, least=numbers.USUAL_DIGITS),
              "–" if prior is None else _level_prevalence(prior, share.level)))
         for share in results.observed)
-    blocks: list[Block] = [
-        Text(lead, "lead"),
-        Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, rows)]
+    table = Table(f"Observed and declared prevalence{with_limits(results, rows)}", columns, rows)
+    has_many_levels = len(results.levels) > MOST_LEVELS  # a figure of the data shows their shares
+    blocks: list[Block] = [Text(lead, "lead"), *(() if has_many_levels else (table,))]
     for _, dataset in evaluated(results):
         tables = list(_tables(results, dataset.name))
         blocks += [Heading(dataset.name), *tables] if tables else []
     yield Section("prevalence", "Prevalence", tuple(blocks), part="decisions")
+    if has_many_levels:
+        yield Section("prevalence-levels", "Prevalence of each level", (table,), part="appendix")
     for index, (anchor, dataset) in enumerate(evaluated(results)):
         has_all = index == 0 and prior is not None and prior.value is not None
         if has_all or any(curves_of(results, dataset.name, PredictiveValues)):

@@ -9,9 +9,11 @@ import polars as pl
 import pytest
 
 from card.blocks import column, heads, lines, paragraphs, table, tables
+from card.many_levels import SHORT, of_levels
 from chapters.prevalence.test_compute import WORDS, words
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.html import html_page
+from evalpipe.card.page import Table, plain
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.prevalence.card import outcome, prevalence_figures, sections
 from evalpipe.chapters.recalibrate.card_verdict import conclusion
@@ -99,6 +101,17 @@ def test_the_observed_share_stands_beside_the_declared_one(beta: Results) -> Non
     (share,) = beta.observed
     assert (dataset, level, declared) == ("d", "1", "0.200 (0.128–0.283)")
     assert observed.endswith(f"({share.lower:.3f}–{share.upper:.3f})")
+
+
+@pytest.mark.parametrize(("levels", "part"), [(SHORT[:6], "decisions"), (SHORT, "appendix")])
+def test_the_shares_of_many_levels_stand_in_the_annex(levels: tuple[str, ...], part: str) -> None:
+    declared = {level: 1 / len(levels) for level in levels}
+    found = list(sections(of_levels(levels, 200, prevalence={"levels": declared})))
+    with_table = {section.anchor: section.part for section in found for block in section.blocks
+                  if isinstance(block, Table) and plain(block.caption).startswith("Observed and declared prevalence")}
+    assert list(with_table.values()) == [part]
+    assert found[0].anchor == "prevalence"
+    assert "are taken to be" in plain(found[0].blocks[0].text)  # type: ignore[union-attr]
 
 
 def test_a_measure_at_a_prevalence_is_named_so_everywhere(beta: Results) -> None:
