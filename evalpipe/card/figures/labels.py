@@ -238,8 +238,10 @@ def _is_occupied_near(cells: Cells, box: Box, room: float) -> bool:
     """Tell whether any occupied cell lies within ``room`` pixels of a box."""
     first, last = max(0, int((box[0] - room) / CELL)), int((box[2] + room) / CELL)
     bits = ((1 << (last - first + 1)) - 1) << first
-    rows = range(max(0, int((box[1] - room) / CELL)), int((box[3] + room) / CELL) + 1)
-    return any(cells.get(row, 0) & bits for row in rows)
+    for row in range(max(0, int((box[1] - room) / CELL)), int((box[3] + room) / CELL) + 1):  # any() takes thrice as long
+        if cells.get(row, 0) & bits:
+            return True
+    return False
 
 
 def _free_place(

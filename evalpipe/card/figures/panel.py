@@ -120,12 +120,13 @@ class Panel:
     def _path_through(self, points: Iterable[tuple[float, float]]) -> str:
         """Return the SVG path through points, broken at NaN; points that would change no pixel are left out."""
         runs: list[list[tuple[float, float]]] = [[]]
+        (left, right), (low, high) = (sorted((axis.low, axis.high)) for axis in (self.x, self.y))
         for x, y in points:
             if math.isnan(x) or math.isnan(y):
                 runs.append([])
             else:
-                pixel = round(self.across(self._within(x, self.x)), 1), round(self.down(self._within(y, self.y)), 1)
-                runs[-1].append(pixel)
+                within = min(max(x, left), right), min(max(y, low), high)
+                runs[-1].append((round(self.across(within[0]), 1), round(self.down(within[1]), 1)))
         paths = filter(lambda path: len(path) > 1, map(without_flat_points, runs))
         return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in path) for path in paths)
 
