@@ -238,7 +238,8 @@ def _is_occupied_near(cells: Cells, box: Box, room: float) -> bool:
     """Tell whether any occupied cell lies within ``room`` pixels of a box."""
     first, last = max(0, int((box[0] - room) / CELL)), int((box[2] + room) / CELL)
     bits = ((1 << (last - first + 1)) - 1) << first
-    for row in range(max(0, int((box[1] - room) / CELL)), int((box[3] + room) / CELL) + 1):  # any() takes thrice as long
+    # any() takes thrice as long
+    for row in range(max(0, int((box[1] - room) / CELL)), int((box[3] + room) / CELL) + 1):
         if cells.get(row, 0) & bits:
             return True
     return False
