@@ -12,10 +12,10 @@ import pytest
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.figures import drawings
-from evalpipe.card.figures.axes import unit_axis
-from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, label_rules, name_marks
-from evalpipe.card.figures.panel import panel
-from evalpipe.card.figures.svg import SWATCH, Sheet
+from evalpipe.card.figures.axes import unit_axis, width
+from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, label_rules, name_marks, name_rows
+from evalpipe.card.figures.panel import RowLabel, panel, rows
+from evalpipe.card.figures.svg import SWATCH, Sheet, series_of
 from evalpipe.card.palette import STROKES
 
 if TYPE_CHECKING:
@@ -121,6 +121,28 @@ def test_each_mark_is_named_once_in_the_panel_where_its_name_is_nearest() -> Non
     written = {node.text: re.findall(r'y="([\d.]+)"', node.attributes)[0] for node in sheet.nodes[before:] if node.text}
     assert sorted(written) == ["high", "low"]
     assert all(free.top < float(y) <= free.base for y in written.values())
+
+
+def test_names_that_fit_beside_no_value_of_a_row_have_thin_lines_to_one_and_lie_on_no_interval() -> None:
+    models = series_of([("a", "Multinomial logistic regression"), ("b", "Random forest")])
+    values = [[(0.97, 0.95, 0.99), (0.96, 0.5, 0.99)], *[[(0.9, 0.45, 1.0), (0.92, 0.4, 1.0)]] * 3,
+              *[[(0.95, 0.9, 1.0), (0.94, 0.9, 1.0)]] * 4]
+    sheet = Sheet()
+    plot = rows(sheet, [RowLabel(f"A measure with a long name, {k}") for k in range(8)], unit_axis("Value"), 2,
+                named=True)
+    plot.estimates(models, values)
+    before = len(sheet.nodes)
+    assert name_rows(plot, models, values) == []
+    texts = [node for node in sheet.nodes[before:] if node.text]
+    assert " ".join(node.text for node in texts if node.ink == "m0") == "Multinomial logistic regression"
+    assert " ".join(node.text for node in texts if node.ink == "m1") == "Random forest"
+    for node in texts:
+        left, foot = (float(re.findall(rf'{name}="([\d.]+)"', node.attributes)[0]) for name in "xy")
+        for k, row in enumerate(values):
+            for index, (_, lower, upper) in enumerate(row):
+                y = plot.panel.top + plot.height(k, index, 2)
+                assert not (foot - 11 < y < foot and left < plot.panel.across(upper)
+                            and plot.panel.across(lower) < left + width(node.text)), (node, k)
 
 
 def test_a_mark_whose_name_has_no_room_is_returned() -> None:

@@ -9,7 +9,7 @@ from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between, u
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.declare import figure, figure_of
-from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.labels import LineLabel, label_lines, name_rows
 from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model, stepped
 from evalpipe.card.figures.svg import Sheet, drawing, in_turn, stacks
 from evalpipe.card.tables import overall, shown
@@ -180,11 +180,11 @@ def forest(context: Context) -> Drawing | None:
     sheet = Sheet()
     drawn = rows(sheet, [RowLabel(str(name)) for name, _ in grouped], unit_axis("Value"), len(context.series),
                  named=True)
-    unnamed = drawn.estimates(context.series, values, [str(name) for name, _ in grouped])
+    drawn.estimates(context.series, values, [str(name) for name, _ in grouped])
     for middle, estimates in zip(drawn.middles, grouped.values(), strict=True):
         if all(e.value is None for e in estimates.values()):
             drawn.panel.write(0, middle, "undefined", "muted")
-    sheet.key(unnamed)
+    sheet.key(name_rows(drawn, context.series, values))
     return drawing(f"d{context.place}-forest", title, (finding, caption, alt), [sheet])
 
 

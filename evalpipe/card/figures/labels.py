@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.card.figures.axes import LINE, width
+from evalpipe.card.figures.axes import LINE, width, wrap
 from evalpipe.card.figures.context import column
-from evalpipe.card.figures.panel import DOTS
+from evalpipe.card.figures.panel import DOTS, model_key
 from evalpipe.card.figures.svg import KeyEntry, number
 from evalpipe.results.curves.calibration import GainTable
 from evalpipe.results.curves.events import Marks
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalpipe.card.figures.context import Context, Operating
-    from evalpipe.card.figures.panel import Panel
+    from evalpipe.card.figures.panel import Estimated, Panel, RowPanel
     from evalpipe.card.figures.svg import Series
 
 
@@ -133,6 +133,47 @@ def _place_in(
         panel, line, (rivals, rivals), boxes, label_width)
 
 
+def name_rows(
+    plot: RowPanel, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]],
+) -> list[KeyEntry]:
+    """Write each model's name beside one of its values in rows, or in lines with a thin line to one.
+
+    ``values`` has for each row a value of every model, None where it is missing. Returns a key where one has no room.
+    """
+    if plot.name_models(models, values):
+        return []
+    framed, marks, boxes = plot.panel, list[list[Point]](), list[Box]()
+    for index, _ in enumerate(models):
+        marks.append([])
+        for k, row in enumerate(values):
+            value = row[index] if row else None
+            if value is not None:
+                y = framed.top + plot.height(k, index, len(models))
+                ends = [framed.across(end) for end in value if end is not None]
+                marks[-1].append((framed.across(value[0]), y))
+                boxes.append((min(ends) - MARK, y - MARK, max(ends) + MARK, y + MARK))
+    places: list[tuple[list[str], LabelPlace]] = []
+    for index, model in enumerate(models):
+        lines = wrap(model.label, NAME_SHARE * framed.width)
+        rivals = [mark for other, points in enumerate(marks) if other != index for mark in points]
+        size = max(map(width, lines)), LINE * len(lines)
+        occupied = [*boxes, *(place.box for _, place in places)]
+        place = _place_with_leader(framed, marks[index], (rivals, rivals), occupied, *size) or _place_with_leader(
+            framed, marks[index], (rivals, rivals), occupied, *size, crosses=True)
+        if place is None:
+            return model_key(models)
+        places.append((lines, place))
+    for model, (lines, place) in zip(models, places, strict=True):
+        _write_label(framed, LineLabel("", model.ink, (), ()), place)
+        for number_of_line, line in enumerate(lines, 1):
+            framed.sheet.write(place.box[0], place.box[1] + LINE * number_of_line - 3.5, line, model.ink)
+    return []
+
+
+MARK, NAME_SHARE = 4.0, 0.6
+"""Half the pixels of a mark in a row, and the share of its panel that a line of a name takes at most."""
+
+
 def _write_label(panel: Panel, label: LineLabel, place: LabelPlace) -> None:
     """Write a label at its place, with its marker and its leader, if any."""
     left, top, right, _ = place.box
@@ -144,7 +185,8 @@ def _write_label(panel: Panel, label: LineLabel, place: LabelPlace) -> None:
     if label.marker:
         panel.sheet.marker(right - 5 if place.turned else left + 5, top + LINE / 2, label.marker, label.ink)
     text_left = left + (SIGN if label.marker and not place.turned else 0)
-    panel.sheet.write(text_left, top + LINE - 3.5, label.text, label.ink)
+    if label.text:
+        panel.sheet.write(text_left, top + LINE - 3.5, label.text, label.ink)
 
 
 def label_ends(panel: Panel, lines: Sequence[LineLabel], occupied: Sequence[Box] = ()) -> list[KeyEntry]:
@@ -286,7 +328,7 @@ AT_END = 7.0
 
 def _place_with_leader(
     panel: Panel, line: Sequence[Point], rivals: tuple[Sequence[Point], Sequence[Point]], boxes: Sequence[Box],
-    label_width: float, *, crosses: bool = False,
+    label_width: float, label_height: float = LINE, *, crosses: bool = False,
 ) -> LabelPlace | None:
     """Return the free place in the panel with the shortest leader to a ``line``, where it is farthest from the rivals.
 
@@ -299,20 +341,25 @@ def _place_with_leader(
                                       for room in (*ROOMS, CLEAR)) if points), thinned)
     anchors = far[:: max(1, len(far) // ANCHORS)]
     leaders = sorted(
-        (math.dist(start, anchor), start, anchor, box) for box in _free_boxes(panel, all_cells, boxes, label_width)
+        (math.dist(start, anchor), start, anchor, box) for box in
+        _free_boxes(panel, all_cells, boxes, (label_width, label_height))
         for anchor in anchors
         for start in [(min(max(anchor[0], box[0]), box[2]), min(max(anchor[1], box[1] + 2), box[3] - 1))])
     return next((LabelPlace(box, leader=(start, anchor), crosses=crosses) for _, start, anchor, box in
                  leaders[:MOST_LEADERS] if crosses or not _crosses(rival_cells, start, anchor)), None)
 
 
-def _free_boxes(panel: Panel, cells: Cells, boxes: Sequence[Box], label_width: float) -> Iterator[Box]:
-    """Yield the boxes for a label in a panel that are clear of lines, whose cells are given, and of other ``boxes``."""
+def _free_boxes(panel: Panel, cells: Cells, boxes: Sequence[Box], size: tuple[float, float]) -> Iterator[Box]:
+    """Yield the boxes of a ``size`` in a panel that are clear of lines, whose cells are given, and of other ``boxes``.
+
+    The size is the width and the height of a label.
+    """
+    label_width, label_height = size
     for column_index in range(int((panel.width - label_width - 6) // STEPS[0]) + 1):
         left = panel.left + 3 + STEPS[0] * column_index
-        for row in range(int((panel.height - LINE - 4) // STEPS[1]) + 1):
+        for row in range(int((panel.height - label_height - 4) // STEPS[1]) + 1):
             top = panel.top + 2 + STEPS[1] * row
-            box = left, top, left + label_width, top + LINE
+            box = left, top, left + label_width, top + label_height
             if not _is_occupied_near(cells, box, CLEAR) and not any(_nearly_overlap(box, other) for other in boxes):
                 yield box
 

@@ -416,17 +416,14 @@ class RowPanel:
     apart: float = APART
 
     def estimates(self, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]],
-                  names: Sequence[str] = (), *, named: bool = True) -> list[KeyEntry]:
+                  names: Sequence[str] = ()) -> None:
         """Draw the values of each model in each row, one below the other, with their intervals.
 
         ``values`` has for each row a value of every model, None where it is missing; ``names`` are the names of rows.
-        With ``named`` each model is named at its value in the first row with room for it; returns a key of the models
-        where one has none.
         """
         for model_index, model in enumerate(models):
-            shift = model_index - (len(models) - 1) / 2
-            of_model = [(y + shift * (APART if k else self.apart), row[model_index], name) for k, (y, row, name) in
-                        enumerate(zip(self.middles, values, names or [""] * len(values), strict=True))
+            of_model = [(self.height(k, model_index, len(models)), row[model_index], name) for k, (row, name) in
+                        enumerate(zip(values, names or [""] * len(values), strict=True))
                         if row and row[model_index] is not None]
             heights = [y for y, *_ in of_model]
             drawn = [estimated for _, estimated, _ in of_model if estimated is not None]
@@ -436,10 +433,14 @@ class RowPanel:
             for (*_, name), e, lower, upper in zip(of_model, drawn, low, high, strict=True):
                 title = f"{name}, {model.label}" if name else model.label
                 self.panel.record_values(title, value=[e[0]], lower=[lower], upper=[upper])
-        return self._name_models(models, values) if named else []
 
-    def _name_models(self, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]]) -> list[KeyEntry]:
-        """Write each model's name beside its value in the first row with room; return the key where one has none."""
+    def height(self, row_index: int, model_index: int, models: int) -> float:
+        """Return where the mark of one of so many ``models`` stands in a row, in pixels from the top of the panel."""
+        apart = APART if row_index else self.apart
+        return self.middles[row_index] + (model_index - (models - 1) / 2) * apart
+
+    def name_models(self, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]]) -> bool:
+        """Write each model's name beside its value in the first row with room; tell whether there is one for each."""
         spans = [[(min(ends), max(ends)) if (ends := [self.panel.across(end) for end in value or () if end is not None])
                   else None for value in row] for row in values]
         places: list[tuple[int, float]] = []
@@ -448,12 +449,12 @@ class RowPanel:
                      for x in self._text_lefts(row, model_index, width(model.label), first=k == 0))
             place = next(texts, None)
             if place is None:
-                return model_key(models)
+                return False
             places.append(place)
         for model_index, (model, (k, x)) in enumerate(zip(models, places, strict=True)):
-            shift = (model_index - (len(models) - 1) / 2) * (APART if k else self.apart)
-            self.panel.sheet.write(x, self.panel.top + self.middles[k] + shift + 4.5, model.label, model.ink)
-        return []
+            y = self.panel.top + self.height(k, model_index, len(models))
+            self.panel.sheet.write(x, y + 4.5, model.label, model.ink)
+        return True
 
     def _text_lefts(
         self, row: Sequence[Pixel | None], model_index: int, text_width: float, *, first: bool
@@ -530,7 +531,7 @@ def rows_by_model(
                 under(plot, k, middles)
             for model, value, y in zip(models, values[k], middles, strict=True):
                 if value is not None:
-                    RowPanel(plot.panel, [y]).estimates([model], [[value]], [names[k]], named=False)
+                    RowPanel(plot.panel, [y]).estimates([model], [[value]], [names[k]])
     return sheets
 
 

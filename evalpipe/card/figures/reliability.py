@@ -124,7 +124,9 @@ def _diagram_sheets(
     else:
         labels = [LineLabel(series.label, series.ink, column(curve.points.position), column(curve.points.event_rate),
                             series.marker) for series, curve in pairs]
-        sheet.key(label_lines(drawn, labels, [perfect_label(drawn)], boxes))
+        # Where intervals take all the room, a name may lie on some of them, but not on the points.
+        unplaced = label_lines(drawn, labels, [perfect_label(drawn)], boxes)
+        sheet.key(label_lines(drawn, labels) if unplaced else [])
     for series, _ in pairs if scores else ():
         draw_score_strip(drawn, series, histograms.get(series.name))
     return [sheet]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import LINE, Axis, number_axis
 from evalpipe.card.figures.context import context_of
+from evalpipe.card.figures.labels import name_rows
 from evalpipe.card.figures.panel import ROOM, RowLabel, rows, rows_by_model
 from evalpipe.card.figures.svg import Sheet, drawing, in_turn
 from evalpipe.card.tables import metric_of, with_intervals
@@ -81,7 +82,8 @@ def _forest_sheets(results: Results, groups: Groups, models: Sequence[Series], a
         if margin is not None:
             plot.panel.box(-margin, margin, middle - half, middle + half, "muted")
     plot.panel.rule("ink", x=0)
-    sheet.key(plot.estimates(models, values, list(groups)))
+    plot.estimates(models, values, list(groups))
+    sheet.key(name_rows(plot, models, values))
     return [sheet]
 
 

@@ -425,17 +425,21 @@ def _by_rate_sheet(
         plot.line(x, height, "muted", dash=dash, name=f"{line.other.capitalize()} {numbers.plain(line.at)}")
         labels.append(LineLabel(numbers.plain(line.at), "muted", x, height, dash=dash))
     boxes = _mark_models(plot, pairs, rate, value)
-    unplaced = label_ends(plot, labels, boxes)
+    unplaced = label_lines(plot, labels, occupied=boxes) if label_ends(plot, labels, boxes) else []
     entries = [replace(entry, text=f"{lines[0].other.capitalize()} {entry.text}") for entry in unplaced]
-    sheet.key([*entries, *_name_marks(plot, pairs, (rate, value), boxes)])
+    sheet.key([*entries, *_name_marks(plot, pairs, (rate, value), boxes, labels)])
     return sheet
 
 
 def _name_marks(
-    plot: Panel, pairs: list[tuple[Series, PredictiveValues]], rates: tuple[str, str], boxes: list[Box]
+    plot: Panel, pairs: list[tuple[Series, PredictiveValues]], rates: tuple[str, str], boxes: list[Box],
+    lines: list[LineLabel],
 ) -> list[KeyEntry]:
-    """Write the name of each model beside its mark, on the free side; return key entries of those without room."""
-    entries, occupied, (rate, name) = list[KeyEntry](), list(boxes), rates
+    """Write the name of each model beside its mark, or with a thin line to it; return key entries without room.
+
+    ``boxes`` are taken by marks, and ``lines`` are what the names keep off.
+    """
+    crowded, occupied, (rate, name) = list[LineLabel](), list(boxes), rates
     for index, (series, curve) in enumerate(pairs):
         value = or_nan(curve.notes.ppv_declared if name == "ppv" else curve.notes.npv_declared)
         at = _rate_of(curve, rate), value
@@ -443,8 +447,8 @@ def _name_marks(
             continue
         box = write_beside_point(plot, at, series.label, series.ink, (1 if index % 2 else -1, 1), occupied)
         occupied += box
-        entries += [] if box else [KeyEntry(series.label, series.ink, "mark", series.marker)]
-    return entries
+        crowded += [] if box else [LineLabel(series.label, series.ink, at[:1], at[1:], kind="mark")]
+    return label_lines(plot, crowded, occupied=occupied, unnamed=lines)
 
 
 def _mark_models(plot: Panel, pairs: list[tuple[Series, PredictiveValues]], rate: str, value_name: str) -> list[Box]:

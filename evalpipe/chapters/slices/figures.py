@@ -11,6 +11,7 @@ from evalpipe.card import wording
 from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of
+from evalpipe.card.figures.labels import name_rows
 from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, estimated, rows
 from evalpipe.card.figures.svg import Sheet, drawing, in_turn
 from evalpipe.card.tables import key_measures, metric_of, shown
@@ -232,8 +233,10 @@ def _forest_sheet(forest: Forest, series: Sequence[Series], title: str = "") -> 
         if overall_estimate is not None and overall_estimate.value is not None:
             plot.panel.rule(model.ink, x=overall_estimate.value, dash=model.dash or DASHES)
     values = [[e for model, e in forest.at(line) if model in series] for line in forest.lines]
-    sheet.key(plot.estimates(series, [list(map(estimated, row)) for row in values],
-                             [line.text for line in forest.lines], named=not title))
+    drawn = [list(map(estimated, row)) for row in values]
+    plot.estimates(series, drawn, [line.text for line in forest.lines])
+    if not title:
+        sheet.key(name_rows(plot, series, drawn))
     for middle, line, row in zip(plot.middles, forest.lines, values, strict=True):
         if all(e is None or e.value is None for e in row):
             sheet.write(plot.panel.left + 4, plot.panel.top + middle + 4.5, _why_absent(forest, line), "muted")
