@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
-from evalpipe.card.page import Code, Column, Figures, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.page import Code, Column, Figures, Fold, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
 from evalpipe.card.wording import MOST_NAMED, Names, capital, names_of, number_word
 from evalpipe.chapters.slices import figures
-from evalpipe.chapters.slices.card_matrix import MORE, lead, matrices
+from evalpipe.chapters.slices.card_matrix import FIRST, MORE, lead, matrices
 from evalpipe.chapters.slices.figures import sliced
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_GATES, NO_SLICES, NOTHING_TESTED, Unless, without
@@ -75,7 +76,9 @@ def sections(results: Results) -> Iterator[Section]:
             blocks.append(Figures(
                 partial(figures.slice_forests, results, dataset),
                 above=(Heading("Forest plots", 4), Text((lead_of_forests, Code("estimates.csv"), "."), "lead"))))
-        blocks += [*disparities(results, dataset), *worst]
+        apart = list(disparities(results, dataset))
+        further += [block.folded for block in apart if isinstance(block, Table) and block.folded is not None]
+        blocks += [*apart, *worst]
         tests += differences(results, dataset)
     if blocks:
         lead_of_all = Text((LEAD, Code("estimates.csv"), " and ", Code("results.json"), "."), "lead")
@@ -166,6 +169,8 @@ def disparities(results: Results, dataset: str) -> Iterator[Block]:
     if not listed:
         return
     names, rows = names_of(results), []
+    if len(listed) > FIRST:  # else they stand slicing by slicing
+        listed.sort(key=lambda d: math.inf if d.difference is None else (d.expected or 0.0) - d.difference)
     for d in listed:
         name = DISPARITIES[d.disparity][0] if d.disparity in DISPARITIES else (
             names.measure(d.disparity, d.params, d.average))
@@ -185,7 +190,8 @@ def disparities(results: Results, dataset: str) -> Iterator[Block]:
         Column("Slicing"), Column("Disparity"), Column("Model", shown=len(results.models) > 1),
         Column("Difference", "num"), Column("Ratio", "num"), Column("Lowest / highest"), Column("Slices used"),
         Column("Expected from chance", "num"))
-    yield Table(f"Disparities between slices of {dataset}", columns, tuple(rows), label=f"Disparities on {dataset}")
+    yield Table(f"Disparities between slices of {dataset}", columns, tuple(rows), label=f"Disparities on {dataset}",
+                fold=Fold(FIRST, MORE))
 
 
 AS_FOUND = (
@@ -203,6 +209,9 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
             searches.setdefault((names.model(row.model), measure), []).append(row)
     if searches:
         yield Heading("Worst slices", 4)
+        counts = dict.fromkeys(numbers.count(ranking[0].searched) for ranking in searches.values())
+        count = wording.joined([*counts], "and of")
+        yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")
     columns = (
         Column("Rank", "num"), Column("Slice"), Column("n", "num"),
         Column("Events", "num", shown=results.event is not None), Column("Value", "num"), Column("All rows", "num"),
@@ -221,10 +230,9 @@ def worst_slices(results: Results, dataset: str) -> Iterator[Block]:
                 ranged(row.difference_corrected, row.difference_lower, row.difference_upper, places=digits),
                 numbers.p_value(row.p_adjusted)),
                 anchor=row_anchor("slices", [row], "worst")))
-        count = numbers.count(rows_of_search[0].searched)
-        yield Text(f"Worst of {count} groups searched; p-values are corrected for that.", "lead")
         yield Table(f"{model}: worst slices of {dataset} by {measure}", columns, tuple(rows),
                     label=f"Worst slices of {dataset}, {model}", heading=1)
+    if searches:
         yield Text(AS_FOUND, "small")
 
 

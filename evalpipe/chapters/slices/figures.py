@@ -92,8 +92,8 @@ def _slice_key(labels: Slice | None) -> Key:
 MOST_FORESTS = 6
 """Measures that have a figure."""
 
-MOST_GROUPS = 20
-"""Groups that a figure draws, the worst of all; each has a line or more."""
+USUAL_GROUPS, MOST_GROUPS = 10, 20
+"""Groups that a figure draws, the worst of all: ten, so that a page holds four figures, or more that are worse."""
 
 TALLEST = 950
 """Pixels of the rows of a figure: with its caption it fits a page."""
@@ -158,10 +158,12 @@ def _forest(context: Context, by_slice: Sliced, measure: Measure, series: Sequen
                        _slice_key(labels) in failed or _is_worse(context, by_slice, measure, series, labels))
              for labels in slices]
     lines.sort(key=lambda line: (not line.worse, _worst_value(context, by_slice, measure, series, line.labels)))
+    worse, is_of_periods = sum(line.worse for line in lines), is_single and _is_of_periods(context.results, slices[0])
     together = 1 if in_turn(series) else len(series)
-    most = max(1, min(MOST_GROUPS, round(TALLEST / (max(LINE, APART * together) + ROOM)) - 1))
-    drawn, worse = lines[:most], sum(line.worse for line in lines)
-    if is_single and _is_of_periods(context.results, slices[0]):
+    wanted = MOST_GROUPS if is_of_periods else min(max(USUAL_GROUPS, worse), MOST_GROUPS)
+    most = max(1, min(wanted, round(TALLEST / (max(LINE, APART * together) + ROOM)) - 1))
+    drawn = lines[:most]
+    if is_of_periods:
         drawn.sort(key=lambda line: slices.index(line.labels or {}))
     return Forest(context, by_slice, measure, series, [SliceLine("All rows"), *drawn], len(lines), worse)
 
@@ -274,7 +276,7 @@ def _forest_caption(forest: Forest) -> str:
     bold = (" Bold: a gate failed, or the whole interval of a model is worse than its value over all rows."
             if any(line.worse for line in forest.lines) else "")
     all_slices, others = map(numbers.count, (forest.groups, forest.left_out))
-    rest = (f" Of {all_slices} slices {drawn} are drawn, at most {MOST_GROUPS}; the other {others} are in "
+    rest = (f" Of {all_slices} slices {drawn} are drawn; the other {others} are in "
             "estimates.csv.") if forest.left_out else ""
     return (
         f"{measure.name} in each slice{limits}{order}; the vertical line is its value over all rows. "

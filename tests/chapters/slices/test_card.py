@@ -20,16 +20,15 @@ from evalpipe.card.data import facts
 from evalpipe.card.dataset_results import class_blocks, confusion_blocks, measure_tables
 from evalpipe.card.edition import Edition
 from evalpipe.card.html import html_page, write_page
-from evalpipe.card.page import Styled, numbers_in, plain
+from evalpipe.card.page import Styled, Table, numbers_in, plain
 from evalpipe.card.tables import MEASURES_ABREAST, shown
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.gates.records import Gate
 from evalpipe.chapters.slices.card import groups_against_others, procedures, sections
 from evalpipe.chapters.slices.card_matrix import FIRST, MORE, SIGNS, verdict_of
-from evalpipe.chapters.slices.figures import MOST_GROUPS, slice_forests
+from evalpipe.chapters.slices.figures import MOST_GROUPS, USUAL_GROUPS, slice_forests
 
 if TYPE_CHECKING:
-    from evalpipe.card.page import Table
     from evalpipe.results import Results, Slice
 
 
@@ -233,6 +232,21 @@ def test_disparities_have_their_meaning_their_ends_and_what_chance_adds(grouped:
     assert (third[5], fourth[1]) == ("– / –", "Accuracy")
 
 
+def test_of_many_disparities_the_ten_furthest_beyond_chance_are_shown_and_the_others_folded(grouped: Results) -> None:
+    one = next(d for d in grouped.disparities if d.difference is not None)
+    many = [one.model_copy(update={"slicing": f"s{k}", "difference": k / 20, "lower": k / 20, "upper": k / 20,
+                                   "expected": 0.0 if k else None}) for k in range(12)]
+    results = grouped.model_copy(update={"disparities": many})
+    found = list(sections(results))
+    (shown,) = (block for block in found[0].blocks
+                if isinstance(block, Table) and plain(block.caption).startswith("Disparities between"))
+    assert [row[0] for row in lines(shown.at_once)] == [f"s{k}" for k in range(11, 1, -1)]
+    assert shown.folded is not None
+    assert [row[0] for row in lines(shown.folded)] == ["s1", "s0"]
+    (more,) = (section for section in found if section.anchor == MORE)
+    assert shown.folded in more.blocks
+
+
 def test_the_worst_slices_keep_their_rank_and_the_number_searched(grouped: Results) -> None:
     (worst,) = (each for each in tables(sections(grouped)) if "worst slices" in each.caption)
     assert worst.caption.endswith(": worst slices of validation by Brier score")
@@ -304,13 +318,25 @@ def test_a_forest_of_many_groups_draws_the_worst_and_says_how_many_are_left_out(
     drawn = re.findall(r">(\d{3})</text>", drawing.svg)
     worse = {level for level, e in values.items() if e.upper is not None and e.upper < whole}
     ranked = sorted(values, key=lambda level: (level not in worse, values[level].value))
-    assert drawn == ranked[:MOST_GROUPS]
-    assert len(drawn) == MOST_GROUPS == 20
+    # Ten, and all that are clearly worse, up to twenty.
+    assert drawn == ranked[:min(max(USUAL_GROUPS, len(worse)), MOST_GROUPS)]
+    assert (USUAL_GROUPS, MOST_GROUPS) == (10, 20)
+    assert USUAL_GROUPS <= len(drawn) <= MOST_GROUPS
     assert re.findall(r'class="bold ink"[^>]*>(\d{3})<', drawing.svg) == [level for level in drawn if level in worse]
     left_out = 42 - len(drawn)
     assert f"; {left_out} of 42 groups not drawn" in drawing.said
-    assert f"Of 42 slices 20 are drawn, at most 20; the other {left_out} are in estimates.csv." in drawing.caption
+    assert f"Of 42 slices {len(drawn)} are drawn; the other {left_out} are in estimates.csv." in drawing.caption
     assert drawing.said.startswith(f"Worst for level = {min(values, key=lambda level: values[level].value or 0)}: ")
+
+
+def test_more_than_ten_groups_are_drawn_where_more_are_clearly_worse(build: Any) -> None:
+    many, _ = forest_of(build)
+    for count, drawn in ((14, 14), (30, 20)):
+        rows = [row.model_copy(update={"value": 0.1, "lower": 0.05, "upper": 0.15})
+                if row.metric == "accuracy" and row.slice and str(row.slice["level"]) < f"{count:03}" else row
+                for row in many.rows]
+        drawing = slice_forests(many.model_copy(update={"rows": rows}), "validation")[0]
+        assert len(re.findall(r">(\d{3})</text>", drawing.svg)) == drawn
 
 
 def test_a_group_whose_gate_failed_is_drawn_however_good_it_looks(build: Any) -> None:
