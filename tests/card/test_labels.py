@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,11 +17,15 @@ from evalpipe.card.figures.axes import unit_axis, width
 from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, label_rules, name_marks, name_rows
 from evalpipe.card.figures.panel import RowLabel, panel, rows
 from evalpipe.card.figures.svg import SWATCH, Sheet, series_of
+from evalpipe.card.html import html_page
 from evalpipe.card.palette import STROKES
+from evalpipe.results import Results
+from few_by_day import few_by_day
 
 if TYPE_CHECKING:
-    from evalpipe.results import Results
+    from collections.abc import Callable
 
+CONFIGS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
 FIGURES = ("roc", "precision_recall", "gain", "lift", "windows", "reliability", "net_benefit")
 
 
@@ -68,6 +73,17 @@ def test_no_figure_of_two_models_has_a_key() -> None:
     assert len(drawn) > 12
     # A key has samples, each as wide as the others.
     assert [drawing.title for drawing in drawn if f"h{SWATCH}" in drawing.svg] == []
+
+
+@pytest.mark.parametrize("name", few_by_day(CONFIGS, ("audit", "digits", "titanic")))
+def test_no_figure_of_an_example_has_a_key(
+    name: str, example: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: list[list[str]] = []
+    monkeypatch.setattr(Sheet, "key", lambda _, entries: keys.append([entry.text for entry in entries]))
+    html_page(Results.read(example(name) / "results.json"))
+    assert name == "candidates" or keys
+    assert [texts for texts in keys if texts] == []
 
 
 def test_names_of_lines_that_run_together_have_a_thin_line_to_theirs() -> None:

@@ -138,7 +138,8 @@ def name_rows(
 ) -> list[KeyEntry]:
     """Write each model's name beside one of its values in rows, or in lines with a thin line to one.
 
-    ``values`` has for each row a value of every model, None where it is missing. Returns a key where one has no room.
+    ``values`` has for each row a value of every model, None where it is missing. Returns a key where one has no room,
+    but of a single model, which the caption names.
     """
     if plot.name_models(models, values):
         return []
@@ -161,7 +162,7 @@ def name_rows(
         place = _place_with_leader(framed, marks[index], (rivals, rivals), occupied, *size) or _place_with_leader(
             framed, marks[index], (rivals, rivals), occupied, *size, crosses=True)
         if place is None:
-            return model_key(models)
+            return model_key(models) if len(models) > 1 else []
         places.append((lines, place))
     for model, (lines, place) in zip(models, places, strict=True):
         _write_label(framed, LineLabel("", model.ink, (), ()), place)

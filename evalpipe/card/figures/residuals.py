@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.base import constants
@@ -86,14 +85,12 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
     )
     alt = context.alt_text("Reversed distribution of absolute residuals", pairs, lambda curve: (
         _quantile_sizes(context, curve, quantiles.get(curve.model))))
-    named = {series.name: replace(series, label=f"{series.label}: median {short(_absolute_quantile(curve, 0.5))}")
-             for series, curve in context.curves(ResidualQuantiles)}
     far = [value for _, curve in pairs for value in column(curve.points.absolute_residual)]
     x = number_axis(axis_name(context, "Absolute residual"), far, zero=True, room=0.0)
     narrow = Axis(x.name, x.low, x.high, ticks_between(x.low, x.high, 2))
     frame = Frame(x, unit_axis("Share of rows above"), (narrow, unit_axis("Share above", HALVES)), 220, 120)
-    curves = [ModelCurve(named.get(series.name, series), column(c.points.absolute_residual),
-                         column(c.points.share_above), steps=True) for series, c in pairs]
+    curves = [ModelCurve(series, column(c.points.absolute_residual), column(c.points.share_above), steps=True)
+              for series, c in pairs]
     caption += shared_sentence([series for series, _ in pairs])
     finding = context.finding_text(
         pairs, lambda curve: _sizes_in_short(context, curve, quantiles.get(curve.model)),
