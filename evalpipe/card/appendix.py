@@ -186,7 +186,7 @@ def finding_sections(results: Results) -> Iterator[Section]:
     tables: list[Block] = []
     for _, dataset in evaluated(results):
         listed = [e for e in results.diagnostics if e.dataset == dataset.name and e.variant == "original"
-                  and "prevalence" not in e.params and e.metric not in SIZES]
+                  and e.metric not in SIZES]
         tables += measure_tables(results, dataset.name, OF_FINDINGS, listed) if listed else ()
     if tables:
         yield Section(OF_FINDINGS, "Measures that only findings use", tuple(tables), part="appendix")

@@ -183,8 +183,7 @@ def _share_and_limits(share: float, lower: float, upper: float) -> tuple[str, st
 def _tables(results: Results, dataset: str) -> Iterator[Table]:
     """Yield the measures that have values at a prevalence, a column for each prevalence, that of the sample first."""
     measures: dict[Measure, dict[str, Estimate]] = {}
-    levels = [e for e in results.diagnostics if e.metric == LEVEL and (e.dataset, e.variant) == (dataset, "original")]
-    estimates = [e for e in (*overall(results, dataset), *levels) if e.class_ is None]
+    estimates = [e for e in overall(results, dataset) if e.class_ is None]
     for e in estimates:
         measures.setdefault(_measure_key(e), {})[_prevalence_head(results, e)] = e
     weighed = {measure: by_head for measure, by_head in measures.items() if set(by_head) != {SAMPLE}}

@@ -88,8 +88,8 @@ def test_of_many_levels_the_head_of_the_card_gives_the_number(beta: Results) -> 
 def test_measures_stand_side_by_side_by_measure_and_model(beta: Results) -> None:
     measures = table(sections(beta), "Measures by prevalence on d, with 95% intervals")
     assert heads(measures)[2:] == ["In the sample", "At prevalence 0.2 (declared)", "At prevalence 0.05"]
-    titles = "Precision", "PPV", "Brier score (scale = half)", "Calibration in the large"
-    assert [tuple(line[:2]) for line in lines(measures)] == [(title, model) for title in titles for model in ("p", "q")]
+    assert [tuple(line[:2]) for line in lines(measures)] == [
+        (measure, model) for measure in ("Precision", "PPV", "Brier score (scale = half)") for model in ("p", "q")]
     by_params = {(e.metric, e.model, e.params.get("prevalence")): e for e in beta.rows}
     for head, at in zip(heads(measures)[2:], (None, 0.2, 0.05), strict=True):
         assert float(column(measures, head)[1].exact) == by_params["precision", "q", at].value
