@@ -296,6 +296,12 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
     """Yield (term, text) of the facts that a reader looks for first: use, outcome, rows, models, owner."""
     yield "Intended use", _stated_or_missing(results, "intended_use")
     yield "Not for", _stated_or_missing(results, "not_for")
+    not_compared = [*([] if results.slices or results.worst_slices else ["groups (no slices)"]),
+                    *([] if results.since else ["an earlier run (none known)"])]
+    if results.datasets and not_compared:
+        yield "Not compared", " and ".join(not_compared)
+    if results.inputs and all(file.sha256 for file in results.inputs):  # data in memory cannot be read again
+        yield "Recompute", (Code("evalpipe verify . --recompute"),)
     yield from _outcome(results)
     yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
     if results.datasets:
@@ -309,12 +315,6 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
         if any(row.verdict == "shared" for row in results.shared_contents):
             comparison = "some are in rows used for fitting, under other ids"
         yield "Evaluated on", f"{'; '.join(dataset_sizes)}; {comparison}"
-        not_compared = [*([] if results.slices or results.worst_slices else ["groups (no slices)"]),
-                        *([] if results.since else ["an earlier run (none known)"])]
-        if not_compared:
-            yield "Not compared", " and ".join(not_compared)
-    if results.inputs and all(file.sha256 for file in results.inputs):  # data in memory cannot be read again
-        yield "Recompute", (Code("evalpipe verify . --recompute"),)
     if results.datasets:
         yield "Models", joined([model.label for model in results.models])
     yield "Owner", _stated_or_missing(results, "owner")
