@@ -169,8 +169,9 @@ def disparities(results: Results, dataset: str) -> Iterator[Block]:
     if not listed:
         return
     names, rows = names_of(results), []
-    if len(listed) > FIRST:  # else they stand slicing by slicing
-        listed.sort(key=lambda d: math.inf if d.difference is None else (d.expected or 0.0) - d.difference)
+    if len(listed) > FIRST:  # else they stand slicing by slicing; what is the same in every resample cannot be trusted
+        listed.sort(key=lambda d: (d.status != "ok", math.inf if d.difference is None else (
+            d.expected or 0.0) - d.difference))
     for d in listed:
         name = DISPARITIES[d.disparity][0] if d.disparity in DISPARITIES else (
             names.measure(d.disparity, d.params, d.average))
