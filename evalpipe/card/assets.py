@@ -51,17 +51,26 @@ Sheet = tuple[str, str]
 """The media that a style sheet is for, and its text."""
 
 
+def font_face(family: str, weight: int, source: str) -> str:
+    """Return the rule of a style sheet for a font."""
+    return f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n"
+
+
+def font_file(name: str) -> bytes:
+    """Return a file of `FACES`."""
+    return (templates_folder() / "fonts" / name).read_bytes()
+
+
 def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> list[Sheet]:
     """Return the style sheets of a page in their order, last that of its templates.
 
     What the tokens of a spec change is laid over the sheets before. A PDF, whose figures are ``linked``, has the sheets
-    of paper alone.
+    of paper alone, and gets its fonts elsewhere.
     """
-    faces = ""
-    for family, weight, name in FACES:
-        data = base64.b64encode((templates_folder() / "fonts" / name).read_bytes()).decode("ascii")
-        source = f"url(data:font/woff2;base64,{data}) format('woff2')"
-        faces += f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n"
+    faces = "" if linked else "".join(
+        font_face(family, weight, f"url(data:font/woff2;base64,{base64.b64encode(font_file(name)).decode('ascii')}) "
+                  "format('woff2')")
+        for family, weight, name in FACES)
     page_sheets = [("", faces + text("card.css")), ("print", text("print.css"))]
     if not linked:
         page_sheets += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),

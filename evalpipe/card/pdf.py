@@ -15,12 +15,14 @@ from collections import Counter, defaultdict
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.formats import USUAL_VARIANT
+from evalpipe.card.assets import FACES, font_face, font_file
 from evalpipe.card.attachments import attached_files, drawn_by
 from evalpipe.card.html import write_page
 from evalpipe.errors import InternalError, UsageError
@@ -226,9 +228,8 @@ def layout(edition: Edition) -> Any:
     pictures = {address: (svg.encode(), "image/svg+xml") for address, svg in edition.images().items()}
     fetcher, fonts = _own_files_fetcher(pictures), FontConfiguration()
     with _pinned_clock():
-        font_faces = "".join(
-            f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: url('{SCHEME}{name}'); }}\n"
-            for family, weight, name in FALLBACKS)
+        font_faces = "".join(font_face(family, weight, f"url({SCHEME}{name})")
+                             for family, weight, name in (*FACES, *FALLBACKS))
         faces = weasyprint.CSS(string=font_faces, font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)
         laid_out = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").render(
             stylesheets=[faces], font_config=fonts, pdf_variant=_pdf_variant(edition.results), pdf_tags=True)
@@ -295,7 +296,7 @@ def _own_files_fetcher(files: Mapping[str, File]) -> Any:
     from weasyprint.urls import URLFetcher, URLFetcherResponse
 
     class OwnFilesOnly(URLFetcher):  # type: ignore[misc]
-        """Refuses every address but those of ``files``, of `FALLBACKS` and ``data:``; remembers what it refused."""
+        """Refuses every address but those of ``files``, of fonts and ``data:``; remembers what it refused."""
 
         def __init__(self) -> None:
             super().__init__(allowed_protocols=("data",))
@@ -306,13 +307,25 @@ def _own_files_fetcher(files: Mapping[str, File]) -> Any:
             if url.startswith("data:"):
                 return super().fetch(url, headers)
             name = url.removeprefix(SCHEME)
-            if url in files or name in {file for _, _, file in FALLBACKS}:
-                content, kind = files[url] if url in files else (font_of_matplotlib(name).read_bytes(), "font/ttf")
+            if url in files or name in {file for _, _, file in (*FACES, *FALLBACKS)}:
+                content, kind = files[url] if url in files else (_font(name), "font/ttf")
                 return URLFetcherResponse(url, content, {"Content-Type": kind})
             self.refused.append(url)
             raise ValueError(f"refused: {url}")
 
     return OwnFilesOnly()
+
+
+@cache
+def _font(name: str) -> bytes:
+    """Return the TrueType file of a font, unpacked where it is WOFF2: that takes as long as laying out a page."""
+    if not name.endswith(".woff2"):
+        return font_of_matplotlib(name).read_bytes()
+    from fontTools.ttLib import woff2
+
+    unpacked = io.BytesIO()
+    woff2.decompress(io.BytesIO(font_file(name)), unpacked)
+    return unpacked.getvalue()
 
 
 def font_of_matplotlib(name: str) -> Path:
