@@ -45,15 +45,30 @@ FACES = (
 )
 """Family, weight and file of the fonts inside the page."""
 
+FALLBACKS = (
+    ("DejaVu Sans", 400, "DejaVuSans.ttf"),
+    ("DejaVu Sans", 600, "DejaVuSans-Bold.ttf"),
+    ("DejaVu Sans Mono", 400, "DejaVuSansMono.ttf"),
+)
+"""Fonts that matplotlib carries, for letters and symbols that the card's own fonts lack, in the PDF."""
+
+SCHEME = "packaged:"
+"""What the addresses of fonts and files begin with, where the PDF is made."""
+
 DARK_SCREEN = "screen and (prefers-color-scheme: dark)"
 
 Sheet = tuple[str, str]
 """The media that a style sheet is for, and its text."""
 
 
-def font_face(family: str, weight: int, source: str) -> str:
+def _font_face(family: str, weight: int, source: str) -> str:
     """Return the rule of a style sheet for a font."""
     return f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n"
+
+
+def _base64(name: str) -> str:
+    """Return a file of `FACES` as the text of an address."""
+    return base64.b64encode(font_file(name)).decode("ascii")
 
 
 def font_file(name: str) -> bytes:
@@ -65,14 +80,15 @@ def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> lis
     """Return the style sheets of a page in their order, last that of its templates.
 
     What the tokens of a spec change is laid over the sheets before. A PDF, whose figures are ``linked``, has the sheets
-    of paper alone, and gets its fonts elsewhere.
+    of paper alone: they are one, for WeasyPrint looks for the rules of each element in each sheet.
     """
-    faces = "" if linked else "".join(
-        font_face(family, weight, f"url(data:font/woff2;base64,{base64.b64encode(font_file(name)).decode('ascii')}) "
-                  "format('woff2')")
-        for family, weight, name in FACES)
-    page_sheets = [("", faces + text("card.css")), ("print", text("print.css"))]
-    if not linked:
+    if linked:
+        faces = "".join(_font_face(*face[:2], f"url({SCHEME}{face[2]})") for face in (*FACES, *FALLBACKS))
+        page_sheets = [("print", faces + text("card.css") + text("print.css"))]
+    else:
+        faces = "".join(_font_face(*face[:2], f"url(data:font/woff2;base64,{_base64(face[2])}) format('woff2')")
+                        for face in FACES)
+        page_sheets = [("", faces + text("card.css")), ("print", text("print.css"))]
         page_sheets += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
                         ("screen and (min-width: 64rem)", text("wide.css")),
                         ("screen and (min-width: 87.5rem)", text("rail.css")),

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.formats import USUAL_VARIANT
-from evalpipe.card.assets import FACES, font_face, font_file
+from evalpipe.card.assets import FACES, FALLBACKS, SCHEME, font_file
 from evalpipe.card.attachments import attached_files, drawn_by
 from evalpipe.card.html import write_page
 from evalpipe.errors import InternalError, UsageError
@@ -171,14 +171,6 @@ equal results give equal bytes."""
 DRAWING = ("weasyprint", "pydyf", "fonttools", "matplotlib")
 """The libraries of Python that decide the bytes of a PDF."""
 
-SCHEME = "packaged:"
-FALLBACKS = (
-    ("DejaVu Sans", 400, "DejaVuSans.ttf"),
-    ("DejaVu Sans", 600, "DejaVuSans-Bold.ttf"),
-    ("DejaVu Sans Mono", 400, "DejaVuSansMono.ttf"),
-)
-"""Fonts that matplotlib carries, for letters and symbols that the card's own fonts lack."""
-
 
 def document(edition: Edition) -> bytes:
     """Render the card as PDF. Raises UsageError when a library of the operating system is missing."""
@@ -228,11 +220,8 @@ def layout(edition: Edition) -> Any:
     pictures = {address: (svg.encode(), "image/svg+xml") for address, svg in edition.images().items()}
     fetcher, fonts = _own_files_fetcher(pictures), FontConfiguration()
     with _pinned_clock():
-        font_faces = "".join(font_face(family, weight, f"url({SCHEME}{name})")
-                             for family, weight, name in (*FACES, *FALLBACKS))
-        faces = weasyprint.CSS(string=font_faces, font_config=fonts, url_fetcher=fetcher, base_url=SCHEME)
         laid_out = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").render(
-            stylesheets=[faces], font_config=fonts, pdf_variant=_pdf_variant(edition.results), pdf_tags=True)
+            font_config=fonts, pdf_variant=_pdf_variant(edition.results), pdf_tags=True)
     # WeasyPrint itself goes on without what it cannot fetch.
     if fetcher.refused:
         raise InternalError.of(

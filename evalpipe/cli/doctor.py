@@ -200,8 +200,8 @@ def _pdf() -> Iterator[Probe]:
 
 def _fonts() -> Iterator[Probe]:
     """Check that the fonts of the card are there, and those of matplotlib for further scripts."""
-    from evalpipe.card.assets import templates_folder
-    from evalpipe.card.pdf import FALLBACKS, font_of_matplotlib
+    from evalpipe.card.assets import FALLBACKS, templates_folder
+    from evalpipe.card.pdf import font_of_matplotlib
 
     try:
         bundled_fonts = len(list((templates_folder() / "fonts").glob("*.woff2")))
