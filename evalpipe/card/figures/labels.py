@@ -277,13 +277,22 @@ def _occupied_cells(points: Iterable[tuple[float, float]]) -> Cells:
 
 def _is_occupied_near(cells: Cells, box: Box, room: float) -> bool:
     """Tell whether any occupied cell lies within ``room`` pixels of a box."""
-    first, last = max(0, int((box[0] - room) / CELL)), int((box[2] + room) / CELL)
-    bits = ((1 << (last - first + 1)) - 1) << first
-    # any() takes twice as long
-    for row in range(max(0, int((box[1] - room) / CELL)), int((box[3] + room) / CELL) + 1):
-        if cells.get(row, 0) & bits:
-            return True
-    return False
+    bits = _bits_between(box[0] - room, box[2] + room)
+    return bool(_columns_between(cells, box[1] - room, box[3] + room) & bits)
+
+
+def _bits_between(left: float, right: float) -> int:
+    """Return the bits of the columns of cells from ``left`` to ``right``, in pixels."""
+    first, last = max(0, int(left / CELL)), int(right / CELL)
+    return ((1 << (last - first + 1)) - 1) << first
+
+
+def _columns_between(cells: Cells, top: float, bottom: float) -> int:
+    """Return the bits of the columns that are occupied in any row of cells from ``top`` to ``bottom``, in pixels."""
+    occupied = 0
+    for row in range(max(0, int(top / CELL)), int(bottom / CELL) + 1):
+        occupied |= cells.get(row, 0)
+    return occupied
 
 
 def _free_place(
@@ -355,12 +364,14 @@ def _free_boxes(panel: Panel, cells: Cells, boxes: Sequence[Box], size: tuple[fl
     The size is the width and the height of a label.
     """
     label_width, label_height = size
+    tops = [panel.top + 2 + STEPS[1] * row for row in range(int((panel.height - label_height - 4) // STEPS[1]) + 1)]
+    rows = [(top, _columns_between(cells, top - CLEAR, top + label_height + CLEAR)) for top in tops]
     for column_index in range(int((panel.width - label_width - 6) // STEPS[0]) + 1):
         left = panel.left + 3 + STEPS[0] * column_index
-        for row in range(int((panel.height - label_height - 4) // STEPS[1]) + 1):
-            top = panel.top + 2 + STEPS[1] * row
+        bits = _bits_between(left - CLEAR, left + label_width + CLEAR)
+        for top, occupied in rows:
             box = left, top, left + label_width, top + label_height
-            if not _is_occupied_near(cells, box, CLEAR) and not any(_nearly_overlap(box, other) for other in boxes):
+            if not occupied & bits and not any(_nearly_overlap(box, other) for other in boxes):
                 yield box
 
 
