@@ -40,18 +40,16 @@ class SharedRows:
 class Contents:
     """What the n rows of a sample hold beyond what the spec names.
 
-    ``further`` columns were looked at, and ``unseen`` ones are too many. ``alike`` and ``copies`` [n] are hashes of all
-    ``compared`` columns, ids apart: of all but the outcome, and of all; None where hardly any row is a copy.
-    ``measured`` of these columns tell nearly all other rows apart. ``groups`` and ``ids`` are, by column, the number
-    of each row's group or id, -1 where it has none. ``shared`` are the comparisons with other datasets.
+    ``further`` columns were looked at, and ``unseen`` ones are too many. ``copies`` rows are the same as an earlier one
+    in all ``compared`` columns, ids apart, and have measured numbers that no other row has. ``groups`` and ``ids`` are,
+    by column, the number of each row's group or id, -1 where it has none. ``shared`` are the comparisons with other
+    datasets.
     """
 
     further: int = 0
     unseen: int = 0
     compared: int = 0
-    measured: int = 0
-    alike: Wholes | None = None
-    copies: Wholes | None = None
+    copies: int = 0
     groups: Mapping[str, Wholes] = field(default_factory=lambda: MappingProxyType({}))
     ids: Mapping[str, Wholes] = field(default_factory=lambda: MappingProxyType({}))
     shared: tuple[SharedRows, ...] = ()
@@ -71,7 +69,6 @@ class FurtherColumns:
         def array(name: str) -> Wholes:
             return np.ascontiguousarray(frame[name].to_numpy())
 
-        alike, copies = (array(name) if name in frame.columns else None for name in ("\0alike", "\0copies"))
         groups, ids = (MappingProxyType({name: array(f"\0code {name}") for name in names})
                        for names in (self.groups, self.ids))
-        return replace(self.contents, alike=alike, copies=copies, groups=groups, ids=ids, shared=shared)
+        return replace(self.contents, groups=groups, ids=ids, shared=shared)

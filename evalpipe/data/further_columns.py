@@ -6,7 +6,8 @@ Values are compared by hashes, which are the same for a number and for its text;
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from evalpipe.plan.further_columns import NESTED
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from evalpipe.base.arraytypes import Keys
     from evalpipe.data.columns import Columns, RowBlock
@@ -29,11 +30,14 @@ GROUPS = 20
 IDS, FEWEST_OF_ID, MOST_OF_ID = 30, 2, 200
 """The fewest ids of a column of them, and the fewest and most rows that one has on average."""
 
+MEASURED = 2
+"""The fewest measured numbers of a row that no other row may have, so that it is no copy by chance."""
+
 FEWEST_COPIES = 5
 """The fewest rows that are the same as an earlier one from which these are counted as copies."""
 
 NEARLY_ALL = 0.95
-"""The share of rows, copies apart, that a column of measured numbers tells from all others."""
+"""The share of rows, copies apart, that measured numbers tell from all others."""
 
 
 @dataclass(frozen=True)
@@ -109,21 +113,36 @@ def further_columns(columns: Columns) -> FurtherColumns:
     predicted = {f"{fit.model} {fit.number}\0{name}": cells for fit, block in rows.models.items() if fit.is_shown
                  for name in block.dataset.columns if name != plan.id and (cells := cells_of(block, name)) is not None}
     compared = {name: cells for name, cells in (further | named | predicted).items() if not cells.looks_like_id}
-    alike = _hash_of_rows([cells.hashes for name, cells in compared.items() if name != outcome], height)
-    copies = _hash_of_rows([alike, named[outcome].hashes] if outcome in named else [alike], height)
-    distinct, measured = copies.n_unique(), 0
-    series: dict[str, pl.Series] = {}
-    if height - distinct >= FEWEST_COPIES:  # else nothing is sorted for them
-        series = {"\0alike": alike, "\0copies": copies}
-        measurable = further | ({outcome: named[outcome]} if plan.task in NUMBERS and outcome in named else {})
-        measured = sum(cells.is_fraction and cells.distinct >= NEARLY_ALL * distinct for cells in measurable.values())
+    hashes = _hash_of_rows([cells.hashes for cells in compared.values()], height)
+    measurable = further | ({outcome: named[outcome]} if plan.task in NUMBERS and outcome in named else {})
     levels = {name: cells.distinct for name, cells in further.items() if not cells.is_fraction}
     groups = tuple(name for name, count in levels.items() if 2 <= count <= GROUPS)
     ids = tuple(name for name, count in levels.items() if count >= IDS and (
         FEWEST_OF_ID * count <= height <= MOST_OF_ID * count))
-    series |= {f"\0code {name}": further[name].codes for name in (*groups, *ids)}
-    counts = Contents(len(further), rows.dataset.unseen, len(compared), measured)
+    series = {f"\0code {name}": further[name].codes for name in (*groups, *ids)}
+    counts = Contents(len(further), rows.dataset.unseen, len(compared), _copies(hashes, list(measurable.values())))
     return FurtherColumns(counts, groups, ids, series)
+
+
+def _copies(hashes: pl.Series, measurable: Sequence[ColumnCells]) -> int:
+    """Return how many rows have the hash of an earlier one and `MEASURED` measured numbers that only its copies have.
+
+    A number that is missing, or that rows with other contents have too, such as 0, says nothing. Nor does a column in
+    which numbers of different rows are often the same, for its rare ones may be alike by chance.
+    """
+    is_first = hashes.is_first_distinct()
+    if len(hashes) - is_first.sum() < FEWEST_COPIES:
+        return 0
+    unshared = pl.repeat(0, len(hashes), dtype=pl.Int64, eager=True)
+    for numbers in (cells.numbers for cells in measurable if cells.is_fraction):
+        if numbers is None:
+            continue
+        of_first = numbers.filter(is_first).drop_nulls()
+        single = of_first.filter(of_first.is_unique())
+        if len(single) >= NEARLY_ALL * len(of_first):
+            unshared += numbers.is_in(single.implode()).fill_null(value=False).cast(pl.Int64)
+    copied = hashes.filter(unshared >= MEASURED)
+    return len(copied) - copied.n_unique()
 
 
 def _hash_of_rows(hashes: list[pl.Series], height: int) -> pl.Series:
@@ -138,18 +157,40 @@ def id_like(rows: RowBlock) -> frozenset[str]:
     return frozenset(name for name, values in cells.items() if values is None or values.looks_like_id)
 
 
-def content_hashes(rows: RowBlock, columns: Sequence[str]) -> Keys:
-    """Return the sorted hashes of rows by these columns, which were read, [n]."""
+def measured(rows: RowBlock, columns: Sequence[str]) -> frozenset[str]:
+    """Return the columns of numbers with a fraction, nearly all of which differ."""
+    fractions = {column: _fractions(rows, column) for column in columns}
+    numbers = {column: cells.filter(has) for column, (cells, has) in fractions.items() if has.any()}
+    return frozenset(column for column, cells in numbers.items() if cells.n_unique() >= NEARLY_ALL * len(cells))
+
+
+def _fractions(rows: RowBlock, column: str) -> tuple[pl.Series, pl.Series]:
+    """Return the hashes of a column, and whether each value is a number with a fraction."""
+    values = cells_of(rows, column)
+    if values is None or values.numbers is None:
+        none = pl.repeat(0, rows.frame.height, dtype=pl.UInt64, eager=True)
+        return none, none != 0
+    return values.hashes, (values.numbers != values.numbers.floor()).fill_null(value=False)
+
+
+def content_hashes(rows: RowBlock, columns: Sequence[str], numbers: Collection[str]) -> Keys:
+    """Return the sorted hashes of rows by ``columns``, which were read, where any of ``numbers`` has a fraction.
+
+    Many rows have the same whole number, such as 0.
+    """
     cells = [values.hashes for column in columns if (values := cells_of(rows, column)) is not None]
-    return np.sort(_hash_of_rows(cells, rows.frame.height).to_numpy())
+    flags = [_fractions(rows, column)[1] for column in numbers]
+    return np.sort(_hash_of_rows(cells, rows.frame.height).filter(reduce(or_, flags)).to_numpy())
 
 
 def shared_contents(rows: RowBlock, other: RowBlock) -> Iterator[SharedRows]:
     """Yield how many rows of a dataset are in another one by their contents; nothing without such a comparison."""
     ids = id_like(rows) | id_like(other)
     columns = tuple(name for name in rows.dataset.shared if name in other.dataset.shared and name not in ids)
-    if columns:
-        yield compared_hashes(other.name, columns, [(content_hashes(rows, columns), content_hashes(other, columns))])
+    numbers = measured(rows, columns) & measured(other, columns)
+    if numbers:
+        pair = content_hashes(rows, columns, numbers), content_hashes(other, columns, numbers)
+        yield compared_hashes(other.name, columns, [pair])
 
 
 def compared_hashes(other: str, columns: tuple[str, ...], pairs: Iterable[tuple[Keys, Keys]]) -> SharedRows:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import exp
+from typing import TYPE_CHECKING, Any
 
-from evalpipe.card.wording import joined, nouns_of
+from evalpipe.card.wording import joined, nouns_of, share
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NOT_BINARY, NOT_MULTICLASS
 from evalpipe.findings.claims import rule
 from evalpipe.findings.margins import against_margin, margin_of, weight_of
-from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_model, of_models, values_of, with_verb
+from evalpipe.findings.words import (
+    anchor,
+    at_better_prevalence,
+    by_prevalence,
+    finding,
+    measures,
+    of_model,
+    of_models,
+    values_of,
+    with_verb,
+)
 from evalpipe.results.curves.calibration import CalibrationLogistic, Reliability
 from evalpipe.words import numbers
 
@@ -25,7 +36,7 @@ if TYPE_CHECKING:
 @rule("fails", "undecided", "note", "equivalent", unless=(NOT_BINARY,), claims_all=True)
 def probabilities_on_average(results: Results) -> Iterator[Claim]:
     """Whether the probabilities are right on average."""
-    for row in measures(results, "calibration_in_the_large"):
+    for row in at_better_prevalence(results, "calibration_in_the_large", lambda row: abs(row.value)):
         yield from against_margin(row, 0, margin_of(results, "calibration"), too_low if (row.value or 0) > 0 else
                                   too_high, right_on_average, perhaps_right_on_average)
 
@@ -65,36 +76,48 @@ def _confidence_off(results: Results, rows: Sequence[Estimate], how: str) -> Fin
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say of which models fewer events occur than their probabilities expect, and where."""
-    yield from (_off_on_average(results, group, "too high") for group in by_dataset(rows))
+    yield from (_off_on_average(results, group, "too high") for group in by_prevalence(rows, of_dataset=True))
 
 
 def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say of which models more events occur than their probabilities expect, and where."""
-    yield from (_off_on_average(results, group, "too low") for group in by_dataset(rows))
+    yield from (_off_on_average(results, group, "too low") for group in by_prevalence(rows, of_dataset=True))
 
 
 def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that as many events occur as are expected, within the margin."""
-    text = (f"On average the probabilities of {of_models(results, rows)} agree with the outcomes, within "
-            f"{numbers.plain(margin_of(results, 'calibration'))} in log odds.")
-    yield finding("equivalent", weights.CALIBRATED, text, anchor(results, rows[0]), rows)
+    for group in by_prevalence(rows):
+        text = (f"On average{_where_declared(group)} the probabilities of {of_models(results, group)} agree with the "
+                f"outcomes, within {numbers.plain(margin_of(results, 'calibration'))} in log odds.")
+        yield finding("equivalent", weights.CALIBRATED, text, anchor(results, group[0]), group)
 
 
 def perhaps_right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not tell expected and observed events apart, nor show that they agree."""
-    excludes = [row for row in rows if row.lower is not None and row.upper is not None and not
-                row.lower <= 0 <= row.upper]
-    text = (f"On average the probabilities of {of_models(results, rows)} agree with the outcomes; these data do not "
-            "rule out a difference that matters.")
-    if excludes:
-        text = f"Whether the probabilities of {of_models(results, rows)} are right on average is not settled."
-    yield finding("undecided", weights.CALIBRATED, text, anchor(results, rows[0]), rows)
+    for group in by_prevalence(rows):
+        models, where = of_models(results, group), _where_declared(group)
+        text = (f"On average{where} the probabilities of {models} agree with the outcomes; these data do not rule out "
+                "a difference that matters.")
+        if any(row.lower is not None and row.upper is not None and not row.lower <= 0 <= row.upper for row in group):
+            text = f"Whether the probabilities of {models} are right on average{where} is not settled."
+        yield finding("undecided", weights.CALIBRATED, text, anchor(results, group[0]), group)
+
+
+def _where_declared(rows: Sequence[Estimate]) -> str:
+    """Return " at the declared prevalence 0.1", of rows at that; empty of others."""
+    prevalence: Any = rows[0].params.get("prevalence")
+    return "" if prevalence is None else f" at the declared prevalence {share(prevalence)}"
 
 
 def _off_on_average(results: Results, rows: Sequence[Estimate], how: str) -> Finding:
     """Return the finding "The probabilities of Forest are too high on average: mean 0.428, …"; ``how``: "too high"."""
     text = f"The probabilities of {of_models(results, rows)} are {how}"
     diagrams = [diagram for diagram in (_reliability_diagram(results, row) for row in rows) if diagram is not None]
+    where_declared = _where_declared(rows)
+    if where_declared:
+        factors = joined(list(dict.fromkeys(numbers.fixed(exp(abs(row.value or 0.0)), 1) for row in rows)))
+        text += f" on average{where_declared}: their odds {factors} times"
+        diagrams = []
     if len(diagrams) == len(rows):
         means = joined([numbers.number(diagram.notes.mean_probability or 0.0) for diagram in diagrams])
         observed = numbers.number(diagrams[0].notes.event_rate or 0.0)

@@ -12,6 +12,8 @@ from evalpipe.findings.margins import against_margin, margin_of, within
 from evalpipe.findings.words import (
     MOST_VALUES,
     anchor,
+    at_better_prevalence,
+    by_prevalence,
     finding,
     measures,
     of_model,
@@ -47,6 +49,9 @@ SKILL = {
 BINARY = "the observed prevalence for every row"
 """What the rule is of a binary outcome."""
 
+DECLARED = "the declared prevalence for every row"
+"""The same where the rows are weighed to that."""
+
 PERSISTENCE = "the mean of the reference data for every row"
 """The rule that keeps to what was known before: it needs no model either."""
 
@@ -55,7 +60,9 @@ PERSISTENCE = "the mean of the reference data for every row"
 def better_than_trivial(results: Results) -> Iterator[Claim]:
     """Whether predictions are better than a constant prediction."""
     for metric in SKILL:
-        for row in measures(results, metric, {"baseline": "evaluation"} if metric == "r2" else None):
+        rows = measures(results, metric, {"baseline": "evaluation"}) if metric == "r2" else (
+            at_better_prevalence(results, metric, lambda row: -row.value))
+        for row in rows:
             if metric != "r2" or results.task == "regression":
                 yield from _of_skill(row, 0, margin_of(results, "skill"), (better, worse, no_better, undecided))
 
@@ -85,33 +92,37 @@ def _of_skill(row: Estimate, none: float, margin: float, says: tuple[Say, Say, S
 
 def worse(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that a rule that sees no features does better."""
-    text = (f"{with_verb(results, rows, 'is', 'are')} worse than no model, which predicts "
-            f"{_rule_text(results, rows)}: {_skill_values(results, rows)}, below 0.")
-    yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+    for group in by_prevalence(rows):
+        text = (f"{with_verb(results, group, 'is', 'are')} worse than no model, which predicts "
+                f"{_rule_text(results, group)}: {_skill_values(results, group)}, below 0.")
+        yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, group[0]), group)
 
 
 def no_better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that a rule that sees no features does as well."""
-    text = (f"{with_verb(results, rows, 'is', 'are')} about as good as no model, which predicts "
-            f"{_rule_text(results, rows)}, and no better: {_skill_values(results, rows)}.")
-    yield finding("equivalent", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
+    for group in by_prevalence(rows):
+        text = (f"{with_verb(results, group, 'is', 'are')} about as good as no model, which predicts "
+                f"{_rule_text(results, group)}, and no better: {_skill_values(results, group)}.")
+        yield finding("equivalent", weights.TRIVIAL_OPEN, text, anchor(results, group[0]), group)
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that these data do not show any use of the predictions."""
-    text = (f"These data do not show that {with_verb(results, rows, 'is', 'are')} better than no model, which "
-            f"predicts {_rule_text(results, rows)}: {_skill_values(results, rows)}.")
-    yield finding("undecided", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
+    for group in by_prevalence(rows):
+        text = (f"These data do not show that {with_verb(results, group, 'is', 'are')} better than no model, which "
+                f"predicts {_rule_text(results, group)}: {_skill_values(results, group)}.")
+        yield finding("undecided", weights.TRIVIAL_OPEN, text, anchor(results, group[0]), group)
 
 
 def better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
     """Say that the predictions are of use."""
-    values = _skill_values(results, rows)
-    if rows[0].metric in ("brier_skill", "r2"):
-        values = f"squared error less by {_less_error(results, rows)}"
-    text = (f"{with_verb(results, rows, 'is', 'are')} better than no model, which predicts "
-            f"{_rule_text(results, rows)}: {values}.")
-    yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
+    for group in by_prevalence(rows):
+        values = _skill_values(results, group)
+        if group[0].metric in ("brier_skill", "r2"):
+            values = f"squared error less by {_less_error(results, group)}"
+        text = (f"{with_verb(results, group, 'is', 'are')} better than no model, which predicts "
+                f"{_rule_text(results, group)}: {values}.")
+        yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, anchor(results, group[0]), group)
 
 
 def _less_error(results: Results, rows: Sequence[Estimate]) -> str:
@@ -141,6 +152,8 @@ def worse_than_persistence(results: Results, rows: Sequence[Estimate]) -> Iterat
 
 def _rule_text(results: Results, rows: Sequence[Estimate]) -> str:
     """Return the rule without features that the skill of these rows is compared with, in words."""
+    if rows[0].params.get("prevalence") is not None:
+        return DECLARED
     return BINARY if results.task == "binary" else SKILL[rows[0].metric].rule
 
 

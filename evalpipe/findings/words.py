@@ -144,6 +144,22 @@ def measures(
     return list(rows.values())
 
 
+def at_better_prevalence(results: Results, metric: str, loss: Callable[[Any], float]) -> list[Any]:
+    """Return `measures`, each at the prevalence of the rows or at the declared one, where its ``loss`` is less.
+
+    A model may be meant for either: rows may be enriched with events, and a prevalence that is declared be another's.
+    """
+    prior = results.prevalence
+    declared = {} if prior is None or prior.value is None else {
+        (row.dataset, row.model): row for row in measures(results, metric, prevalence=prior.value)}
+    return [min((row, declared.get((row.dataset, row.model), row)), key=loss) for row in measures(results, metric)]
+
+
+def by_prevalence(rows: Sequence[Any], *, of_dataset: bool = False) -> Iterator[list[Any]]:
+    """Yield the rows at each prevalence, and those at that of the sample, as a list; each ``of_dataset`` by itself."""
+    return grouped(rows, lambda row: (row.dataset if of_dataset else None, row.params.get("prevalence")))
+
+
 def anchor(results: Results, row: Any, of: str = "dataset") -> str:
     """Return the anchor of the section on a row's dataset, such as "dataset-1"; ``of`` is the kind of section."""
     names = [dataset.name for dataset in results.datasets]

@@ -94,7 +94,7 @@ def _diagnostics(spec: Spec) -> Iterator[MetricChoice]:
     if spec.task == "binary" and sum(dataset.role == "evaluate" for dataset in spec.datasets.values()) > 1:
         yield MetricChoice("detection_prevalence")
     if spec.task == "binary" and spec.prevalence is not None:
-        yield MetricChoice("calibration_in_the_large", prevalence="declared")
+        yield from (MetricChoice(name, prevalence="declared") for name in ("calibration_in_the_large", "brier_skill"))
     if spec.costs is not None:
         yield MetricChoice("cost_saved")
     residuals = residuals_plan(spec)

@@ -22,7 +22,7 @@ from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data import checks, leakage
 from evalpipe.data.columns import POSITION, Columns, RowBlock, SourceFile
-from evalpipe.data.further_columns import compared_hashes, content_hashes, id_like
+from evalpipe.data.further_columns import compared_hashes, content_hashes, id_like, measured
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError, UsageError
 from evalpipe.plan.memory import workers_of
@@ -80,9 +80,9 @@ def compared_ids(
     with _temporary_folder(scratch) as folder:
         ids = {dataset.name: Identities(plan, dataset, files[dataset.name], folder / str(number), bits)
                for number, dataset in enumerate(plan.datasets)}
-        columns = _columns_to_compare(ids)
+        columns, numbers = _columns_to_compare(ids)
         for dataset_ids in ids.values():
-            dataset_ids.columns = columns
+            dataset_ids.columns, dataset_ids.numbers = columns, numbers
             dataset_ids.read(workers_of(plan))
         predicted = [dataset_ids for dataset_ids in ids.values() if dataset_ids.dataset.role != "reference"]
         problems = [problem for dataset_ids in predicted for problem in dataset_ids.repeated_ids()]
@@ -97,13 +97,18 @@ def compared_ids(
         yield ids
 
 
-def _columns_to_compare(ids: Mapping[str, Identities]) -> tuple[str, ...]:
-    """Return the columns by which the contents of rows are compared: those that look like no ids where rows begin."""
+def _columns_to_compare(ids: Mapping[str, Identities]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the columns by which the contents of rows are compared, and those of measured numbers among them.
+
+    The first look like no ids where rows begin. There are none where no numbers tell rows apart there.
+    """
     shared = next(iter(ids.values())).dataset.shared
     if not shared:
-        return ()
+        return (), frozenset()
     like_ids = frozenset[str]().union(*(dataset_ids.id_like(shared) for dataset_ids in ids.values()))
-    return tuple(column for column in shared if column not in like_ids)
+    columns = tuple(column for column in shared if column not in like_ids)
+    numbers = frozenset(columns).intersection(*(dataset_ids.measured(columns) for dataset_ids in ids.values()))
+    return columns if numbers else (), numbers
 
 
 @contextmanager
@@ -130,7 +135,7 @@ class Identities:
 
     ``rows`` counts the rows that were read and used as `Tables.rows` does, with the number of their file; ``outcomes``
     counts the values of the outcome of a reference dataset; ``columns`` are those by which contents are compared, as
-    hashes in further files.
+    hashes in further files, of rows with a fraction in any of the ``numbers`` among them.
     """
 
     plan: Plan
@@ -141,6 +146,7 @@ class Identities:
     rows: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
     columns: tuple[str, ...] = ()
+    numbers: frozenset[str] = frozenset()
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, workers: int) -> None:
@@ -152,8 +158,16 @@ class Identities:
     def id_like(self, columns: tuple[str, ...]) -> frozenset[str]:
         """Return those of ``columns``, which are compared, that look like ids in the first rows; raises DataError."""
         self.columns = columns
+        return next((id_like(rows) for rows in self._first_rows()), frozenset())
+
+    def measured(self, columns: tuple[str, ...]) -> frozenset[str]:
+        """Return the columns whose numbers tell the first rows apart, all of no rows; raises DataError."""
+        return next((measured(rows, columns) for rows in self._first_rows()), frozenset(columns))
+
+    def _first_rows(self) -> Iterator[RowBlock]:
+        """Yield batches of rows, of which the first is enough."""
         batches = (batch for part in parts_of(self.dataset) for batch in self._batches(part))
-        return next((id_like(batch.rows) for batch in batches if batch.rows.frame.height), frozenset())
+        return (batch.rows for batch in batches if batch.rows.frame.height)
 
     def repeated_ids(self) -> list[Problem]:
         """Return the problem of ids that are repeated within the dataset, if there are any."""
@@ -187,7 +201,7 @@ class Identities:
             ids = columns.names[str(self.plan.id)]
             hashes = np.sort(hashes_of(ids).to_numpy())
             rows, truth = columns.rows, columns.truth
-            contents = content_hashes(rows, self.columns) if self.columns else None
+            contents = content_hashes(rows, self.columns, self.numbers) if self.columns else None
             with self._lock:  # counts are by what became of rows, and by file
                 self._write(hashes)
                 if contents is not None:

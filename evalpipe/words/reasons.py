@@ -290,7 +290,7 @@ _OF_CHECKS = {
     "no-datasets": "no dataset is evaluated",
     "rows-never-held": "rows are read part by part and never held",
     "compared-by-contents": "rows without 'id' are compared by their contents alone",
-    "no-shared-column": "the datasets share no column that could be compared, ids apart",
+    "no-shared-column": "the datasets share no measured numbers that tell rows apart",
     "contents-too-alike": "rows are too much alike in the columns that the datasets share",
     "cluster-declared": "clusters of rows are declared",
     "no-further-columns": "no column was read that the spec does not name",

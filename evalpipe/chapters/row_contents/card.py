@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import names_of, nouns_of
-from evalpipe.chapters.row_contents.records import MEASURED
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_DATASETS, NO_OTHER_ROWS, Unless
 from evalpipe.findings.claims import Claim, rule
@@ -58,20 +57,17 @@ def in_training(_: Results, rows: Sequence[SharedContents]) -> Iterator[Finding]
 
 @rule("fails", unless=(NO_DATASETS, NEVER_HELD))
 def rows_repeated(results: Results) -> Iterator[Claim]:
-    """Whether rows are copies of each other under other ids, and not alike by chance in columns of few values."""
+    """Whether rows are copies of each other under other ids: the same in all, and in measured numbers like no other."""
     yield from (Claim(row, copied) for row in results.copies)
 
 
 def copied(_: Results, rows: Sequence[Copies]) -> Iterator[Finding]:
     """Say how many rows are copies, and what tells that they are not alike by chance."""
     for row in rows:
-        numeric = f"{numbers.count(row.measured)} of these hold numbers that tell nearly all other rows apart"
-        chance = (f"by chance {numbers.count(round(row.expected))} would differ in the outcome from rows that are else "
-                  f"the same, and {numbers.count(round(row.differ))} do")
-        why = numeric if row.measured >= MEASURED else chance
         text = (f"{numbers.count(row.copies)} of {numbers.count(row.n)} rows of {row.dataset} "
                 f"({numbers.percent(row.copies, row.n)}) are copies of others, in {numbers.count(row.columns)} columns "
-                f"without ids: {why}. Intervals count them as further rows, so they are too narrow.")
+                "without ids, with measured numbers that no other row has. Intervals count them as further rows, so "
+                "they are too narrow.")
         yield finding("fails", weights.COPIES, text, "data")
 
 
@@ -134,7 +130,7 @@ def unclustered(results: Results, rows: Sequence[UndeclaredCluster]) -> Iterator
         yield finding("fails", weights.UNCLUSTERED, text, anchor(results, row))
 
 
-@rule("fails", "note", unless=(NO_DATASETS, NEVER_HELD, NO_SCORES))
+@rule("note", unless=(NO_DATASETS, NEVER_HELD, NO_SCORES))
 def value_shared(results: Results) -> Iterator[Claim]:
     """Whether many rows share a score or prediction, such as the default of a scoring system, that no others have."""
     for row in results.shared_values:
@@ -145,7 +141,7 @@ def filled_in(results: Results, rows: Sequence[SharedValue]) -> Iterator[Finding
     """Say which value inside the range of the scores many rows have, as a scoring system fills it in."""
     for row in rows:
         text = f"{_shared_sentence(results, row)} Was it filled in where there was no score?"
-        yield finding("fails", weights.FILLED_IN, text, anchor(results, row))
+        yield finding("note", weights.FILLED_IN, text, anchor(results, row))
 
 
 def cut_off(results: Results, rows: Sequence[SharedValue]) -> Iterator[Finding]:

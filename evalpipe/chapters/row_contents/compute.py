@@ -37,7 +37,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
         clusters = list(undeclared_clusters(sample))
         cluster = sample.cluster if not clusters or sample.contents is None else sample.contents.ids[clusters[0].column]
         fields["looked_at"] += _looked_at(sample)
-        fields["copies"] += copies_in(sample, _order(sample))
+        fields["copies"] += copies_in(sample)
         fields["undeclared_clusters"] += clusters
         fields["undeclared_groups"] += undeclared_groups(sample, plan.slices.min_rows, cluster)
         fields["shared_values"] += _shared_values(sample)
@@ -52,18 +52,6 @@ def _looked_at(sample: Sample) -> Iterator[LookedAt]:
         if contents.ids:
             holds.append("ids")
         yield LookedAt(dataset=sample.dataset, unseen=contents.unseen, holds=holds)
-
-
-def _order(sample: Sample) -> Floats:
-    """Return numbers that put rows in the order of the first model's scores, [n]; of several levels, level by level."""
-    model = next(iter(sample.models.values()))
-    scores = _scores(model, sample.task)
-    if scores is None:
-        return np.asarray(model.predicted, float)
-    if scores.ndim == 1:
-        return np.asarray(scores, float)
-    highest = scores.argmax(axis=1)
-    return np.asarray(np.argsort(np.lexsort((scores[np.arange(len(scores)), highest], highest))), float)
 
 
 def _shared_values(sample: Sample) -> Iterator[SharedValue]:

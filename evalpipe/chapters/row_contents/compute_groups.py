@@ -23,6 +23,12 @@ CHANCE, WIDER = 1e-5, 1.1
 """The largest p-value at which rows of an id go together, of all columns of ids together, and how many times the
 interval of the mean residual must be too narrow at least."""
 
+FEWEST = 5
+"""The fewest events, and others, of a binary outcome: residuals of one level alone are the probabilities."""
+
+LARGEST = 3
+"""The ids whose rows go together most, without which they must do so: few ids may hold all events by chance."""
+
 NEIGHBOURS = 0.5
 """The most that ids next to each other may go together, as a share of what the rows of an id do: in a number that is
 measured, such as an age, they go together as much."""
@@ -56,57 +62,49 @@ def losses(sample: Sample, model: Predictions) -> Losses | None:
 
 
 def undeclared_clusters(sample: Sample) -> Iterator[UndeclaredCluster]:
-    """Yield the column of ids whose rows go together most, where there is one: by ranks of the first model's residuals.
-
-    By an analysis of variance of ids; ids in their order must go together less than the rows of one.
-    """
+    """Yield the column of ids within which the first model's residuals go together most, where there is one."""
     name, model = next(iter(sample.models.items()))
     of_model = losses(sample, model)
-    residual = np.asarray(sample.truth, float) if of_model is None else of_model.residual
+    events = int(sample.truth.sum()) if sample.task == "binary" else len(sample.truth) // 2
     columns = {} if sample.contents is None or sample.cluster is not None else sample.contents.ids
-    ranks = midranks(residual) if columns else residual
-    candidates = [row for column, codes in columns.items()
-                  if (row := _together(sample.dataset, name, column, codes, ranks, CHANCE / len(columns))) is not None]
+    if min(events, len(sample.truth) - events) < FEWEST:
+        return
+    candidates = [row for column, codes in columns.items() if of_model is not None and (
+        row := _together(sample.dataset, name, column, codes, of_model.residual, CHANCE / len(columns))) is not None]
     if candidates:
         yield max(candidates, key=lambda row: row.wider)
 
 
-def midranks(values: Floats) -> Floats:
-    """Return the ranks of values [n], from 0; values that are the same share their mean rank."""
-    _, places, same = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(same) - (same + 1) / 2)[places], float)
-
-
 def _together(
-    dataset: str, model: str, column: str, codes: Wholes, ranks: Floats, error: float
+    dataset: str, model: str, column: str, codes: Wholes, residual: Floats, error: float
 ) -> UndeclaredCluster | None:
-    """Return the record of a column of ids whose rows go together, with a p-value up to ``error``; None of another."""
-    from scipy.special import fdtrc
+    """Return the record of a column of ids whose rows go together, with a p-value up to ``error``; None of another.
+
+    By the products of the residuals of two rows of an id, whose mean is 0 where rows are independent, whatever they
+    predict; the total over its own spread keeps few products, as of rare events, from being taken for many. Ids next
+    to each other must go together less than the rows of one.
+    """
+    from scipy.special import ndtr
 
     has_id = codes >= 0
-    ids, ranks = codes[has_id], ranks[has_id] - ranks[has_id].mean()
-    n = len(ids)
+    ids, residual = codes[has_id], residual[has_id] - residual[has_id].mean()
     counts = np.bincount(ids)
     occurs, sizes = counts > 0, counts[counts > 0]
-    groups = len(sizes)
-    if not 1 < groups < n:
+    totals, squares, fourths = (np.bincount(ids, residual**power)[occurs] for power in (1, 2, 4))
+    products_of_id = totals**2 - squares
+    usual = products_of_id.argsort()[:-LARGEST]
+    products, all_squares = float(products_of_id[usual].sum()), float(squares[usual].sum())
+    spread = float(np.sqrt(2 * np.maximum(squares**2 - fourths, 0)[usual].sum()))
+    wider = float(np.sqrt(max(1.0, 1 + products / all_squares))) if all_squares > 0 else 1.0
+    if spread <= 0 or wider < WIDER or float(ndtr(-products / spread)) > error:
         return None
-    means = np.bincount(ids, ranks)[occurs] / sizes
-    between = (sizes * means**2).sum() / (groups - 1)
-    within = ((ranks**2).sum() - (sizes * means**2).sum()) / (n - groups)
-    if within <= 0:
+    pairs = float((sizes * (sizes - 1.0)).sum())
+    means = totals / sizes
+    next_to, chance = (means[1:] * means[:-1]).mean(), (means**2).mean() / np.sqrt(len(sizes))
+    if next_to > NEIGHBOURS * products / pairs + chance:
         return None
-    ratio, per_id = between / within, (n - (sizes**2).sum() / n) / (groups - 1)
-    correlation = (ratio - 1) / (ratio - 1 + per_id)
-    wider = float(np.sqrt(max(1.0, 1 + ((sizes**2).sum() / n - 1) * correlation)))
-    variance = within / max(1e-12, 1 - correlation)
-    next_to = (means[1:] * means[:-1]).mean()
-    chance = (means**2).mean() / np.sqrt(groups)
-    is_chance = float(fdtrc(groups - 1, n - groups, ratio)) > error
-    if is_chance or wider < WIDER or next_to > NEIGHBOURS * correlation * variance + chance:
-        return None
-    return UndeclaredCluster(dataset=dataset, model=model, column=column, ids=groups, rows=int(n),
-                             correlation=float(correlation), wider=wider)
+    return UndeclaredCluster(
+        dataset=dataset, model=model, column=column, ids=len(sizes), rows=len(ids), wider=wider)
 
 
 def undeclared_groups(sample: Sample, min_rows: int, cluster: Wholes | None) -> Iterator[UndeclaredGroup]:
@@ -134,6 +132,8 @@ def undeclared_groups(sample: Sample, min_rows: int, cluster: Wholes | None) -> 
     for name, column, kind, of_model, groups, means in searched:
         worse = means.differences if kind != "mean" else np.abs(means.differences)
         usable = means.usable(min_rows)
+        if kind == "promised":  # a group that is better than promised is none that fails
+            usable &= means.means > 0
         sizes = np.where(usable, worse / np.where(usable, means.errors, 1.0), -np.inf)
         group = int(sizes.argmax())
         if sizes[group] <= errors or sizes[group] <= worst.get((name, column), (0.0,))[0]:
@@ -158,9 +158,9 @@ def _measures(sample: Sample, of_model: Losses) -> Iterator[tuple[Kind, Floats]]
     """Yield the kinds of measure that groups are compared by, with their values [n]."""
     if sample.task == "binary" and of_model.promised is not None:
         yield "mean", of_model.residual
-    if sample.task in NUMBERS:
+    if sample.task in NUMBERS:  # their errors grow with them, and are no failure
         yield "mean", of_model.residual
-    if of_model.promised is None:
+    elif of_model.promised is None:
         yield "error", of_model.loss
     else:
         yield "promised", of_model.loss - of_model.promised
@@ -180,9 +180,10 @@ def _values(
 
 
 class GroupMeans(NamedTuple):
-    """Of each group [k] its rows, how far its mean is above that of all others, and the standard error of that."""
+    """Of each group [k] its rows, its mean, how far that is above the mean of all others, and its standard error."""
 
     rows: Wholes
+    means: Floats
     differences: Floats
     errors: Floats
 
@@ -211,4 +212,4 @@ def group_means(values: Floats, weight: Floats, groups: Wholes, cluster: Wholes 
     others = np.maximum(totals.sum() - totals, 1e-300)
     rest = ((totals * means).sum() - totals * means) / others
     of_rest = ((totals**2 * variances).sum() - totals**2 * variances) / others**2
-    return GroupMeans(rows, means - rest, np.sqrt(variances + of_rest))
+    return GroupMeans(rows, means, means - rest, np.sqrt(variances + of_rest))

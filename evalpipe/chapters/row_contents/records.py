@@ -8,9 +8,6 @@ from pydantic import Field
 
 from evalpipe.base.records import UNWRITTEN, Record, SparseRecord
 
-MEASURED = 2
-"""The fewest columns of measured numbers that tell copies from rows that are alike by chance."""
-
 
 class SharedValue(SparseRecord):
     """A score or prediction that many rows of a dataset share, while others have values that hardly any share."""
@@ -34,7 +31,7 @@ class SharedValue(SparseRecord):
 
 
 class Copies(Record):
-    """Rows of a dataset that are copies of others, and what tells that they are."""
+    """Rows of a dataset that are copies of others, with measured numbers that no other row has."""
 
     dataset: str
     n: int
@@ -43,12 +40,6 @@ class Copies(Record):
     """The rows that are the same as an earlier one."""
     columns: int
     """The columns in which they are, ids apart."""
-    measured: int
-    """The columns among these, of numbers with a fraction, in which at least 95 % of the other rows differ."""
-    expected: float
-    """How many pairs that are the same in all but the outcome would differ in it, as pairs of like scores do."""
-    differ: float
-    """How many do."""
 
 
 class SharedContents(Record):
@@ -59,7 +50,7 @@ class SharedContents(Record):
     columns: list[str]
     """The columns by which rows were compared: those that both have and that are no ids."""
     rows: int
-    """The rows of the dataset."""
+    """The rows of the dataset that have a number with a fraction in one of these columns."""
     twins: int
     """Those that are the same as a row of the other dataset in these columns."""
     by_chance: float
@@ -78,11 +69,9 @@ class UndeclaredCluster(Record):
     ids: int
     rows: int
     """The rows that have an id."""
-    correlation: float
-    """How much the ranks of the residuals of rows of an id go together: the intraclass correlation."""
     wider: float
-    """How many times as wide the interval of the mean residual would be with these clusters: the root of Kish's design
-    effect (1965). Those of other measures widen less."""
+    """How many times as wide the interval of the mean residual would be with these clusters: the root of the
+    ratio of its variances with and without them. Those of other measures widen less."""
 
 
 class UndeclaredGroup(Record):
