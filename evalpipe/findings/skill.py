@@ -133,8 +133,7 @@ def _less_error(results: Results, rows: Sequence[Estimate]) -> str:
     if len(rows) > MOST_VALUES:
         least, most = (end(rows, key=lambda row: row.value or 0.0) for end in (min, max))
         return " to ".join(f"{_percent(row)} for {of_model(results, row)}" for row in (least, most))
-    each_model = [f"{_percent(row)}{f' for {of_model(results, row)}' if len(rows) > 1 else ''}" for row in rows]
-    return joined(each_model)
+    return values_of(results, rows, _percent)
 
 
 def _percent(row: Estimate) -> str:

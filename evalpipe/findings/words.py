@@ -57,15 +57,23 @@ def difference_of(row: Any) -> str:
 
 def verb_form(rows: Sequence[Any], of_one: str, of_several: str) -> str:
     """Return the form of a verb that goes with one model or with several."""
-    return of_one if len(rows) == 1 else of_several
+    return of_one if len(rows) == 1 or _is_one_model(rows) else of_several
 
 
 def of_models(results: Results, rows: Sequence[Any]) -> str:
     """Return the models of rows, with datasets where several are evaluated: "Forest and Logistic regression"."""
+    if _is_one_model(rows):
+        return f"{names_of(results).model_of(rows[0])}{' and'.join(on_dataset(results, row.dataset) for row in rows)}"
     labels = list(dict.fromkeys(of_model(results, row) for row in rows))
     if len(labels) > MOST_VALUES and len(labels) == len(results.models):
         return f"all {number_word(len(labels))} models"
     return joined(labels) if len(labels) <= MOST_NAMED else f"{number_word(len(labels))} models"
+
+
+def _is_one_model(rows: Sequence[Any]) -> bool:
+    """Tell whether several rows are of one model, on a dataset each."""
+    datasets = {row.dataset for row in rows}
+    return len({(row.model, row.variant) for row in rows}) == 1 and len(rows) == len(datasets) > 1
 
 
 def with_verb(results: Results, rows: Sequence[Any], of_one: str, of_several: str) -> str:
@@ -111,12 +119,17 @@ def counted_rate(results: Results, row: Any, labels: Slice | None) -> str | None
     }.get(row.metric)
 
 
-def values_of(results: Results, rows: Sequence[Any]) -> str:
-    """Return the values of rows with limits, each with its model if there are several; of many rows the range."""
+def values_of(results: Results, rows: Sequence[Any], text_of: Callable[[Any], str] = with_limits) -> str:
+    """Return the values of rows with limits, each with its model if there are several; of many rows the range.
+
+    ``text_of`` writes the value of a row with its limits.
+    """
     if len(rows) == 1:
-        return with_limits(rows[0])
+        return text_of(rows[0])
     if len(rows) <= MOST_VALUES:
-        return joined([f"{with_limits(row)} for {of_model(results, row)}" for row in rows])
+        if _is_one_model(rows):
+            return joined([f"{text_of(row)}{on_dataset(results, row.dataset)}" for row in rows])
+        return joined([f"{text_of(row)} for {of_model(results, row)}" for row in rows])
     low, high = (numbers.number(extreme(row.value for row in rows)) for extreme in (min, max))
     return f"from {low} to {high}"
 
