@@ -126,7 +126,7 @@ def test_the_written_value_is_the_value_to_its_last_digit(value: float, half: fl
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(None, "–"), (0.0, "< 0.001"), (0.00099, "< 0.001"), (0.001, "0.001"), (0.04961, "0.050"),
+    ("value", "said"), [(None, "–"), (0.0, "< 0.001"), (0.00099, "< 0.001"), (0.001, "0.001"), (0.04961, "0.0496"),
                         (1.0, "1.000")],
 )
 def test_a_p_value_has_three_digits(value: float | None, said: str) -> None:

@@ -68,7 +68,9 @@ class Addresses:
     def find(self, address: str) -> Estimate:
         """Return the estimate at an address, whole or short; raises UsageError where there is none, or several."""
         parts = _parts(address)
-        matching = self._by_whole_address(parts) or self._prefer_usual(self._having_all(parts))
+        matching = self._by_whole_address(parts)
+        whole = [estimate for estimate in matching if self.of(estimate) == address]
+        matching = whole or matching or self._prefer_usual(self._having_all(parts))
         if len(matching) > 1:
             listing = [printable(self.of(estimate)) for estimate in matching[:MOST_LISTED]]
             more = [f"and {len(matching) - MOST_LISTED:,} more"] if len(matching) > MOST_LISTED else []
@@ -106,9 +108,13 @@ class Addresses:
         return matching
 
     def _prefer_usual(self, estimates: list[Estimate]) -> list[Estimate]:
-        """Narrow estimates to original predictions, all rows, no class, requested ones: each only where some remain."""
+        """Narrow estimates to original predictions, all rows, no class, requested ones, at the prevalence of the rows.
+
+        Each only where some remain.
+        """
         usual: tuple[Callable[[Estimate], bool], ...] = (
-            lambda e: e.variant == "original", lambda e: e.slice is None, lambda e: e.class_ is None, self.is_requested)
+            lambda e: e.variant == "original", lambda e: e.slice is None, lambda e: e.class_ is None, self.is_requested,
+            lambda e: "prevalence" not in e.params or self.is_requested(e))
         for is_usual in usual:
             estimates = [estimate for estimate in estimates if is_usual(estimate)] or estimates
         return estimates

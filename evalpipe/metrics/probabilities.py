@@ -128,7 +128,9 @@ def brier_skill(occurring: Floats, squared_error: Floats) -> Floats:
     $1-\frac{2BS}{\sum_k\pi_k(1-\pi_k)}$."""
     total = occurring.sum(axis=-1)
     share = ratio(occurring, total[..., None])
-    return 1 - ratio(2 * ratio(squared_error, total), (share * (1 - share)).sum(axis=-1))
+    reference = (share * (1 - share)).sum(axis=-1)
+    # Of shares next to 0 the quotient is beyond all floats.
+    return 1 - ratio(2 * ratio(squared_error, total), np.where(reference < np.finfo(float).tiny, 0.0, reference))
 
 
 def _null_log_loss(occurring: Floats) -> Floats:

@@ -214,10 +214,10 @@ def signed_with_limits(value: float, lower: float | None, upper: float | None) -
 
 
 def p_value(value: float | None) -> str:
-    """Return a p-value with three decimals; a dash for None."""
+    """Return a p-value with three decimals, four next to 0.05; a dash for None."""
     if value is None:
         return "–"
-    return "< 0.001" if value < 0.001 else fixed(value, 3)
+    return "< 0.001" if value < 0.001 else fixed(value, 4 if fixed(value, 3) == "0.050" else 3)
 
 
 def bounds(low: float | None, high: float | None) -> str:

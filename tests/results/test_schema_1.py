@@ -69,7 +69,7 @@ def test_it_is_rendered_and_verified(tmp_path: Path, results: Results) -> None:
     old, new = (set(re.findall(rb'<a id="([^"]+)">', text)) for text in texts)
     rows = {anchor for anchor in new if re.search(rb"-[0-9a-f]{8}$", anchor)}  # of the rows that findings lead to
     assert rows
-    assert new - old - rows == {b"annex", b"datasets", b"differences-1", b"slice-tests"}
+    assert new - old - rows == {b"annex", b"datasets", b"differences-1", b"measures-of-findings", b"slice-tests"}
     assert old <= new
     replace_files(run, card)
     checked = verify(run)

@@ -90,7 +90,8 @@ def _together(
     ids, residual = codes[has_id], residual[has_id] - residual[has_id].mean()
     counts = np.bincount(ids)
     occurs, sizes = counts > 0, counts[counts > 0]
-    totals, squares, fourths = (np.bincount(ids, residual**power)[occurs] for power in (1, 2, 4))
+    square = residual**2
+    totals, squares, fourths = (np.bincount(ids, values)[occurs] for values in (residual, square, square**2))
     products_of_id = totals**2 - squares
     usual = products_of_id.argsort()[:-LARGEST]
     products, all_squares = float(products_of_id[usual].sum()), float(squares[usual].sum())
