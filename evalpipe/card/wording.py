@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalpipe.intervals.declare import registry
-from evalpipe.words import numbers
+from evalpipe.words import numbers, spelling
 from evalpipe.words.sentences import Sentence
 from evalpipe.words.spelling import clipped, listed, plural
 
@@ -88,7 +88,7 @@ def joined(items: Sequence[str], word: str = "and") -> str:
     """Write a list in words: "a, b and c"; "a; b, of d; and c" where an item has a comma outside of brackets."""
     if len(items) > 2 and any(", " in re.sub(r"\([^)]*\)", "", item) for item in items):
         return f"{'; '.join(items[:-1])}; {word} {items[-1]}"
-    return f" {word} ".join(part for part in (", ".join(items[:-1]), items[-1]) if part)
+    return spelling.joined(items, word)
 
 
 def method(name: str) -> str:

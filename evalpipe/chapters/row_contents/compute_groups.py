@@ -65,11 +65,10 @@ def undeclared_clusters(sample: Sample) -> Iterator[UndeclaredCluster]:
     """Yield the column of ids within which the first model's residuals go together most, where there is one."""
     name, model = next(iter(sample.models.items()))
     of_model = losses(sample, model)
-    events = int(sample.truth.sum()) if sample.task == "binary" else len(sample.truth) // 2
     columns = {} if sample.contents is None or sample.cluster is not None else sample.contents.ids
-    if min(events, len(sample.truth) - events) < FEWEST:
+    if of_model is None or (sample.task == "binary" and np.bincount(sample.truth, minlength=2).min() < FEWEST):
         return
-    candidates = [row for column, codes in columns.items() if of_model is not None and (
+    candidates = [row for column, codes in columns.items() if (
         row := _together(sample.dataset, name, column, codes, of_model.residual, CHANCE / len(columns))) is not None]
     if candidates:
         yield max(candidates, key=lambda row: row.wider)
@@ -93,7 +92,7 @@ def _together(
     square = residual**2
     totals, squares, fourths = (np.bincount(ids, values)[occurs] for values in (residual, square, square**2))
     products_of_id = totals**2 - squares
-    usual = products_of_id.argsort()[:-LARGEST]
+    usual = products_of_id.argsort(kind="stable")[:-LARGEST]  # ties in one order on every processor
     products, all_squares = float(products_of_id[usual].sum()), float(squares[usual].sum())
     spread = float(np.sqrt(2 * np.maximum(squares**2 - fourths, 0)[usual].sum()))
     wider = float(np.sqrt(max(1.0, 1 + products / all_squares))) if all_squares > 0 else 1.0
