@@ -78,8 +78,6 @@ class Edition:
 
     def images(self) -> dict[str, str]:
         """Return the SVG of all figures and formulas of the pages written so far, for WeasyPrint, by address."""
-        from evalpipe.card.figures.svg import placed_by_the_left
-
         drawings = [drawing for _, numbered in self._drawn.values() for _, drawing in numbered]
-        return {address: placed_by_the_left(image) for drawing in drawings
+        return {address: image for drawing in drawings
                 for address, image in zip(self.addresses(drawing), drawing.images, strict=True)} | self._formulas

@@ -24,6 +24,7 @@ from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.formats import USUAL_VARIANT
 from evalpipe.card.assets import FACES, FALLBACKS, SCHEME, font_file
 from evalpipe.card.attachments import attached_files, drawn_by
+from evalpipe.card.figure_elements import draw_elements, with_pdf_elements
 from evalpipe.card.html import write_page
 from evalpipe.errors import InternalError, UsageError
 from evalpipe.version import VERSION
@@ -216,8 +217,10 @@ def layout(edition: Edition) -> Any:
     weasyprint = load_weasyprint()
     from weasyprint.text.fonts import FontConfiguration
 
+    draw_elements()
     page = write_page(edition, ROW_LIMIT, linked=True).decode("utf-8")
-    pictures = {address: (svg.encode(), "image/svg+xml") for address, svg in edition.images().items()}
+    pictures = {address: (with_pdf_elements(svg).encode(), "image/svg+xml")
+                for address, svg in edition.images().items()}
     fetcher, fonts = _own_files_fetcher(pictures), FontConfiguration()
     with _pinned_clock():
         laid_out = weasyprint.HTML(string=page, base_url=SCHEME, url_fetcher=fetcher, media_type="print").render(

@@ -45,11 +45,6 @@ def width(text: str) -> float:
     return sum(KNOWN.get(letter, WIDE if ord(letter) > 0x2E80 else OTHER) for letter in text) * SIZE / 1000 * 1.04
 
 
-def exact_width(text: str) -> float | None:
-    """Return the width in pixels of a text, neither bold nor kerned; None where the width of a letter is unknown."""
-    return sum(KNOWN[letter] for letter in text) * SIZE / 1000 if KNOWN.keys() >= set(text) else None
-
-
 def wrap(text: str, room: float) -> list[str]:
     """Return a text as lines of at most ``room`` pixels; a word that is wider is broken too.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from html import escape, unescape
+from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
-from evalpipe.card.figures.axes import LINE, SIZE, exact_width, width, wrap
+from evalpipe.card.figures.axes import LINE, SIZE, width, wrap
 from evalpipe.card.figures.captions import MOST_WORDS, Clauses, clauses_of
 from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, STROKES, attributes, place_of
 from evalpipe.words.spelling import isolated
@@ -287,27 +287,3 @@ def drawing(key: str, title: str, texts: tuple[str | Clauses, str, str], sheets:
         tuple(sheet.svg() for sheet in sheets),
         tuple(sheet.svg(printed=True) for sheet in sheets), tuple(points for s in sheets for points in s.points),
     )
-
-
-LEFT_OF_IT = {"middle": 0.5, "end": 1.0}
-"""The share of a text that stands left of its anchor."""
-
-ANCHORED = re.compile(r'<text ([^<>]*)x="([^"]*)" y="([^"]*)" text-anchor="(middle|end)">([^<>]*)</text>')
-BOLD = "font-weight"
-
-
-def placed_by_the_left(svg: str) -> str:
-    """Return the SVG of a figure for print with texts anchored at their left end, where their width is known.
-
-    So the maker of the PDF need not measure them.
-    """
-
-    def anchored_left(text: re.Match[str]) -> str:
-        """Return a text element with its left end as anchor; unchanged where its width is unknown."""
-        look, x, y, anchor, content = text.groups()
-        wide = None if BOLD in look else exact_width(unescape(content))
-        if wide is None:
-            return text[0]
-        return f'<text {look}x="{number(float(x) - wide * LEFT_OF_IT[anchor])}" y="{y}">{content}</text>'
-
-    return ANCHORED.sub(anchored_left, svg)
