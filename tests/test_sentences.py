@@ -201,7 +201,7 @@ STANDARD = (
     "The interval includes {missed}, so these data do not decide.", "There were no ties.", "Expected from chance",
     "Worst of {count} groups searched; p-values are corrected for that.", "{context.level} interval at each point.",
     "{context.level} band for the whole curve.", "true positives minus false positives, the latter weighted by the",
-    "Net benefit per case:", "given probability 0 did occur", "would be infinite, so", "; on new data it is {",
+    "Net benefit per case:", "given probability 0 did occur", "would be infinite, so", " on new data is {",
 )
 """Rewrites that were asked for by name, each as it stands in the code."""
 

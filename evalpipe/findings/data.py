@@ -9,7 +9,7 @@ from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_DATASETS, NO_OTHER_ROWS, ONE_DATASET, ONE_EVALUATED, Unless
 from evalpipe.findings.claims import Claim, limits_apart, p_apart, rule
 from evalpipe.findings.margins import against_margin, margin_between, margin_of, weight_of
-from evalpipe.findings.words import anchor, finding, measures, with_limits
+from evalpipe.findings.words import anchor, finding, grouped, measures, with_limits
 from evalpipe.results.document import GONE
 from evalpipe.words import numbers
 
@@ -102,15 +102,13 @@ def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...], int]]
 
 
 def warned(results: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
-    """Yield a finding for each code of warnings: the first of them, and how many more there are."""
+    """Yield a finding for each kind of warnings: the first of them, and how many more there are."""
     names, evaluated = names_of(results), [entry.name for entry in results.datasets if entry.role == "evaluate"]
     only = f"{evaluated[0]}, " if len(evaluated) == 1 else ""
-    for code in dict.fromkeys(warning.code for warning in rows):
-        alike = [names.warning(warning).removeprefix(only).removesuffix(".") for warning in rows
-                 if warning.code == code]
-        more = len(alike) - 1
+    for alike in grouped(rows, lambda warning: (warning.message.code, warning.message.numbers.get("case"))):
+        first, more = names.warning(alike[0]).removeprefix(only).removesuffix("."), len(alike) - 1
         rest = "" if not more else f" {more} more {'warning is' if more == 1 else 'warnings are'} of this kind."
-        yield finding("note", WARNED.get(code, weights.WARNED), f"{alike[0]}.{rest}", "warnings")
+        yield finding("note", WARNED.get(alike[0].code, weights.WARNED), f"{first}.{rest}", "warnings")
 
 
 class Pair(NamedTuple):

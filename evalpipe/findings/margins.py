@@ -125,8 +125,8 @@ class AsNote:
         perhaps = "" if self.is_within else "perhaps "
         small = f"Significant, but {perhaps}too small to matter (margin {numbers.plain(self.margin)})."
         if self.is_beyond:
-            small = (f"By itself it is beyond the margin of {numbers.plain(self.margin)}; corrected for all tests of "
-                     "the run, that is not certain.")
+            small = (f"Alone, the effect would exceed the margin of {numbers.plain(self.margin)}; corrected for all "
+                     "tests of the run, it may not.")
         for finding in self.say(results, rows):
             yield finding.model_copy(update={"kind": "note", "text": f"{finding.text} {small}",
                                              "weight": round(finding.weight * NOTE, 1)})

@@ -49,7 +49,7 @@ SKILL = {
 BINARY = "the observed prevalence for every row"
 """What the rule is of a binary outcome."""
 
-DECLARED = "the declared prevalence for every row"
+DECLARED = "the declared prevalence for every row of a population that has it"
 """The same where the rows are weighed to that."""
 
 PERSISTENCE = "the mean of the reference data for every row"
@@ -138,7 +138,9 @@ def _less_error(results: Results, rows: Sequence[Estimate]) -> str:
 
 def _percent(row: Estimate) -> str:
     """Return a share with its limits in per cent, such as "32% (28–36%)"."""
-    value, lower, upper = (numbers.fixed(100 * (end or 0.0), 0) for end in (row.value, row.lower, row.upper))
+    ends = [100 * (end or 0.0) for end in (row.value, row.lower, row.upper)]
+    places = 0 if len({numbers.fixed(end, 0) for end in ends}) == len(ends) else 1
+    value, lower, upper = (numbers.fixed(end, places) for end in ends)
     return f"{value}% ({numbers.ranged(lower, upper)}%)"
 
 

@@ -112,7 +112,7 @@ def an_open_gate_with_too_few_events() -> Planted:
 def a_bound_that_new_rows_break() -> Planted:
     new = events(6, 900)
     frames = {"d": new.with_columns(p=expit(new["x"].to_numpy() + 1)), "calibration": events(7)}
-    return binary(frames, ("fails", "thresholds-1", ("to keep Specificity at least 0.9", "not kept")), id="id",
+    return binary(frames, ("fails", "thresholds-1", ("chosen for Specificity at least 0.9", "not kept")), id="id",
                   metrics=["sensitivity", "specificity"], threshold={
                       "maximize": "sensitivity", "subject_to": {"specificity": {"min": 0.9}}, "on": "calibration"})
 

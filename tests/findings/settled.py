@@ -33,14 +33,15 @@ def bound(least: float, seed: int) -> tuple[dict[str, pl.DataFrame], Spec]:
 def a_bound_that_new_rows_keep() -> Planted:
     frames, keys = bound(0.6, 6)
     frames["calibration"] = logits(lambda x: x + 0.7, 7)
-    return binary(frames, ("passes", "thresholds-1", ("to keep Specificity at least 0.6", "kept")), **keys)
+    return binary(frames, ("passes", "thresholds-1", ("chosen for Specificity at least 0.6", "kept")), **keys)
 
 
 @fault
 def a_bound_that_new_rows_leave_open() -> Planted:
     frames, keys = bound(0.8, 6)
     frames["calibration"] = logits(lambda x: x + 0.3, 7)
-    return binary(frames, ("undecided", "thresholds-1", ("to keep Specificity at least 0.8", "do not decide")), **keys)
+    words = ("chosen for Specificity at least 0.8", "do not decide")
+    return binary(frames, ("undecided", "thresholds-1", words), **keys)
 
 
 @fault
@@ -299,6 +300,7 @@ def a_recalibration_at_a_price() -> Planted:
         return frame.with_columns(p=expit(0.6 * frame["x"].to_numpy() + 1.6))
 
     return binary({"d": shifted(3), "calibration": shifted(4)}, ("note", "recalibration-1", (
-        "Recalibration by platt makes p better: Brier score −0.157", "The price: Sensitivity 0.399 instead of 0.953.")),
+        "Recalibration by platt makes p better: Brier score −0.157",
+        "The price: Sensitivity falls from 0.953 to 0.399, while Specificity rises from ")),
         metrics=["brier", "sensitivity", "specificity"], threshold=0.5,
         recalibrate={"fit_on": "calibration", "methods": ["platt"]})

@@ -16,6 +16,7 @@ import pytest
 import evalpipe
 from evalpipe.findings import rules
 from evalpipe.findings.margins import DEFAULTS, against_margin
+from evalpipe.findings.skill import _percent
 from evalpipe.findings.words import finding
 from evalpipe.results import Results, Warned
 from evalpipe.words.numbers import fixed
@@ -286,6 +287,24 @@ def test_no_error_at_all_is_suspect_unless_one_level_occurs(
     assert len(only(results.model_copy(update={"confusion": tables}), "perfection", monkeypatch)) == many
 
 
+def test_warnings_of_one_code_that_say_different_things_are_counted_apart(
+    runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = {"dataset": "d", "rows": 3, "outcomes": 1, "epsilon": 1e-15, "nothing": 1e-16, "measures": ["Log loss"]}
+    rows = [Warned.of("clipped", model=model, **parts, **case)
+            for model, case in (("p", {"case": "certain"}), ("q", {"case": "certain"}), ("r", {}))]
+    texts = [text for _, text in only(runs["binary"].model_copy(update={"warnings": rows}), "warnings", monkeypatch)]
+    assert [text.endswith(" 1 more warning is of this kind.") for text in texts] == [True, False]
+    assert texts[0].startswith("p on d was certain of 3 rows and wrong on 1 of them.")
+
+
+def test_a_share_with_limits_that_would_print_alike_has_a_decimal_more(runs: dict[str, Results]) -> None:
+    row = next(row for row in runs["binary"].rows if row.lower is not None)
+    ends = [row.model_copy(update={"value": 0.9011, "lower": lower, "upper": 0.9049}) for lower in (0.8979, 0.8949)]
+    assert [_percent(end) for end in ends] == ["90.1% (89.8–90.5%)", "90.1% (89.5–90.5%)"]
+    assert _percent(row.model_copy(update={"value": 0.32, "lower": 0.26, "upper": 0.37})) == "32% (26–37%)"
+
+
 def test_warnings_are_passed_on_once_and_not_where_a_finding_says_them(
     runs: dict[str, Results], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -325,7 +344,7 @@ def test_what_is_decided_of_the_same_numbers_twice_stands_once_among_the_first()
 
 
 @pytest.mark.parametrize(("upper", "words"), [
-    (-0.06, "By itself it is beyond the margin of 0.05; corrected for all tests of the run, that is not certain."),
+    (-0.06, "Alone, the effect would exceed the margin of 0.05; corrected for all tests of the run, it may not."),
     (-0.04, "Significant, but perhaps too small to matter (margin 0.05)."),
 ])
 def test_what_the_correction_leaves_open_is_not_called_small(upper: float, words: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.tables import key_measures
-from evalpipe.card.wording import names_of, number_word
+from evalpipe.card.wording import joined, names_of, number_word
 from evalpipe.findings import weights
 from evalpipe.findings.applies import ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, rule
@@ -169,8 +169,10 @@ def _by_other_measures(
     better_models = [(standing.other, standing) for standing in standings if standing.verdict == "worse"]
     if both and len(of_first) == 1:
         better_models = [(best.model, item) for item in standings if item.verdict == "better"] + better_models
-    parts = []
+    models_by_measures: dict[str, list[str]] = {}
     for group in grouped(better_models, lambda pair: pair[0]):
         measures = list(dict.fromkeys(names.measure_of(standing.row) for _, standing in group))
-        parts.append(f"{names.model(group[0][0])} is better by {first_of(measures)}")
+        models_by_measures.setdefault(first_of(measures), []).append(names.model(group[0][0]))
+    parts = [f"{joined(models)} {'is' if len(models) == 1 else 'are'} better by {measures}"
+             for measures, models in models_by_measures.items()]
     return f" {'; '.join(parts)}." if parts else ""

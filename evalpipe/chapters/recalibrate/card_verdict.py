@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalpipe.card import wording
 from evalpipe.card.tables import overall, shown
@@ -272,7 +272,7 @@ def _change_sentence(results: Results, rows: Sequence[Comparison], verb: str) ->
 
 
 def _price_sentence(results: Results, rows: Sequence[Comparison]) -> str:
-    """Return " The price: specificity 0.00 instead of 0.59."; empty where no measure is worse beyond the margin.
+    """Return " The price: Specificity falls from 0.59 to 0.00."; empty where no measure is worse beyond the margin.
 
     It is that of the method that gains most, or else of another; of several measures, that of the most margins.
     """
@@ -292,9 +292,28 @@ def _price_sentence(results: Results, rows: Sequence[Comparison]) -> str:
     _, row, before = max(worse, key=lambda entry: (entry[1].variant == most, entry[0]))
     method = f" by {variant_name(row.variant)}" if len(rows) > 1 else ""
     measure = names_of(results).measure(row.metric, row.params, row.average)
-    before_text = numbers.number(before)
-    after_text = numbers.fixed(before + (row.difference or 0.0), len(before_text.partition(".")[2]))
-    return f" The price: {measure}{method} {after_text} instead of {before_text}."
+    gained = next((other for other in results.comparisons if other.metric == TRADED.get(row.metric) and (
+        other.verdict == "better") and _key_of(other) == _key_of(row)), None)
+    before_of_gained = None if gained is None else _value(results, gained, gained.baseline_variant)
+    gain = "" if gained is None or before_of_gained is None else (
+        f", while {names_of(results).measure(gained.metric, gained.params)} {_change_text(gained, before_of_gained)}")
+    return f" The price: {measure}{method} {_change_text(row, before)}{gain}."
+
+
+TRADED = {"specificity": "sensitivity", "sensitivity": "specificity"}
+"""The measure that gains where another loses, as more or fewer rows lie above the threshold."""
+
+
+def _key_of(row: Comparison) -> tuple[Any, ...]:
+    """Return what the comparisons of one recalibration of a model on the same rows share."""
+    return row.dataset, row.model, row.variant, row.baseline, row.baseline_variant, row.slice, row.class_
+
+
+def _change_text(row: Comparison, before: float) -> str:
+    """Return "falls from 0.59 to 0.00" for a measure that was ``before`` what its difference is added to."""
+    text = numbers.number(before)
+    after = numbers.fixed(before + (row.difference or 0.0), len(text.partition(".")[2]))
+    return f"{'falls' if (row.difference or 0.0) < 0 else 'rises'} from {text} to {after}"
 
 
 def _value(results: Results, row: Comparison, variant: str) -> float | None:

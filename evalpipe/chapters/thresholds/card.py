@@ -223,14 +223,14 @@ def _evaluated_bounds(results: Results, threshold: Threshold, constraint: Constr
 def broken(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     """Yield a finding on each bound that is broken."""
     for bounded in rows:
-        yield finding("fails", weights.BOUND_BROKEN, f"{_bound_sentence(results, bounded)}. It is not kept.",
+        yield finding("fails", weights.BOUND_BROKEN, f"{_bound_sentence(results, bounded)}. The bound is not kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def kept(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     """Yield a finding on each bound that is kept."""
     for bounded in rows:
-        yield finding("passes", weights.GATE_HELD, f"{_bound_sentence(results, bounded)}. It is kept.",
+        yield finding("passes", weights.GATE_HELD, f"{_bound_sentence(results, bounded)}. The bound is kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
@@ -245,11 +245,11 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
 
 
 def _bound_sentence(results: Results, bounded: Bounded) -> str:
-    """Return "The threshold of Forest is to keep Specificity at least 0.9; on new data it is 0.868 (0.835–0.897)"."""
+    """Return "At the threshold of p, chosen for Recall at least 0.9, Recall on new data is 0.868 (0.835–0.897)"."""
     row, bound, side = bounded
     measure = names_of(results).measure(row.metric, row.params)
-    return (f"The threshold of {of_model(results, row)} is to keep {measure} {side} {numbers.plain(bound)}; on new "
-            f"data it is {with_limits(row, bound)}")
+    return (f"At the threshold of {of_model(results, row)}, chosen for {measure} {side} {numbers.plain(bound)}, "
+            f"{measure} on new data is {with_limits(row, bound)}")
 
 
 MOST_PANELS = 10

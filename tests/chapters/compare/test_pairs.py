@@ -167,6 +167,15 @@ def test_a_model_that_is_better_by_another_measure_is_named(monkeypatch: pytest.
     assert text.endswith("poor is better by Brier score.")
 
 
+def test_models_that_are_better_by_the_same_measure_share_a_clause(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = judged(results_of("good", "like", "poor"), good_like="better", good_poor="better")
+    rows = [row if row.metric != "brier" or "good" not in (row.model, row.baseline) else
+            row.model_copy(update={"verdict": "worse" if row.model == "good" else "better"})
+            for row in results.comparisons]
+    _, text = best(results.model_copy(update={"comparisons": rows}), monkeypatch)
+    assert text.endswith(" like and poor are better by Brier score.")
+
+
 def test_the_card_has_a_section_of_all_pairs() -> None:
     (section,) = sections(results_of("good", "like", "poor"))
     assert (section.anchor, section.title) == ("comparison-1", "Comparison of models")

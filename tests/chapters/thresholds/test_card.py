@@ -38,8 +38,8 @@ def test_the_section_has_each_rule_in_words_with_its_rows(results: Results) -> N
     assert ": cross-fitted, each fold is classified by" in lead
     specificity = shown(next(e for e in results.rows if (e.model, e.metric) == ("p", "specificity"))).text
     assert verdict == (
-        f"The threshold of p is to keep Specificity at least 0.9; on new data it is {specificity}. These data do not "
-        "decide.")
+        f"At the threshold of p, chosen for Specificity at least 0.9, Specificity on new data is {specificity}. These "
+        "data do not decide.")
     assert first.startswith("p: ")
     assert first.endswith(
         " maximize Sensitivity, with Specificity at least 0.9; chosen on cal (400 rows, 137 events)")
