@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evalpipe.results import Results
 
 MOST_MORE = 100
 """How many times the rows at hand it may take to decide, for their number to be given."""
+
+MOST_DECIMALS, CLOSE = 6, 0.05
+"""Decimals of the true value at most, and how far it may be rounded, as a share of its distance from the limit."""
 
 CHANCE = 0.8
 """The probability with which so many more rows decide."""
@@ -32,10 +35,11 @@ STEP = 0.5
 """Of a count of events, what its exact limits allow for its being whole."""
 
 
-def more_rows(row: Any, bound: float, n: int) -> int | None:
+def more_rows(row: Any, bound: float, n: int) -> float | None:
     """Return about how many more rows would decide with probability `CHANCE` if the value is the true one.
 
-    To two digits; None where too many would. ``n`` are the rows at hand, to which the others are added: an interval of
+    To two digits; infinite beyond `MOST_MORE` times those at hand, None where the interval is decided or no number can
+    be told. ``n`` are the rows at hand, to which the others are added: an interval of
     all is narrower by the square root of their number, and its value varies by the rows that are new.
     """
     value = row.observed if hasattr(row, "observed") else row.value
@@ -51,7 +55,7 @@ def more_rows(row: Any, bound: float, n: int) -> int | None:
     else:
         decides = _of_distance(abs(value - limit), abs(value - bound), z)
     if not decides(1.0 + MOST_MORE):
-        return None
+        return math.inf
     enough, too_few = float(MOST_MORE * n), 0.0
     while enough - too_few > HALF_A_ROW:
         middle = (enough + too_few) / 2
@@ -100,8 +104,23 @@ def few_events(results: Results, row: Any) -> bool:
     return dataset.events is not None and min(dataset.events, dataset.n - dataset.events) < FEW
 
 
-def more_rows_sentence(count: int, value: float | None, *, rough: bool = False) -> str:
-    """Return " About 1,300 more rows would decide with 80% probability, if the true value is 0.546."; None of many."""
-    truth = "these values are true" if value is None else f"the true value is {numbers.number(value)}"
-    return (f" {'Very roughly' if rough else 'About'} {numbers.count(count)} more rows would decide with {CHANCE:.0%} "
-            f"probability, if {truth}.")
+def more_rows_sentence(results: Results, rows: Sequence[Any], needed: Sequence[tuple[float, float]]) -> str:
+    """Return " About 1,300 more rows of this group would decide with 80% probability, if the true value is 0.546.".
+
+    ``needed`` are of each of the rows the limit in its interval and how many more rows decide; the most is named.
+    """
+    count, truth = max(number for _, number in needed), "these values are true"
+    if len(rows) == 1:
+        value = rows[0].observed if hasattr(rows[0], "observed") else rows[0].value
+        distance = abs(value - needed[0][0])
+        places = next((k for k in range(MOST_DECIMALS) if abs(round(value, k) - value) <= CLOSE * distance),
+                      MOST_DECIMALS)
+        truth = f"the true value is {numbers.number(value, places)}"
+    if math.isinf(count):
+        return f" Even {MOST_MORE} times as many rows would decide with less than {CHANCE:.0%} probability, if {truth}."
+    is_sum_of_weights = results.weight is not None and results.weight.get("kind") == "frequency"
+    what = "observations (the sum of weights)" if is_sum_of_weights else "rows"
+    group = "" if rows[0].slice is None else " of this group" if len(rows) == 1 else " of each group"
+    rough = any(few_events(results, row) for row in rows)
+    return (f" {'Very roughly' if rough else 'About'} {numbers.count(int(count))} more {what}{group} would decide with "
+            f"{CHANCE:.0%} probability, if {truth}.")

@@ -113,16 +113,47 @@ def test_the_rows_that_are_named_decide_in_eighty_of_a_hundred(
     (row(0.56, 0.50, 0.62), 0.6, 883, 2_900),
     (row(0.55, 0.50, 0.60), 0.6, 400, 240),  # the bound is the very limit: half a chance is not enough
     (row(0.6, 0.50, 0.7), 0.6, 400, None),  # the value sits on it
-    (row(0.6001, 0.50, 0.7), 0.6, 400, None),  # nearly: a million times as many
+    (row(0.6001, 0.50, 0.7), 0.6, 400, math.inf),  # nearly: a million times as many
     (row(0.55, None, None), 0.6, 400, None), (row(0.5, 0.4, 0.55), 0.6, 400, None),
     (row(0.55, 0.50, 0.60, "exact"), 0.6, 400, 220), (row(0.55, 0.50, 0.60, "delong"), 0.6, 400, 240),
 ])
-def test_about_so_many_more_rows_would_decide(estimate: Any, bound: float, n: int, more: int | None) -> None:
+def test_about_so_many_more_rows_would_decide(estimate: Any, bound: float, n: int, more: float | None) -> None:
     assert more_rows(estimate, bound, n) == more
 
 
+def results_of(events: int = 300, weight: dict[str, str] | None = None) -> Any:
+    return SimpleNamespace(datasets=[SimpleNamespace(name="d", events=events, n=900)], weight=weight)
+
+
+def gate(observed: float, slice_: dict[str, str] | None = None) -> Any:
+    return SimpleNamespace(observed=observed, dataset="d", slice=slice_)
+
+
 def test_the_sentence_states_the_chance_and_what_it_rests_on() -> None:
-    assert more_rows_sentence(1300, 0.546) == (
+    assert more_rows_sentence(results_of(), [gate(0.546)], [(0.6, 1300)]) == (
         " About 1,300 more rows would decide with 80% probability, if the true value is 0.546.")
-    assert more_rows_sentence(1300, None).endswith(", if these values are true.")
-    assert more_rows_sentence(900, 0.5, rough=True).startswith(" Very roughly 900 more rows")
+    both = more_rows_sentence(results_of(), [gate(0.546), gate(0.55)], [(0.6, 1300), (0.6, 1500)])
+    assert both == " About 1,500 more rows would decide with 80% probability, if these values are true."
+    few = more_rows_sentence(results_of(events=8), [gate(0.5)], [(0.6, 900)])
+    assert few.startswith(" Very roughly 900 more rows")
+
+
+@pytest.mark.parametrize(("rows", "weight", "what"), [
+    ([gate(0.546, {"g": "u"})], None, "rows of this group"),
+    ([gate(0.546, {"g": "u"}), gate(0.55, {"g": "v"})], None, "rows of each group"),
+    ([gate(0.546)], {"kind": "frequency"}, "observations (the sum of weights)"),
+    ([gate(0.546)], {"kind": "importance"}, "rows"),
+])
+def test_the_sentence_says_of_which_rows_it_counts(rows: list[Any], weight: dict[str, str] | None, what: str) -> None:
+    text = more_rows_sentence(results_of(weight=weight), rows, [(0.6, 1300.0)] * len(rows))
+    assert text.startswith(f" About 1,300 more {what} would decide")
+
+
+def test_the_true_value_has_the_decimals_that_tell_it_from_the_limit() -> None:
+    text = more_rows_sentence(results_of(), [gate(0.9584)], [(0.9564, 72_000)])
+    assert text.endswith("if the true value is 0.9584.")
+
+
+def test_beyond_a_hundred_times_the_rows_the_sentence_says_so() -> None:
+    assert more_rows_sentence(results_of(), [gate(0.6001)], [(0.6, math.inf)]) == (
+        " Even 100 times as many rows would decide with less than 80% probability, if the true value is 0.6001.")

@@ -20,7 +20,7 @@ from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_GATES, Unless
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.more_rows import few_events, more_rows, more_rows_sentence
+from evalpipe.findings.more_rows import more_rows, more_rows_sentence
 from evalpipe.findings.words import finding, grouped, of_model, rows_of
 from evalpipe.words import numbers
 
@@ -370,19 +370,17 @@ def _worst_of_each_model(rows: Sequence[Gate]) -> list[Gate]:
 
 
 def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:
-    """Return the sentence on how many more rows would decide all; empty where a number lies on its limit, or nearly."""
+    """Return the sentence on how many more rows would decide all; empty where a number lies on its limit."""
     needed = [_more_rows_needed(results, row) for row in rows]
-    defined = [number for number in needed if number is not None]
-    if len(defined) < len(needed):
-        return ""
-    rough = any(few_events(results, row) for row in rows)
-    return more_rows_sentence(max(defined), rows[0].observed if len(rows) == 1 else None, rough=rough)
+    defined = [pair for pair in needed if pair is not None]
+    return more_rows_sentence(results, rows, defined) if len(defined) == len(needed) else ""
 
 
-def _more_rows_needed(results: Results, row: Gate) -> int | None:
-    """Return about how many more rows would decide a gate; None unless its interval includes just one limit."""
+def _more_rows_needed(results: Results, row: Gate) -> tuple[float, float] | None:
+    """Return the limit in the interval of a gate and about how many more rows would decide; None unless it is one."""
     # A decrease is a change below zero.
     limits = [-limit if key.endswith("decrease") else limit for key, limit in row.limit.items()]
     included = [limit for limit in limits
               if row.lower is not None and row.upper is not None and row.lower <= limit <= row.upper]
-    return more_rows(row, included[0], rows_of(results, row)) if len(included) == 1 else None
+    number = more_rows(row, included[0], rows_of(results, row)) if len(included) == 1 else None
+    return None if number is None else (included[0], number)

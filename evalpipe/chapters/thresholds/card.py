@@ -21,7 +21,7 @@ from evalpipe.card.wording import Names, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.applies import Unless
 from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.more_rows import few_events, more_rows, more_rows_sentence
+from evalpipe.findings.more_rows import more_rows, more_rows_sentence
 from evalpipe.findings.words import anchor, finding, of_model, on_all_rows, rows_of, with_limits
 from evalpipe.results.curves.events import MarkedMeasures, Sweep
 from evalpipe.words import numbers
@@ -239,7 +239,7 @@ def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
     for bounded in rows:
         row, bound, _ = bounded
         more = more_rows(row, bound, rows_of(results, row))
-        way_out = "" if more is None else more_rows_sentence(more, row.value, rough=few_events(results, row))
+        way_out = "" if more is None else more_rows_sentence(results, [row], [(bound, more)])
         yield finding("undecided", weights.GATE_OPEN, f"{_bound_sentence(results, bounded)}. These data do not "
                       f"decide.{way_out}", anchor(results, bounded[0], "thresholds"), bounded[:1])
 
