@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,15 @@ def test_models_in_one_panel_have_strokes_of_their_own_and_a_name_at_their_line(
         assert len(re.findall(rf'class="text {ink}"[^>]*>{label}<', drawing.svg)) == 1
     # A marker beside a name would look like an operating point.
     assert 'class="mark' not in drawing.svg
+
+
+def test_names_of_bins_have_no_marker_which_would_look_like_another_bin(both: Results) -> None:
+    drawn = of_figure(both, "d", "reliability")
+    assert drawn
+    for drawing, (ink, label) in product(drawn, (("m0", "p"), ("m1", "q"))):
+        assert len(re.findall(rf'class="text {ink}"[^>]*>{label}<', drawing.svg)) == 1
+        # All bins are one path; the other marker says whose scores the strip beneath has.
+        assert len(re.findall(rf'class="mark {ink}"', drawing.svg)) == 2
 
 
 def test_no_figure_of_two_models_has_a_key() -> None:

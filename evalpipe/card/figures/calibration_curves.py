@@ -206,19 +206,19 @@ def smooth_labels(context: Context, series: Series, curves: SmoothCurves) -> lis
     looks, labels = _line_looks(series, curves), []
     for curve in (curves.spline, curves.line, curves.isotonic):
         if curve is not None:
-            ink, kind, marker, dash = looks[curve.curve]
+            ink, kind, dash = looks[curve.curve]
             text = f"{wording.capital(NAMES[curve.curve])}{band if curve is curves.banded else ''}"
             x, y = map(column, curve.points.path)
-            labels.append(LineLabel(text, ink, x, y, marker, kind, dash))
+            labels.append(LineLabel(text, ink, x, y, kind, dash))
     return labels
 
 
-def _line_looks(series: Series, curves: SmoothCurves) -> dict[str, tuple[str, str, str, str]]:
-    """Return the ink, the kind of line, the marker (none) and the dashes of each curve, by curve name."""
+def _line_looks(series: Series, curves: SmoothCurves) -> dict[str, tuple[str, str, str]]:
+    """Return the ink, the kind of line and the dashes of each curve, by curve name."""
     only_isotonic = curves.banded is curves.isotonic
     return {
-        "calibration_spline": (series.ink, "line", "", ""), "calibration_logistic": (series.ink, "line", "", DASHES),
-        "calibration_isotonic": (series.ink, "line", "", "") if only_isotonic else ("ink", "thin", "", ""),
+        "calibration_spline": (series.ink, "line", ""), "calibration_logistic": (series.ink, "line", DASHES),
+        "calibration_isotonic": (series.ink, "line", "") if only_isotonic else ("ink", "thin", ""),
     }
 
 
@@ -259,7 +259,7 @@ def draw_smooth(drawn: Panel, series: Series, curves: SmoothCurves, *, parts: bo
             x, y = map(column, curve.points.path)
             if curve is curves.banded:
                 drawn.band(x, column(curve.points.lower), column(curve.points.upper), series.ink)
-            ink, kind, _, dash = looks[curve.curve]
+            ink, kind, dash = looks[curve.curve]
             drawn.line(x, y, ink, kind=kind, dash=dash, name=f"{series.label}, {name}")
 
 

@@ -37,19 +37,18 @@ ROOMS = (20.0, 12.0, 7.0)
 TRIES = 40
 """Places along a line that are tried."""
 
-SIGN = 14
-"""Pixels of the marker before the name of a model."""
-
 
 @dataclass(frozen=True, slots=True)
 class LineLabel:
-    """A line that asks for a label: its text, ink, marker or none, and its points; ``scattered`` ones have no line."""
+    """A line that asks for a label: its text, its look, and its points; ``scattered`` ones have no line.
+
+    No marker stands beside the label: it would look like a point of the line.
+    """
 
     text: str
     ink: str
     x: Sequence[float]
     y: Sequence[float]
-    marker: str = ""
     kind: str = "line"
     dash: str = ""
     scattered: bool = False
@@ -64,12 +63,10 @@ Point = tuple[float, float]
 class LabelPlace:
     """A box for a label, and the ends of a ``leader`` to its line where it does not stand beside it.
 
-    ``turned`` labels have their marker at the right end, which then is the one at the line. A leader that ``crosses``
-    other lines ends in a dot.
+    A leader that ``crosses`` other lines ends in a dot.
     """
 
     box: Box
-    turned: bool = False
     leader: tuple[Point, Point] | None = None
     crosses: bool = False
 
@@ -90,7 +87,7 @@ def label_lines(
         places = _label_places(panel, labels, traces, start, boxes, len(models))
         if places is None:
             if labels is models:
-                entries += [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in models]
+                entries += [KeyEntry(label.text, label.ink, label.kind, dash=label.dash) for label in models]
             continue
         boxes += [place.box for place in places]
         for label, place in zip(labels, places, strict=True):
@@ -175,18 +172,15 @@ MARK, NAME_SHARE = 4.0, 0.6
 
 
 def _write_label(panel: Panel, label: LineLabel, place: LabelPlace) -> None:
-    """Write a label at its place, with its marker and its leader, if any."""
-    left, top, right, _ = place.box
+    """Write a label at its place, with its leader, if any."""
+    left, top, *_ = place.box
     if place.leader is not None:
         (a, b), (c, d) = place.leader
         panel.sheet.path(f"M{number(a)},{number(b)}L{number(c)},{number(d)}", "thin", "muted")
         if place.crosses:
             panel.sheet.marker(c, d, "o", label.ink, DOT)
-    if label.marker:
-        panel.sheet.marker(right - 5 if place.turned else left + 5, top + LINE / 2, label.marker, label.ink)
-    text_left = left + (SIGN if label.marker and not place.turned else 0)
     if label.text:
-        panel.sheet.write(text_left, top + LINE - 3.5, label.text, label.ink)
+        panel.sheet.write(left, top + LINE - 3.5, label.text, label.ink)
 
 
 def label_ends(panel: Panel, lines: Sequence[LineLabel], occupied: Sequence[Box] = ()) -> list[KeyEntry]:
@@ -206,7 +200,7 @@ def label_ends(panel: Panel, lines: Sequence[LineLabel], occupied: Sequence[Box]
         if least_gap > LINE - 2 and not any(_nearly_overlap(box, other) for box in boxes for other in occupied):
             places.append((least_gap, left, feet))
     if not places:
-        return [KeyEntry(label.text, label.ink, label.kind, label.marker, label.dash) for label in lines]
+        return [KeyEntry(label.text, label.ink, label.kind, dash=label.dash) for label in lines]
     _, left, feet = max(places)
     for label, foot in zip(lines, feet, strict=True):
         panel.sheet.write(left, foot, label.text, label.ink)
@@ -241,7 +235,7 @@ def _label_places(
     """
     places: list[LabelPlace] = []
     for trace_index, label in enumerate(labels, start):
-        label_width = width(label.text) + (SIGN if label.marker else 0)
+        label_width = width(label.text)
         rivals, crossed = ([point for k, trace in enumerate(traces[:end]) if k != trace_index for point in trace]
                            for end in (None, models))
         boxes, line = [*occupied, *(place.box for place in places)], traces[trace_index]
@@ -314,8 +308,8 @@ def _free_place(
             if any(_nearly_overlap(box, other) for other in boxes) or _is_occupied_near(own_cells, box, 0):
                 continue
             free = next((room for room in ROOMS if not _is_occupied_near(rival_cells, box, room)), 0.0)
-            if free > freest:  # left of its point, a label has its marker at the right end
-                best, freest = LabelPlace(box, box[0] < x - label_width / 2 - 1), free
+            if free > freest:
+                best, freest = LabelPlace(box), free
         if freest == ROOMS[0]:
             break
     return best

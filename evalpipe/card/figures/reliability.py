@@ -10,7 +10,7 @@ from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
-from evalpipe.card.figures.panel import DOTS, Panel, grid, panel
+from evalpipe.card.figures.panel import DOTS, Panel, grid, model_key, panel
 from evalpipe.card.figures.svg import KeyEntry, PointSeries, Sheet, drawing
 from evalpipe.results.curves.calibration import Histogram, Reliability, Rug
 from evalpipe.words import numbers
@@ -122,11 +122,11 @@ def _diagram_sheets(
         unnamed = [LineLabel("", pairs[0][0].ink, column(points.position), column(points.event_rate))]
         sheet.key(label_lines(drawn, [], [perfect_label(drawn)], boxes, unnamed))
     else:
-        labels = [LineLabel(series.label, series.ink, column(curve.points.position), column(curve.points.event_rate),
-                            series.marker) for series, curve in pairs]
+        labels = [LineLabel(series.label, series.ink, column(curve.points.position), column(curve.points.event_rate))
+                  for series, curve in pairs]
         # Where intervals take all the room, a name may lie on some of them, but not on the points.
         unplaced = label_lines(drawn, labels, [perfect_label(drawn)], boxes)
-        sheet.key(label_lines(drawn, labels) if unplaced else [])
+        sheet.key(model_key([series for series, _ in pairs]) if unplaced and label_lines(drawn, labels) else [])
     for series, _ in pairs if scores else ():
         draw_score_strip(drawn, series, histograms.get(series.name))
     return [sheet]
