@@ -87,6 +87,13 @@ class Panel:
         """Return the y coordinate on the sheet, in pixels from its top, of a value of the vertical axis."""
         return self.base - self.y.part(value) * self.height
 
+    def pixels(self, points: Iterable[tuple[float, float]]) -> list[Pixel]:
+        """Return where points of both axes lie on the sheet, in pixels; without those that are NaN."""
+        left, base, width, height = self.left, self.base, self.width, self.height
+        (x_low, x_range), (y_low, y_range) = ((axis.low, axis.high - axis.low) for axis in (self.x, self.y))
+        return [(left + (x - x_low) / x_range * width, base - (y - y_low) / y_range * height) for x, y in points
+                if x == x and y == y]  # noqa: PLR0124 - NaN differs from itself
+
     def line(self, x: Sequence[float], y: Sequence[float], ink: str, *, name: str = "", kind: str = "line",
              dash: str = "", steps: bool = False) -> None:
         """Draw a line through points, broken at NaN; as ``steps``, each height continues up to the next point."""
@@ -125,15 +132,16 @@ class Panel:
             if math.isnan(x) or math.isnan(y):
                 runs.append([])
             else:
-                within = min(max(x, left), right), min(max(y, low), high)
-                runs[-1].append((round(self.across(within[0]), 1), round(self.down(within[1]), 1)))
-        paths = filter(lambda path: len(path) > 1, map(without_flat_points, runs))
+                runs[-1].append((min(max(x, left), right), min(max(y, low), high)))
+        pixels = ([(round(x, 1), round(y, 1)) for x, y in self.pixels(run)] for run in runs)
+        paths = filter(lambda path: len(path) > 1, map(without_flat_points, pixels))
         return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in path) for path in paths)
 
     def visible(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         """Return the points of a line, cut where it crosses an end of the vertical axis; NaN marks each gap."""
         low, high = sorted((self.y.low, self.y.high))
-        if all(low <= y <= high for _, y in points):
+        heights = [y for _, y in points]
+        if not heights or (low <= min(heights) and max(heights) <= high and not math.isnan(sum(heights))):
             return list(points)
         kept: list[tuple[float, float]] = []
         previous: tuple[float, float] | None = None
