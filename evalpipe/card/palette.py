@@ -52,7 +52,7 @@ KINDS: dict[str, dict[str, str]] = {
     "hollow": {"fill": "{paper}", "stroke": "{c}", "stroke-width": "1"},
     "text": {"fill": "{c}"},
     "bold": {"fill": "{c}", "font-weight": "600"},
-    "halo": {"fill": "none", "stroke": "{paper}", "stroke-width": "4", "stroke-linejoin": "round"},
+    "gap": {"fill": "none", "stroke": "{c}", "stroke-width": "12"},
 }
 """Ways to draw: the attributes of each, with the ink's colour as ``{c}``."""
 

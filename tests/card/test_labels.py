@@ -15,7 +15,14 @@ from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.figures import drawings
 from evalpipe.card.figures.axes import unit_axis, width
-from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, label_rules, name_marks, name_rows
+from evalpipe.card.figures.labels import (
+    LineLabel,
+    label_lines,
+    label_on_lines,
+    label_rules,
+    name_marks,
+    name_rows,
+)
 from evalpipe.card.figures.panel import RowLabel, panel, rows
 from evalpipe.card.figures.svg import SWATCH, Sheet, series_of
 from evalpipe.card.html import html_page
@@ -25,6 +32,8 @@ from few_by_day import few_by_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from evalpipe.card.figures.panel import Panel
 
 CONFIGS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "configs").glob("*.yaml"))
 FIGURES = ("roc", "precision_recall", "gain", "lift", "windows", "reliability", "net_benefit")
@@ -46,7 +55,6 @@ def both() -> Results:
 def test_a_model_alone_is_named_by_the_title_of_its_panel(alone: Results, both: Results, name: str) -> None:
     of_one, of_two = (of_figure(results, "d", name) for results in (alone, both))
     for drawing in of_one:
-        # Beside a curve the name would have the marker of its model, which looks like a point of the curve.
         assert re.findall(r'class="([^"]+)"[^>]*>Alone<', drawing.svg) == ["bold ink"]
         assert "Other models" not in drawing.svg
     assert len(of_one) == len(of_two) > 0
@@ -195,51 +203,84 @@ def test_the_same_threshold_is_written_once_where_models_operate_near_each_other
     assert len(re.findall(r'class="text m\d"[^>]*>0\.5<', drawing.svg)) == 1
 
 
-FOOT, HEAD, MIDDLE = (([0.0, 1.0], [height, height]) for height in (0.03, 0.95, 0.5))
-
-
-@pytest.mark.parametrize(("lines", "between"), [
-    ([], (0.0, 0.15)), ([FOOT], (0.85, 1.0)), ([FOOT, HEAD], (0.4, 0.6)), ([FOOT, HEAD, MIDDLE], (0.0, 0.15))])
-def test_the_number_of_a_rule_stands_where_no_line_is(
-    lines: list[tuple[list[float], list[float]]], between: tuple[float, float]
-) -> None:
+def test_numbers_of_rules_stand_above_the_panel_and_meet_neither_the_name_of_the_axis_nor_each_other() -> None:
     drawn = panel(Sheet(), unit_axis("Threshold"), unit_axis("Rate"), 150)
-    (box,) = label_rules(drawn, [0.5], [LineLabel("rate", "m0", *line) for line in lines])
-    low, high = (drawn.down(height) for height in between)
-    assert high <= (box[1] + box[3]) / 2 <= low
-    assert drawn.across(0.5) < box[0] + 3 < box[2]
-
-
-def test_a_number_that_would_leave_the_panel_is_not_written() -> None:
-    drawn = panel(Sheet(), unit_axis("Threshold"), unit_axis("Rate"), 150)
-    assert label_rules(drawn, [0.99], []) == []
+    before = len(drawn.sheet.nodes)
+    label_rules(drawn, [0.01, 0.2, 0.22, 0.5])
+    written = {node.text: re.findall(r'"(-?[\d.]+)"', node.attributes) for node in drawn.sheet.nodes[before:]}
+    assert list(written) == ["0.2", "0.5"]
+    for text, (x, y) in written.items():
+        assert float(x) == pytest.approx(drawn.across(float(text)), abs=0.05)
+        assert drawn.top - 8 < float(y) < drawn.top
 
 
 def fan(*ends: tuple[float, float]) -> list[LineLabel]:
     return [LineLabel(f"{k}", "muted", [0.0, 1.0], list(heights)) for k, heights in enumerate(ends)]
 
 
-@pytest.mark.parametrize(("ends", "at"), [
-    ([(0.0, 0.1), (0.0, 0.5), (0.0, 0.9)], 1.0), ([(0.1, 1.0), (0.5, 1.0), (0.9, 1.0)], 0.0)])
-def test_lines_are_labelled_where_they_are_furthest_apart(ends: list[tuple[float, float]], at: float) -> None:
-    sheet = Sheet()
-    drawn = panel(sheet, unit_axis("Sensitivity"), unit_axis("PPV"), 150)
-    before = len(sheet.nodes)
-    assert label_ends(drawn, fan(*ends)) == []
-    places = [re.findall(r'"([\d.]+)"', node.attributes) for node in sheet.nodes[before:]]
-    assert all(abs(float(x) - drawn.across(at)) < 20 for x, _ in places)
-    heights = [drawn.down(pair[int(at)]) for pair in ends]
-    assert len(places) == 3
-    # Above each line and close to it; the highest label may stand below its line.
-    assert all(-12 < height - float(y) < 12 for (_, y), height in zip(places, heights, strict=True))
+def middles(drawn: Panel, before: int) -> dict[str, tuple[float, float]]:
+    """Return the middle of each text that was written after so many elements, in pixels."""
+    places = {node.text: [float(end) for end in re.findall(r'"(-?[\d.]+)"', node.attributes)]
+              for node in drawn.sheet.nodes[before:] if node.text}
+    return {text: (x + width(text) / 2, y - 4.5) for text, (x, y) in places.items()}
 
 
-def test_lines_too_close_at_both_ends_are_named_in_the_key() -> None:
+@pytest.mark.parametrize("ends", [
+    [(0.0, 0.1), (0.0, 0.5), (0.0, 0.9)], [(0.1, 1.0), (0.5, 1.0), (0.9, 1.0)], [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)]])
+def test_lines_of_a_family_have_their_numbers_on_them_where_they_are_far_apart(ends: list[tuple[float, float]]) -> None:
     drawn = panel(Sheet(), unit_axis("Sensitivity"), unit_axis("PPV"), 150)
-    assert [entry.text for entry in label_ends(drawn, fan((0.5, 0.5), (0.52, 0.52)))] == ["0", "1"]
+    before = len(drawn.sheet.nodes)
+    assert len(label_on_lines(drawn, fan(*ends))) == 3
+    written = middles(drawn, before)
+    assert list(written) == ["0", "1", "2"]
+    for x, y in written.values():
+        at = (x - drawn.left) / drawn.width * 1.03 - 0.015
+        distances = sorted(abs(drawn.down(low + (high - low) * at) - y) for low, high in ends)
+        assert distances[0] < 2
+        assert distances[1] > 10
+    # Each interrupts its line, so that it can be read.
+    assert [node.attributes.count("M") for node in drawn.sheet.nodes[before:] if node.ink == "paper"] == [3]
 
 
-def test_labels_at_the_ends_keep_off_marks() -> None:
+def test_lines_too_close_for_a_number_have_none() -> None:
     drawn = panel(Sheet(), unit_axis("Sensitivity"), unit_axis("PPV"), 150)
-    everywhere = drawn.left, drawn.top, drawn.left + drawn.width, drawn.base
-    assert [entry.text for entry in label_ends(drawn, fan((0.1, 0.2), (0.5, 0.8)), [everywhere])] == ["0", "1"]
+    before = len(drawn.sheet.nodes)
+    assert len(label_on_lines(drawn, fan((0.5, 0.5), (0.52, 0.52), (0.9, 0.9)))) == 1
+    assert list(middles(drawn, before)) == ["2"]
+
+
+def test_numbers_on_lines_keep_off_marks() -> None:
+    drawn = panel(Sheet(), unit_axis("Sensitivity"), unit_axis("PPV"), 150)
+    (line,) = fan((0.5, 0.5))
+    (without,) = label_on_lines(drawn, [line])
+    middle = drawn.x.low + (drawn.x.high - drawn.x.low) * ((without[0] + without[2]) / 2 - drawn.left) / drawn.width
+    ((left, _, right, _),) = label_on_lines(drawn, [line], [LineLabel("", "m0", [middle], [0.5])])
+    assert not left - 5 < drawn.across(middle) < right + 5
+
+
+@pytest.mark.parametrize("beside", [0.5, 0.9])
+def test_the_name_of_a_mark_is_right_beside_it_or_has_a_thin_line_to_it(beside: float) -> None:
+    drawn = panel(Sheet(), unit_axis("x"), unit_axis("y"), 250)
+    marks = [LineLabel("here", "m0", [0.5], [0.5], scattered=True), LineLabel("there", "m1", [beside], [0.5])]
+    before = len(drawn.sheet.nodes)
+    assert label_lines(drawn, marks) == []
+    lines = [node for node in drawn.sheet.nodes[before:] if node.tag == "path"]
+    for label in marks:
+        (node,) = [node for node in drawn.sheet.nodes[before:] if node.text == label.text]
+        left, foot = (float(end) for end in re.findall(r'"([\d.]+)"', node.attributes))
+        x, y = drawn.across(label.x[0]), drawn.down(label.y[0])
+        gap = math.hypot(max(left - x, 0, x - left - width(label.text)), max(foot - 12.5 - y, 0, y - foot - 3.5))
+        ends = [tuple(map(float, pair)) for line in lines for pair in re.findall(r"([\d.]+),([\d.]+)", line.attributes)]
+        assert 4 < gap <= 7.5 or min(math.dist(end, (x, y)) for end in ends) < 1
+
+
+def test_no_thin_line_runs_along_the_frame() -> None:
+    drawn = panel(Sheet(), unit_axis("x"), unit_axis("y"), 250)
+    before = len(drawn.sheet.nodes)
+    full = [LineLabel("", "m0", [0.0, 1.0], [y, y]) for y in (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)]
+    assert label_lines(drawn, [], [LineLabel("Perfect calibration", "muted", [0, 1], [0, 1])], (), full) == []
+    leaders = [node.attributes for node in drawn.sheet.nodes[before:] if node.tag == "path"]
+    for leader in leaders:
+        (_, _), (x, y) = (map(float, pair) for pair in re.findall(r"([\d.]+),([\d.]+)", leader))
+        assert drawn.left + 6 < x < drawn.left + drawn.width - 6
+        assert drawn.top + 6 < y < drawn.base - 6

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from sklearn.metrics import roc_curve
 from card.blocks import column, groups, paragraphs, table
 from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.card.figures.axes import unit_axis
+from evalpipe.card.figures.axes import unit_axis, width
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.labels import operating_points
 from evalpipe.card.figures.panel import Panel
@@ -59,6 +61,23 @@ def test_each_model_has_a_panel_with_its_marks_labelled(results: Results, plain:
     assert [points.columns["Threshold"] for points in table_of_marks] == [[0.1, 0.5, 0.9]]
     assert "at marked threshold 0.9 " in drawing.alt
     assert "at marked threshold" not in together.alt
+
+
+@pytest.mark.parametrize("name", ["roc", "precision_recall", "gain"])
+def test_no_number_of_a_mark_lies_on_the_curve(name: str) -> None:
+    cuts = [0.01, 0.02, 0.04, 0.1, 0.5, 0.9, 0.99]
+    results = run(people(400), metrics=["roc_auc"], curves={"marks": cuts}, intervals=intervals(100))
+    (drawing,) = of_figure(results, "d", name)
+    ((left, top, across, down, *ends, _),) = json.loads(unescape(re.findall(r'data-axes="([^"]+)"', drawing.svg)[0]))
+    x, y = next(points.columns.values() for points in drawing.points if points.name == "p")
+    parts = [((a - ends[0]) / (ends[1] - ends[0]), (b - ends[2]) / (ends[3] - ends[2]))
+             for a, b in zip(x, y, strict=True)]
+    curve = [(left + a * across, top + down - b * down) for a, b in parts]
+    written = [(float(a), float(b), text) for a, b, text in re.findall(
+        r'class="text m0" x="([\d.]+)" y="([\d.]+)">(0\.\d+)<', drawing.svg) if float(text) in cuts]
+    assert 0 < len(written) < len(cuts)
+    for a, foot, text in written:
+        assert not [point for point in curve if a < point[0] < a + width(text) and foot - 9 < point[1] < foot]
 
 
 def test_a_threshold_is_written_in_every_panel_wherever_in_memory_that_lies(results: Results) -> None:
@@ -145,7 +164,7 @@ def test_where_sensitivity_and_specificity_are_closest_is_read_off_every_thresho
 
 def test_marks_are_points_on_rates_and_on_every_measure(results: Results) -> None:
     (rates,) = of_figure(results, "d", "rates")
-    assert "Dotted: the thresholds that the spec marks." in rates.caption
+    assert "Dotted: the marked thresholds 0.1, 0.5 and 0.9." in rates.caption
     (of_p,) = (points for points in rates.points if points.name == "p, marked")
     assert list(of_p.columns) == ["Threshold", "Sensitivity", "Specificity", "Precision"]
     first = next(sweeps(results, "d"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.bands import left_out_sentence, readable
-from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.labels import LineLabel, boxes_along, label_lines
 from evalpipe.card.figures.panel import DOTS, grid, panel
 from evalpipe.card.figures.svg import Sheet
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.figures.axes import Axis
     from evalpipe.card.figures.bands import Band
-    from evalpipe.card.figures.labels import Box
+    from evalpipe.card.figures.cells import Box
     from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Series
 
@@ -112,10 +112,12 @@ def draw_curves(
     boxes: list[Box] = []
     for name in readable({name: layers.bands[name] for name in inks if name in layers.bands}):
         layers.bands[name].draw(drawn, inks[name])
+    lines = [box for curve in curves for box in boxes_along(drawn, curve.x, curve.y)] if layers.over else []
     for curve in curves:
         drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps,
                    dash=curve.series.dash)
-        boxes += layers.above(drawn, curve.series, boxes)
+    for curve in curves:
+        boxes += layers.above(drawn, curve.series, [*boxes, *lines])
     models = [LineLabel(c.series.label, c.series.ink, c.x, c.y, dash=c.series.dash) for c in curves]
     sheet.key(label_lines(drawn, models, _reference_labels(references), boxes))
     return [sheet]
@@ -162,7 +164,8 @@ def _draw_over_others(
     drawn.lines([(c.x, c.y) for c in curves if c is not curve], "pale")
     boxes = layers.below(drawn, curve.series)
     drawn.line(curve.x, curve.y, curve.series.ink, name=curve.series.label, steps=curve.steps)
-    return [*boxes, *layers.above(drawn, curve.series, boxes)]
+    line = boxes_along(drawn, curve.x, curve.y) if layers.over else []
+    return [*boxes, *layers.above(drawn, curve.series, [*boxes, *line])]
 
 
 def _panel_sheets(

@@ -1,18 +1,18 @@
 """Labels of lines and of points on them: the thresholds that the spec marks, and where a model operates.
 
 Each label stands where it meets no other line, or at the end of a thin line to its own. Where lines lie so close that
-no way to one is free, the thin line crosses others and ends in a dot. Labels without any place are left to the
-caption, those of models to a key.
+no way to one is free, the thin line crosses others and ends in a dot. Numbers of a family of lines stand on them.
+Labels without any place are left to the caption, those of models to a key.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card.figures.axes import LINE, width, wrap
+from evalpipe.card.figures.cells import CELL, Box, CellGrid, LabelSize, Point, dense, grid_of, size_in_cells
 from evalpipe.card.figures.context import column
 from evalpipe.card.figures.panel import DOTS, model_key
 from evalpipe.card.figures.svg import KeyEntry, number
@@ -21,21 +21,32 @@ from evalpipe.results.curves.events import Marks
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from evalpipe.card.figures.context import Context, Operating
     from evalpipe.card.figures.panel import Estimated, Panel, RowPanel
     from evalpipe.card.figures.svg import Series
 
 
-CELL, CLEAR = 4.0, 2.0
-"""Pixels: between points of a line, and around a label."""
+ROOMS = (12, 7, 4, 2)
+"""Cells that other lines are to be away from a label, the most first; where the last is too much it has a leader."""
 
-ROOMS = (20.0, 12.0, 7.0)
-"""Pixels that other lines are to be away from a label; the first is enough, less than the last is none."""
+CLOSEST, FARTHEST = 4.5, 7.0
+"""Pixels between the middle of a mark and its label."""
 
-TRIES = 40
-"""Places along a line that are tried."""
+RINGS = (4, 8, 12, 18, 26, 40, 90)
+"""Cells from its line within which a label with a leader is looked for, the nearest first."""
+
+STEP = 2
+"""Of so many cells across, and down, the first is tried for a label with a leader."""
+
+ANCHORS, MOST_LEADERS = 6, 60
+"""Points of a line that a leader is tried to, and leaders of a ring that are tried, the shortest first."""
+
+POINT = LabelSize(1, 1)
+DOT, AT_END, FRAME = 3.0, 7.0, 6.0
+"""Pixels of the dot at the end of a leader that crosses other lines, about its end where another line may pass, and
+from the frame of the panel, along which no leader runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +65,6 @@ class LineLabel:
     scattered: bool = False
 
 
-Box = tuple[float, float, float, float]
-Cells = dict[int, int]
-Point = tuple[float, float]
-
-
 @dataclass(frozen=True, slots=True)
 class LabelPlace:
     """A box for a label, and the ends of a ``leader`` to its line where it does not stand beside it.
@@ -71,6 +77,123 @@ class LabelPlace:
     crosses: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The points of a line in pixels, the cells that they are in, and whether they are marks and no line."""
+
+    points: list[Point]
+    cells: int
+    scattered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a panel has room for labels: its cells, the boxes that labels keep out of, and those of names so far."""
+
+    grid: CellGrid
+    occupied: Sequence[Box] = ()
+    names: list[Box] = field(default_factory=list)
+
+    def fitting(self, size: LabelSize) -> int:
+        """Return the cells at which a label of this size would lie in the panel, clear of all boxes."""
+        occupied, names = self.grid.of_boxes(self.occupied), self.grid.of_boxes(self.names)
+        return self.grid.inside(size) & ~self.grid.near(occupied, size, 0) & ~self.grid.near(names, size, 1)
+
+    def trace(self, panel: Panel, label: LineLabel) -> Trace:
+        """Return a line as far as it is in the panel."""
+        pixels = panel.pixels(panel.visible(list(zip(label.x, label.y, strict=True))))
+        scattered = label.scattered or len(pixels) == 1
+        along = pixels if scattered else dense(pixels)
+        return Trace(along, self.grid.of_points(along), scattered)
+
+    def place(
+        self, line: Trace, rivals: int, crossed: int, size: tuple[float, float], *, may_cross: bool = False,
+    ) -> LabelPlace | None:
+        """Return a place for a label of so many pixels beside its ``line``, or with a leader to it; None without.
+
+        It keeps off the cells of the ``rivals``; a leader does not pass those that are ``crossed``, unless it
+        ``may_cross`` them and has no other way.
+        """
+        in_cells = size_in_cells(*size)
+        fits = self.fitting(in_cells)
+        corner = self._beside(line, fits, rivals, in_cells)
+        if corner is not None:
+            return LabelPlace((*corner, corner[0] + size[0], corner[1] + size[1]))
+        free = fits & ~self.grid.near(line.cells | rivals, in_cells, 1)
+        return self._led(line, free, crossed, size, may_cross=may_cross)
+
+    def _beside(self, line: Trace, fits: int, rivals: int, size: LabelSize) -> Point | None:
+        """Return the left upper corner for a label at its line, as far from the rivals as can be; None without.
+
+        Of several places it is the one furthest right.
+        """
+        grid, from_line = self.grid, 1 if line.scattered else 0
+        places = fits & grid.near(line.cells, size, from_line + 1) & ~grid.near(line.cells, size, from_line)
+        # The name of a mark is to be nearer to it than to any other; a name at a line may have another beyond its line.
+        for room in () if not places else ROOMS[:-1] if line.scattered else ROOMS:
+            free = places & ~grid.near(rivals, size, room)
+            corners = (corner for corner in grid.corners(free)
+                       if not line.scattered or self._is_at_mark(corner, line.points, size))
+            corner = next(corners, None)
+            if corner is not None:
+                return corner
+        return None
+
+    @staticmethod
+    def _is_at_mark(corner: Point, marks: Sequence[Point], size: LabelSize) -> bool:
+        """Tell whether a label that begins at a ``corner`` is near enough to a mark, and far enough from all."""
+        box = (*corner, corner[0] + CELL * size[0], corner[1] + CELL * size[1])
+        return CLOSEST <= min(math.dist(mark, _nearest_of(box, mark)) for mark in marks) <= FARTHEST
+
+    def _led(
+        self, line: Trace, free: int, crossed: int, size: tuple[float, float], *, may_cross: bool,
+    ) -> LabelPlace | None:
+        """Return the ``free`` place with the shortest leader to a line where it is far from the lines ``crossed``."""
+        anchors, grid, in_cells = self._anchors(line, crossed), self.grid, size_in_cells(*size)
+        barrier = grid.near(crossed | grid.of_boxes(self.names), POINT, 1)
+        at_anchors, left = grid.of_points(anchors), free & grid.every(STEP)
+        shortest: LabelPlace | None = None
+        for reach in RINGS if anchors else ():
+            ring = left & grid.near(at_anchors, in_cells, reach)
+            left &= ~ring
+            boxes = [(x, y, x + size[0], y + size[1]) for x, y in grid.corners(ring)]
+            leaders = sorted((math.dist(start, anchor), start, anchor, box) for box in boxes for anchor in anchors
+                             for start in [_nearest_of((box[0], box[1] + 2, box[2], box[3] - 1), anchor)])
+            for _, start, anchor, box in leaders[:MOST_LEADERS]:
+                crosses = self._crosses(barrier, start, anchor)
+                if not crosses:
+                    return LabelPlace(box, (start, anchor))
+                shortest = shortest or LabelPlace(box, (start, anchor), crosses)
+        return shortest if may_cross else None
+
+    def _anchors(self, line: Trace, crossed: int) -> list[Point]:
+        """Return some points of a line, those furthest from the lines ``crossed``, none of them at the frame."""
+        grid = self.grid
+        right, foot = grid.left + CELL * grid.columns - FRAME, grid.top + CELL * grid.rows - FRAME
+        inside = [(x, y) for x, y in line.points if grid.left + FRAME < x < right and grid.top + FRAME < y < foot]
+        inside, far = inside or line.points, list[Point]()
+        for room in ROOMS:
+            crowded = grid.near(crossed, POINT, room)
+            far = [point for point in inside if not grid.has(crowded, point)]
+            if far:
+                break
+        far = far or inside
+        return far[:: max(1, len(far) // ANCHORS)]
+
+    def _crosses(self, barrier: int, start: Point, end: Point) -> bool:
+        """Tell whether a leader passes a cell of a ``barrier`` on its way, other than near its ``end``."""
+        length = math.dist(start, end)
+        steps = max(0, int((length - AT_END) / CELL)) + 1 if length else 0
+        parts = (min(1.0, k * CELL / length) for k in range(steps))
+        (a, b), (c, d) = start, end
+        return any(self.grid.has(barrier, (a + (c - a) * part, b + (d - b) * part)) for part in parts)
+
+
+def _nearest_of(box: Box, point: Point) -> Point:
+    """Return the point of a box that is nearest to a point."""
+    return min(max(point[0], box[0]), box[2]), min(max(point[1], box[1]), box[3])
+
+
 def label_lines(
     panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), occupied: Sequence[Box] = (),
     unnamed: Sequence[LineLabel] = (),
@@ -81,18 +204,38 @@ def label_lines(
     ``others`` is by itself, and left to the caption where it has no room. ``occupied`` are boxes that labels keep out
     of, ``unnamed`` lines that they keep off too.
     """
-    traces = [_points_along(panel, label) for label in (*models, *others, *unnamed)]
-    boxes, entries = list(occupied), list[KeyEntry]()
+    layout = Layout(grid_of(panel), occupied)
+    traces = [layout.trace(panel, label) for label in (*models, *others, *unnamed)]
+    entries = list[KeyEntry]()
     for start, labels in ((0, models), *((len(models) + k, (other,)) for k, other in enumerate(others))):
-        places = _label_places(panel, labels, traces, start, boxes, len(models))
-        if places is None:
-            if labels is models:
-                entries += [KeyEntry(label.text, label.ink, label.kind, dash=label.dash) for label in models]
+        places, written = list[LabelPlace](), len(layout.names)
+        for index, label in enumerate(labels, start):
+            place = layout.place(traces[index], _others(traces, index),
+                                 _others(traces[: len(models)], index), (width(label.text), LINE), may_cross=True)
+            if place is None:
+                break
+            places.append(place)
+            layout.names.append(place.box)
+        if len(places) == len(labels):
+            for label, place in zip(labels, places, strict=True):
+                _write_label(panel, label, place)
             continue
-        boxes += [place.box for place in places]
-        for label, place in zip(labels, places, strict=True):
-            _write_label(panel, label, place)
+        del layout.names[written:]
+        if labels is models:
+            entries += [_key_entry(label) for label in models]
     return entries
+
+
+def _others(traces: Sequence[Trace], index: int) -> int:
+    """Return the cells of all traces but the one at an index."""
+    cells = 0
+    for k, trace in enumerate(traces):
+        cells |= trace.cells if k != index else 0
+    return cells
+
+
+def _key_entry(label: LineLabel) -> KeyEntry:
+    return KeyEntry(label.text, label.ink, label.kind, dash=label.dash)
 
 
 def name_marks(
@@ -102,32 +245,26 @@ def name_marks(
 
     Of each panel ``marks`` are those with a name, ``lines`` what else is drawn in it.
     """
-    traces = [[_points_along(plot, label) for label in (*named, *other)]
-              for plot, named, other in zip(panels, marks, lines, strict=True)]
-    boxes, without_room = [list[Box]() for _ in panels], list[str]()
+    layouts, without_room = [Layout(grid_of(plot)) for plot in panels], list[str]()
+    traces = [[layout.trace(plot, label) for label in (*named, *other)]
+              for layout, plot, named, other in zip(layouts, panels, marks, lines, strict=True)]
     for text in dict.fromkeys(label.text for named in marks for label in named):
         places: list[tuple[float, int, LineLabel, LabelPlace]] = []
-        for k, named in enumerate(marks):
+        for k, (layout, named) in enumerate(zip(layouts, marks, strict=True)):
             index = next((i for i, label in enumerate(named) if label.text == text), None)
-            rivals = [point for i, trace in enumerate(traces[k]) if i != index for point in trace]
-            place = None if index is None else _place_in(panels[k], traces[k][index], rivals, boxes[k], width(text))
-            if place is not None and index is not None:
+            if index is None:
+                continue
+            rivals = _others(traces[k], index)
+            place = layout.place(traces[k][index], rivals, rivals, (width(text), LINE))
+            if place is not None:
                 places.append((0.0 if place.leader is None else math.dist(*place.leader), k, named[index], place))
         if not places:
             without_room.append(text)
             continue
         _, k, label, place = min(places, key=lambda entry: entry[:2])
         _write_label(panels[k], label, place)
-        boxes[k].append(place.box)
+        layouts[k].names.append(place.box)
     return without_room
-
-
-def _place_in(
-    panel: Panel, line: Sequence[Point], rivals: Sequence[Point], boxes: Sequence[Box], label_width: float,
-) -> LabelPlace | None:
-    """Return a place for a label beside its ``line``, or with a leader that crosses no rivals; None where none is."""
-    return _free_place(panel, line, rivals, boxes, label_width) or _place_with_leader(
-        panel, line, (rivals, rivals), boxes, label_width)
 
 
 def name_rows(
@@ -150,16 +287,16 @@ def name_rows(
                 ends = [framed.across(end) for end in value if end is not None]
                 marks[-1].append((framed.across(value[0]), y))
                 boxes.append((min(ends) - MARK, y - MARK, max(ends) + MARK, y + MARK))
-    places: list[tuple[list[str], LabelPlace]] = []
+    layout, places = Layout(grid_of(framed), boxes), list[tuple[list[str], LabelPlace]]()
+    traces = [Trace(points, layout.grid.of_points(points), scattered=True) for points in marks]
     for index, model in enumerate(models):
         lines = wrap(model.label, NAME_SHARE * framed.width)
-        rivals = [mark for other, points in enumerate(marks) if other != index for mark in points]
-        size = max(map(width, lines)), LINE * len(lines)
-        occupied = [*boxes, *(place.box for _, place in places)]
-        place = _place_with_leader(framed, marks[index], (rivals, rivals), occupied, *size, may_cross=True)
+        rivals = _others(traces, index)
+        place = layout.place(traces[index], rivals, rivals, (max(map(width, lines)), LINE * len(lines)), may_cross=True)
         if place is None:
             return model_key(models) if len(models) > 1 else []
         places.append((lines, place))
+        layout.names.append(place.box)
     for model, (lines, place) in zip(models, places, strict=True):
         _write_label(framed, LineLabel("", model.ink, (), ()), place)
         for number_of_line, line in enumerate(lines, 1):
@@ -176,227 +313,62 @@ def _write_label(panel: Panel, label: LineLabel, place: LabelPlace) -> None:
     left, top, *_ = place.box
     if place.leader is not None:
         (a, b), (c, d) = place.leader
-        panel.sheet.path(f"M{number(a)},{number(b)}L{number(c)},{number(d)}", "thin", "muted")
+        panel.sheet.path(f"M{round(a)},{round(b)}L{number(c)},{number(d)}", "thin", "muted")
         if place.crosses:
             panel.sheet.marker(c, d, "o", label.ink, DOT)
     if label.text:
-        panel.sheet.write(left, top + LINE - 3.5, label.text, label.ink)
+        panel.sheet.write(round(left), round(top + LINE - 3.5), label.text, label.ink)
 
 
-def label_ends(panel: Panel, lines: Sequence[LineLabel], occupied: Sequence[Box] = ()) -> list[KeyEntry]:
-    """Write the label of each line above it, all at the end of the panel where the lines are further apart.
+ON_LINE = 12.0
+"""Pixels of the height of a label that stands on its line."""
 
-    Returns the entries of a key where there is no room for all. ``occupied`` are boxes that labels keep out of.
+
+def label_on_lines(panel: Panel, lines: Sequence[LineLabel], marks: Sequence[LineLabel] = ()) -> list[Box]:
+    """Write the label of each line on it, as heights stand on the contours of a map, where others are far from it.
+
+    Returns the boxes of these labels, which keep off ``marks`` too. A line without room has none.
     """
-    traces = [_points_along(panel, label) for label in lines]
-    widest = max(width(label.text) for label in lines)
-    places = []
-    for left in (panel.left + 4, panel.left + panel.width - 4 - widest):
-        tops = [min((y for x, y in trace if left <= x <= left + widest), default=math.nan) for trace in traces]
-        # A line at the top of the panel has its label below it.
-        feet = [top - 3 if top - LINE > panel.top else top + LINE - 1 for top in tops]
-        boxes = [(left, foot - LINE + 3, left + widest, foot + 1) for foot in feet]
-        least_gap = min((b - a for a, b in pairwise(sorted(feet))), default=LINE)
-        if least_gap > LINE - 2 and not any(_nearly_overlap(box, other) for box in boxes for other in occupied):
-            places.append((least_gap, left, feet))
-    if not places:
-        return [KeyEntry(label.text, label.ink, label.kind, dash=label.dash) for label in lines]
-    _, left, feet = max(places)
-    for label, foot in zip(lines, feet, strict=True):
-        panel.sheet.write(left, foot, label.text, label.ink)
-    return []
+    layout, written = Layout(grid_of(panel, ON_LINE / 2 + 1)), list[LineLabel]()
+    traces = [layout.trace(panel, line) for line in (*lines, *marks)]
+    for index, line in enumerate(lines):
+        across, down = width(line.text) + 4, ON_LINE
+        size, rivals = size_in_cells(across, down), _others(traces, index)
+        fits = layout.fitting(size)
+        for room in (*ROOMS, 0):
+            free = fits & ~layout.grid.near(rivals, size, room)
+            corners = [corner for x, y in traces[index].points
+                       if layout.grid.has(free, corner := (x - across / 2, y - down / 2))]
+            if corners:
+                left, top = corners[len(corners) // 2]
+                layout.names.append((left, top, left + across, top + down))
+                written.append(line)
+                break
+    gaps = "".join(f"M{round(a)},{round((b + d) / 2)}H{round(c)}" for a, b, c, d in layout.names)
+    panel.sheet.path(gaps, "gap", "paper")
+    for line, (left, _, _, foot) in zip(written, layout.names, strict=True):
+        panel.sheet.write(round(left + 2), round(foot - 1.5), line.text, line.ink)
+    return layout.names
 
 
-def label_rules(panel: Panel, cuts: Sequence[float], lines: Sequence[LineLabel]) -> list[Box]:
-    """Write each threshold of ``cuts`` beside its vertical rule: at the foot, the head or the middle, where no line is.
+def label_rules(panel: Panel, cuts: Sequence[float]) -> None:
+    """Write each threshold of ``cuts`` above its vertical rule, as far as it meets no other nor the name of the axis.
 
-    Returns the boxes of these numbers. A number that would leave the panel is not written.
+    The caption has them all.
     """
-    cells = _occupied_cells(point for line in lines for point in _points_along(panel, line))
-    feet = panel.base - 4, panel.top + LINE, (panel.top + panel.base + LINE) / 2
-    boxes: list[Box] = []
-    for text, left in ((numbers.given(cut), panel.across(cut) + 3) for cut in cuts):
-        right = left + width(text)
-        if right < panel.left + panel.width:
-            foot = next((y for y in feet if not _is_occupied_near(cells, (left, y - LINE + 3, right, y + 2), 0)),
-                        feet[0])
-            panel.sheet.write(left, foot, text, "muted")
-            boxes.append((left - 2, foot - LINE, right + 2, foot + 4))
-    return boxes
-
-
-def _label_places(
-    panel: Panel, labels: Sequence[LineLabel], traces: Sequence[Sequence[tuple[float, float]]], start: int,
-    occupied: Sequence[Box], models: int,
-) -> list[LabelPlace] | None:
-    """Return a place for each label, whose lines are ``traces`` from index ``start`` on; None where one has no room.
-
-    The first ``models`` traces are lines that no leader crosses.
-    """
-    places: list[LabelPlace] = []
-    for trace_index, label in enumerate(labels, start):
-        label_width = width(label.text)
-        rivals, crossed = ([point for k, trace in enumerate(traces[:end]) if k != trace_index for point in trace]
-                           for end in (None, models))
-        boxes, line = [*occupied, *(place.box for place in places)], traces[trace_index]
-        chosen = _free_place(panel, line, rivals, boxes, label_width) or (
-            _place_with_leader(panel, line, (rivals, crossed), boxes, label_width, may_cross=True))
-        if chosen is None:
-            return None
-        places.append(chosen)
-    return places
-
-
-def _points_along(panel: Panel, label: LineLabel) -> list[tuple[float, float]]:
-    """Return points along a line, in pixels, at most `CELL` apart, as far as the line is in the panel."""
-    points = panel.visible(list(zip(label.x, label.y, strict=True)))
-    pixels = [(panel.across(x), panel.down(y)) for x, y in points if not (math.isnan(x) or math.isnan(y))]
-    if label.scattered:
-        return pixels
-    dense: list[tuple[float, float]] = pixels[:1]
-    for (a, b), (c, d) in pairwise(pixels):
-        steps = max(1, math.ceil(math.hypot(c - a, d - b) / CELL))
-        dense += [(a + (c - a) * k / steps, b + (d - b) * k / steps) for k in range(1, steps + 1)]
-    return dense
-
-
-def _occupied_cells(points: Iterable[tuple[float, float]]) -> Cells:
-    """Return the cells of the sheet that contain a point: for each row of cells an integer whose bits are columns."""
-    cells: Cells = {}
-    for x, y in points:
-        row = int(y / CELL)
-        cells[row] = cells.get(row, 0) | 1 << int(x / CELL)
-    return cells
-
-
-def _is_occupied_near(cells: Cells, box: Box, room: float) -> bool:
-    """Tell whether any occupied cell lies within ``room`` pixels of a box."""
-    bits = _bits_between(box[0] - room, box[2] + room)
-    return bool(_columns_between(cells, box[1] - room, box[3] + room) & bits)
-
-
-def _bits_between(left: float, right: float) -> int:
-    """Return the bits of the columns of cells from ``left`` to ``right``, in pixels."""
-    first, last = max(0, int(left / CELL)), int(right / CELL)
-    return ((1 << (last - first + 1)) - 1) << first
-
-
-def _columns_between(cells: Cells, top: float, bottom: float) -> int:
-    """Return the bits of the columns that are occupied in any row of cells from ``top`` to ``bottom``, in pixels."""
-    occupied = 0
-    for row in range(max(0, int(top / CELL)), int(bottom / CELL) + 1):
-        occupied |= cells.get(row, 0)
-    return occupied
-
-
-def _free_place(
-    panel: Panel, line: Sequence[tuple[float, float]], rivals: Sequence[tuple[float, float]], boxes: Sequence[Box],
-    label_width: float,
-) -> LabelPlace | None:
-    """Return the place for a label beside its ``line``, inside the panel, farthest from the ``rivals``; None without.
-
-    ``label_width`` are the pixels of the label; ``boxes`` are taken already.
-    """
-    own_cells, rival_cells = _occupied_cells(line), _occupied_cells(rivals)
-    best: LabelPlace | None = None
-    freest = 0.0
-    for x, y in line[:: max(1, len(line) // TRIES)]:
-        for box in _candidate_boxes(x, y, label_width):
-            if box[0] < panel.left + 2 or box[2] > panel.left + panel.width - 1 or box[1] < panel.top or (
-                    box[3] > panel.base):
-                continue
-            if any(_nearly_overlap(box, other) for other in boxes) or _is_occupied_near(own_cells, box, 0):
-                continue
-            free = next((room for room in ROOMS if not _is_occupied_near(rival_cells, box, room)), 0.0)
-            if free > freest:
-                best, freest = LabelPlace(box), free
-        if freest == ROOMS[0]:
-            break
-    return best
-
-
-STEPS = (14.0, 8.0)
-"""Pixels between the places across and down that are tried for a label with a leader."""
-
-ANCHORS, MOST_LEADERS = 6, 300
-"""Points of a line that a leader is tried to, and leaders that are tried, the shortest first."""
-
-DOT = 3.0
-"""Pixels of the dot at the end of a leader that crosses other lines."""
-
-AT_END = 7.0
-"""Pixels about the end of a leader within which another line may pass."""
-
-
-def _place_with_leader(
-    panel: Panel, line: Sequence[Point], rivals: tuple[Sequence[Point], Sequence[Point]], boxes: Sequence[Box],
-    label_width: float, label_height: float = LINE, *, may_cross: bool = False,
-) -> LabelPlace | None:
-    """Return the free place in the panel with the shortest leader to a ``line``, where it is farthest from the rivals.
-
-    ``rivals`` are the points of all other lines, and of those that no leader crosses; where each would, the shortest
-    does if it ``may_cross``. None where there is no place.
-    """
-    rival_cells, all_cells = _occupied_cells(rivals[1]), _occupied_cells([*line, *rivals[0]])
-    thinned = line[:: max(1, len(line) // TRIES)]
-    far = next((points for points in ([p for p in thinned if not _is_occupied_near(rival_cells, (*p, *p), room)]
-                                      for room in (*ROOMS, CLEAR)) if points), thinned)
-    anchors = far[:: max(1, len(far) // ANCHORS)]
-    leaders = sorted(
-        (math.dist(start, anchor), start, anchor, box) for box in
-        _free_boxes(panel, all_cells, boxes, (label_width, label_height))
-        for anchor in anchors
-        for start in [(min(max(anchor[0], box[0]), box[2]), min(max(anchor[1], box[1] + 2), box[3] - 1))])
-    free = next((leader for leader in leaders[:MOST_LEADERS] if not _crosses(rival_cells, leader[1], leader[2])), None)
-    chosen = free or (leaders[0] if leaders and may_cross else None)
-    return None if chosen is None else LabelPlace(chosen[3], leader=chosen[1:3], crosses=free is None)
-
-
-def _free_boxes(panel: Panel, cells: Cells, boxes: Sequence[Box], size: tuple[float, float]) -> Iterator[Box]:
-    """Yield the boxes of a ``size`` in a panel that are clear of lines, whose cells are given, and of other ``boxes``.
-
-    The size is the width and the height of a label.
-    """
-    label_width, label_height = size
-    tops = [panel.top + 2 + STEPS[1] * row for row in range(int((panel.height - label_height - 4) // STEPS[1]) + 1)]
-    rows = [(top, _columns_between(cells, top - CLEAR, top + label_height + CLEAR)) for top in tops]
-    for column_index in range(int((panel.width - label_width - 6) // STEPS[0]) + 1):
-        left = panel.left + 3 + STEPS[0] * column_index
-        bits = _bits_between(left - CLEAR, left + label_width + CLEAR)
-        for top, occupied in rows:
-            box = left, top, left + label_width, top + label_height
-            if not occupied & bits and not any(_nearly_overlap(box, other) for other in boxes):
-                yield box
-
-
-def _crosses(cells: Cells, start: Point, end: Point) -> bool:
-    """Tell whether a leader passes an occupied cell on its way, other than near its ``end``."""
-    length = math.dist(start, end)
-    for k in range(max(0, int((length - AT_END) / CELL)) + 1 if length else 0):
-        part = min(1.0, k * CELL / length)
-        x, y = start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
-        if _is_occupied_near(cells, (x, y, x, y), CLEAR):  # points of a line may be a cell apart
-            return True
-    return False
-
-
-def _candidate_boxes(x: float, y: float, label_width: float) -> tuple[Box, ...]:
-    """Return the boxes to try for a label, ``label_width`` pixels, at the point (x, y) of its line."""
-    corners = ((x + 6, y - LINE - 3), (x - label_width - 6, y - LINE - 3), (x + 6, y + 3), (x - label_width - 6, y + 3),
-               (x - label_width / 2, y - LINE - 5), (x - label_width / 2, y + 5))
-    return tuple((left, top, left + label_width, top + LINE) for left, top in corners)
-
-
-def _nearly_overlap(a: Box, b: Box) -> bool:
-    """Tell whether two boxes overlap, or are less than `CLEAR` pixels apart."""
-    return a[0] < b[2] + CLEAR and b[0] < a[2] + CLEAR and a[1] < b[3] + CLEAR and b[1] < a[3] + CLEAR
+    end = width(panel.y.name) + 4
+    for text, x in ((numbers.given(cut), panel.across(cut)) for cut in cuts):
+        half = width(text) / 2
+        if x - half >= end and x + half <= panel.sheet.width:
+            panel.sheet.write(x, panel.top - 5, text, "muted", "middle")
+            end = x + half + 4
 
 
 if TYPE_CHECKING:
     Over = Callable[[Panel, Series, Sequence[Box]], Sequence[Box]]
 
-NEAR = 30
-"""Pixels within which the same threshold is written once."""
+NEAR, DISC, RING = 30, 6, 9
+"""Pixels within which the same threshold is written once, and from the middle of a disc and of a ring to its number."""
 
 GROUPED = " Points: all rows down to each cut of the gain table."
 
@@ -433,9 +405,9 @@ def marks_of(context: Context) -> dict[str, Marks]:
 
 def operating_points(context: Context, at: Coordinates) -> Over:
     """Return a function that marks a model's operating point, with its threshold where there is room."""
-    marks_so_far: list[tuple[Panel, str, float, float]] = []
+    marks_so_far: list[tuple[Panel, str, Point]] = []
 
-    def over(panel: Panel, series: Series, _: Sequence[Box]) -> Sequence[Box]:
+    def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
         """Draw a ring at the model's operating point, and its threshold; return the boxes that both take."""
         point = context.operating(series.name)
         x, y = (None, None) if point is None else at.operating(point)
@@ -446,15 +418,11 @@ def operating_points(context: Context, at: Coordinates) -> Over:
         ring = left - 8, top - 8, left + 8, top + 8
         if point.mark is None or any(
                 other is panel and mark == point.mark and math.dist((left, top), place) < NEAR
-                for other, mark, *place in marks_so_far):
+                for other, mark, place in marks_so_far):
             return (ring,)
-        marks_so_far.append((panel, point.mark, left, top))
-        text_width, is_right = width(point.mark), left + 11 + width(point.mark) < panel.left + panel.width
-        start = left + 11 if is_right else left - 11 - text_width
-        is_above = is_right and at.falling and top - 6 - LINE > panel.top
-        foot = top - 6 if is_above else min(top + 16, panel.base - 4)
-        panel.sheet.write(start, foot, point.mark, series.ink)
-        return ring, (start, foot - LINE + 3, start + text_width, foot + 3)
+        marks_so_far.append((panel, point.mark, (left, top)))
+        side = (-1, 1) if at.falling else at.side
+        return ring, *write_beside_point(panel, (x, y), point.mark, series.ink, side, occupied, RING)
 
     return over
 
@@ -501,13 +469,16 @@ def group_points(context: Context, height: Literal["cumulative_captured", "cumul
 
 
 def write_beside_point(
-    panel: Panel, at: tuple[float, float], text: str, ink: str, side: tuple[int, int], occupied: Sequence[Box]
+    panel: Panel, at: Point, text: str, ink: str, side: tuple[int, int], occupied: Sequence[Box], gap: int = DISC,
 ) -> Sequence[Box]:
-    """Write a label beside the point ``at``, on its first free side from ``side`` on; return its box, if it fits."""
+    """Write a label beside the point ``at``, on its first free side from ``side`` on; return its box, if it fits.
+
+    ``gap`` are the pixels from the point to the label.
+    """
     x, y, text_width = panel.across(at[0]), panel.down(at[1]), width(text)
     down, right = side
     for to_right, to_below in ((right, down), (right, -down), (-right, down), (-right, -down)):
-        left, foot = (x + 6 if to_right > 0 else x - 6 - text_width), (y + 14 if to_below > 0 else y - 5)
+        left, foot = (x + gap if to_right > 0 else x - gap - text_width), (y + gap + 8 if to_below > 0 else y - gap + 1)
         box = left, foot - LINE + 4, left + text_width, foot + 3
         is_inside = (box[0] >= panel.left and box[2] <= panel.left + panel.width and box[1] >= panel.top
                   and box[3] <= panel.base)
@@ -516,6 +487,12 @@ def write_beside_point(
             panel.sheet.write(left, foot, text, ink)
             return (box,)
     return ()
+
+
+def boxes_along(panel: Panel, x: Sequence[float], y: Sequence[float]) -> list[Box]:
+    """Return boxes that cover a line, for labels that keep off it."""
+    points = panel.pixels(panel.visible(list(zip(x, y, strict=True))))
+    return [(a - 1, b - 1, a + 1, b + 1) for a, b in dense(points)]
 
 
 def draw_in_turn(*draws: Over) -> Over:

@@ -31,7 +31,8 @@ from evalpipe.results.curves.events import Gain, Lift, Pr, Roc
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from evalpipe.card.figures.labels import Box, Over
+    from evalpipe.card.figures.cells import Box
+    from evalpipe.card.figures.labels import Over
     from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
 
@@ -139,7 +140,7 @@ def roc(context: Context, pairs: list[tuple[Series, Roc]]) -> Drawing:
         values=[value(series, curve) for series, curve in pairs],
         title="ROC curve",
         caption="Sensitivity against false positive rate over all thresholds. Marker: threshold in use, with its "
-                "value. Dotted diagonal: chance." + (
+                "value where there is room. Dotted diagonal: chance." + (
                     " Shaded between the curve and the diagonal: half the Gini coefficient." if shaded else ""),
         alt=context.alt_text("ROC curve", pairs, say), alone=_area_layer(context, pairs),
     ))

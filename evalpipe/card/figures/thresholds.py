@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.bands import Band
-from evalpipe.card.figures.context import Context, column, or_nan
+from evalpipe.card.figures.context import Context, column, known, or_nan
 from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
 from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, draw_marked_rules, label_lines, label_rules, marks_of
@@ -75,8 +76,9 @@ class RateLine:
 
 def _line_caption(context: Context) -> str:
     """Return the sentences of a caption on the vertical lines: threshold in use, marked thresholds."""
-    marked = " Dotted: the thresholds that the spec marks." if marks_of(context) else ""
-    return f" Dashed vertical line: threshold in use.{marked}"
+    marks = next(iter(marks_of(context).values()), None)
+    cuts = "" if marks is None else wording.joined(list(map(numbers.given, known(marks.points.threshold))))
+    return f" Dashed vertical line: threshold in use.{f' Dotted: the marked thresholds {cuts}.' if cuts else ''}"
 
 
 def _rate_sheets(context: Context, models: Sequence[Series], lines: Mapping[str, Sequence[RateLine]]) -> list[Sheet]:
@@ -112,7 +114,11 @@ def _draw_rates(drawn: Panel, context: Context, series: Series, lines: Sequence[
         drawn.marks(thresholds * len(rates), [height for heights in rates.values() for height in heights], series.ink,
                     series.marker, size=3.2)
         drawn.record_values(f"{series.label}, marked", Threshold=thresholds, **rates)
-    return label_lines(drawn, labels, occupied=label_rules(drawn, cuts, labels))
+    label_rules(drawn, cuts)
+    x = -math.inf if threshold is None else drawn.across(threshold.value)
+    # Where there is no other room, a name may lie on the rule.
+    unplaced = label_lines(drawn, labels, occupied=[(x - 1, drawn.top, x + 1, drawn.base)] if math.isfinite(x) else [])
+    return unplaced and label_lines(drawn, labels)
 
 
 COLUMNS = {"Sensitivity": "sensitivity", "Specificity": "specificity", "Precision": "precision",

@@ -26,7 +26,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.figures.labels import Box
+    from evalpipe.card.figures.cells import Box
     from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.card.page import Block

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,9 +12,9 @@ from evalpipe.card.figures.bands import Band, left_out_sentence, readable
 from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, context_of, or_nan
 from evalpipe.card.figures.curves import MOST
-from evalpipe.card.figures.labels import LineLabel, label_ends, label_lines, write_beside_point
+from evalpipe.card.figures.labels import LineLabel, label_lines, label_on_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import curves_of, evaluated, labels, limited, overall, ranged, shown, with_limits
@@ -30,8 +29,6 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalpipe.card.figures.labels import Box
-    from evalpipe.card.figures.panel import Panel
     from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.card.page import Block
     from evalpipe.chapters.prevalence.records import PredictiveLine, Prior
@@ -391,8 +388,8 @@ def by_rate_figure(context: Context, rate: str) -> Drawing | None:
         return None
     other = lines[0].other
     caption = (
-        f"PPV and NPV of any model at the declared prevalence {wording.share(prior.value)}, by its {rate}, for some "
-        f"values of its {other}, beside the lines. Marks: the models."
+        f"PPV and NPV of any model at the declared prevalence {wording.share(prior.value)}, by its {rate}, with "
+        f"its {other} on the lines. Marks: the models."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
         f"{series.label}: {rate} {numbers.number(_rate_of(curve, rate))}, {other} "
@@ -423,43 +420,14 @@ def _by_rate_sheet(
         x, height, dash = column(line.points["rate"]), column(line.points[value]), STROKES[index % len(STROKES)]
         plot.line(x, height, "muted", dash=dash, name=f"{line.other.capitalize()} {numbers.plain(line.at)}")
         labels.append(LineLabel(numbers.plain(line.at), "muted", x, height, dash=dash))
-    boxes = _mark_models(plot, pairs, rate, value)
-    unplaced = label_lines(plot, labels, occupied=boxes) if label_ends(plot, labels, boxes) else []
-    entries = [replace(entry, text=f"{lines[0].other.capitalize()} {entry.text}") for entry in unplaced]
-    sheet.key([*entries, *_name_marks(plot, pairs, (rate, value), boxes, labels)])
-    return sheet
-
-
-def _name_marks(
-    plot: Panel, pairs: list[tuple[Series, PredictiveValues]], rates: tuple[str, str], boxes: list[Box],
-    lines: list[LineLabel],
-) -> list[KeyEntry]:
-    """Write the name of each model beside its mark, or with a thin line to it; return key entries without room.
-
-    ``boxes`` are taken by marks, and ``lines`` are what the names keep off.
-    """
-    crowded, occupied, (rate, name) = list[LineLabel](), list(boxes), rates
-    for index, (series, curve) in enumerate(pairs):
-        value = or_nan(curve.notes.ppv_declared if name == "ppv" else curve.notes.npv_declared)
-        at = _rate_of(curve, rate), value
-        if math.isnan(sum(at)):
-            continue
-        box = write_beside_point(plot, at, series.label, series.ink, (1 if index % 2 else -1, 1), occupied)
-        occupied += box
-        crowded += [] if box else [LineLabel(series.label, series.ink, at[:1], at[1:], kind="mark")]
-    return label_lines(plot, crowded, occupied=occupied, unnamed=lines)
-
-
-def _mark_models(plot: Panel, pairs: list[tuple[Series, PredictiveValues]], rate: str, value_name: str) -> list[Box]:
-    """Mark each model at its own rate and its predictive value at the declared prevalence; return the marks' boxes."""
-    boxes: list[Box] = []
+    models: list[LineLabel] = []
     for series, curve in pairs:
-        value = or_nan(curve.notes.ppv_declared if value_name == "ppv" else curve.notes.npv_declared)
-        plot.marks([_rate_of(curve, rate)], [value], series.ink, series.marker, size=5.5, name=series.label)
-        if not math.isnan(value + _rate_of(curve, rate)):
-            x, y = plot.across(_rate_of(curve, rate)), plot.down(value)
-            boxes.append((x - 6, y - 6, x + 6, y + 6))
-    return boxes
+        at = _rate_of(curve, rate), or_nan(curve.notes.ppv_declared if value == "ppv" else curve.notes.npv_declared)
+        plot.marks(at[:1], at[1:], series.ink, series.marker, size=5.5, name=series.label)
+        models += [] if math.isnan(sum(at)) else [LineLabel(series.label, series.ink, at[:1], at[1:])]
+    boxes = label_on_lines(plot, labels, models)
+    sheet.key(label_lines(plot, models, occupied=boxes, unnamed=labels))
+    return sheet
 
 
 def _rate_of(curve: PredictiveValues, rate: str) -> float:

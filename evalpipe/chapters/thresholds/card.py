@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import column, context_of, known
-from evalpipe.card.figures.labels import LineLabel, draw_marked_rules, label_rules
+from evalpipe.card.figures.labels import draw_marked_rules
 from evalpipe.card.figures.panel import DASHES, grid
 from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
@@ -298,11 +298,9 @@ def _sweep_figure(
                         series.marker, size=3, name=f"{names.column_title(name)}, marked")
     dashed = ""
     if chosen is not None:
-        first = curve.points.measures[measures[0]]
-        label_rules(panels[0], [chosen.value], [
-            LineLabel("", series.ink, column(curve.points.threshold), column(first))])
         which = "the threshold in use" if chosen.folds is None else "the threshold chosen on all rows"
-        dashed = f" The dashed line is {which}{', shaded its interval' if chosen.lower is not None else ''}."
+        shaded = ", shaded its interval" if chosen.lower is not None else ""
+        dashed = f" The dashed line is {which}, {numbers.given(chosen.value)}{shaded}."
     ranges = {name: _value_range(curve.points.measures[name]) for name in measures}
     alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
         f"{names.column_title(name)}: {values}." for name, values in ranges.items())

@@ -102,7 +102,7 @@ def test_the_sweep_is_drawn_for_each_model_with_its_threshold(results: Results) 
     assert "the threshold chosen on all rows" in second.caption
     for name in ("Sensitivity", "Specificity", "F-beta (beta = 2)"):
         assert name in first.svg
-    assert f">{results.thresholds[0].value:.3f}<" in first.svg
+    assert f"The dashed line is the threshold in use, {results.thresholds[0].value:.3f}, " in first.caption
 
 
 def test_many_measures_are_shared_evenly_among_figures() -> None:
