@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
 
 import numpy as np
 import polars as pl
@@ -11,6 +13,7 @@ import pytest
 import evalpipe
 from card.blocks import column, facts, heads, lines, table, tables
 from card.drawn import of_figure
+from engine.runs import run
 from evalpipe.card import appendix, data, wording
 from evalpipe.card.contents import masthead, subject
 from evalpipe.card.dataset_results import class_blocks, confusion_blocks, measure_tables
@@ -138,3 +141,24 @@ def test_every_model_has_its_curves_of_classes_and_cuts(results: Results) -> Non
     assert f"green: AUC {shown(area).text}" in roc.alt
     (levels,) = of_figure(results, "test", "levels")
     assert "declared 0.25." in levels.alt
+
+
+def test_figures_of_many_classes_say_how_many_they_draw_and_keep_numbers_off_the_curve() -> None:
+    generator, names = np.random.default_rng(3), [f"c{k}" for k in range(8)]
+    truth = generator.integers(0, 8, 400)
+    scores = np.exp(generator.normal(size=(400, 8)) + 2 * np.eye(8)[truth])
+    frame = pl.DataFrame({"y": [names[k] for k in truth],
+                          **dict(zip(names, (scores / scores.sum(1, keepdims=True)).T, strict=True))})
+    models = {"m": {"probabilities": {name: name for name in names}}}
+    found = run(frame, task="multiclass", outcome={"column": "y", "levels": names}, metrics=["accuracy"],
+                models=models, intervals={"method": "none"})
+    for figure, words in (("roc_of_classes", "smallest areas"), ("precision_recall_of_classes", "smallest areas"),
+                          ("reliability_of_classes", "widest gaps")):
+        (drawing,) = of_figure(found, "d", figure)
+        assert drawing.caption.endswith(f" Shown: the 6 of 8 classes with the {words}.")
+    (curves,) = of_figure(found, "d", "precision_recall_of_classes")
+    # Precision is lowest at the right, where recall is 1.
+    texts = re.findall(r'<text [^>]*x="([\d.]+)"([^>]*)>AP', curves.svg)
+    lefts = [panel[0] for panel in json.loads(unescape(re.findall(r'data-axes="([^"]+)"', curves.svg)[0]))]
+    assert [float(x) for x, _ in texts] == pytest.approx([left + 4 for left in lefts], abs=0.06)
+    assert not any("anchor" in more for _, more in texts)

@@ -106,7 +106,7 @@ def _curves_of_classes(
     drawn_levels, others = _worst_levels(pairs, lambda line: or_nan(line.notes.area))
     caption = (f"{model.label}: each class against all others; the other classes are grey."
                f"{' Dotted: chance.' if curve == 'roc' else ''}"
-               f"{_shown_classes(others, 'areas')}")
+               f"{_shown_classes(pairs, others, 'areas')}")
     alt = context.alt_text(title, pairs, lambda line: f"{short} {areas[str(line.class_)]}", f", {model.label}")
     sheet = Sheet()
     frame = unit_axis(x_name, HALVES), unit_axis(y_name, HALVES)
@@ -118,8 +118,9 @@ def _curves_of_classes(
         drawn.lines([path for name, path in paths.items() if name != level.name], "pale")
         x, y = paths[level.name]
         drawn.line(x, y, model.ink, name=level.label)
-        drawn.sheet.write(drawn.left + drawn.width - 3, drawn.base - 6, f"{short} {areas[level.name].split(' (')[0]}",
-                          "ink", "end")
+        # In the corner that the curve keeps out of.
+        left, anchor = (drawn.left + drawn.width - 3, "end") if curve == "roc" else (drawn.left + 4, "")
+        drawn.sheet.write(left, drawn.base - 6, f"{short} {areas[level.name].split(' (')[0]}", "ink", anchor)
     worst = min(pairs, key=lambda pair: or_nan(pair[1].notes.area))[0]
     finding = f"{model.label} is worst for {worst.label}: {short} {areas[worst.name]}."
     return drawing(key, f"{title}, {model.label}", (finding, caption, alt), [sheet])
@@ -135,7 +136,8 @@ def _reliability_of_levels(
     drawn_levels, others = _worst_levels(pairs, lambda curve: -or_nan(curve.notes.mean_gap))
     caption = (
         f"{model.label}: observed share against {bin_position(pairs[0][1])} {event}, in {kind_of(pairs[0][1])}. "
-        f"Larger marks: more rows. Dotted diagonal: perfect calibration.{_shown_classes(others, 'gaps', 'widest')}"
+        "Larger marks: more rows. Dotted diagonal: perfect calibration."
+        f"{_shown_classes(pairs, others, 'gaps', 'widest')}"
     )
     names = {level.name: f"above {level.label}" if cumulative else level.label for level, _ in pairs}
     gaps = {level.name: numbers.number(or_nan(curve.notes.mean_gap)) for level, curve in pairs}
@@ -175,9 +177,11 @@ def _worst_levels(
     return [p for p in pairs if p[0].name in worst], [p for p in pairs if p[0].name not in worst]
 
 
-def _shown_classes(others: Sequence[tuple[Series, Curve]], what: str, which: str = "smallest") -> str:
-    """Return a sentence on which classes are drawn; empty where no others are left out."""
-    return f" Shown: the classes with the {which} {what}." if others else ""
+def _shown_classes(
+    pairs: Sequence[tuple[Series, C]], others: Sequence[tuple[Series, C]], what: str, which: str = "smallest",
+) -> str:
+    """Return a sentence on which of all classes are drawn; empty where no ``others`` are left out."""
+    return f" Shown: the {MOST} of {len(pairs)} classes with the {which} {what}." if others else ""
 
 
 def _widest_gap(curve: Reliability) -> str:

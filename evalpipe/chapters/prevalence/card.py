@@ -14,7 +14,7 @@ from evalpipe.card.figures.context import Context, column, context_of, or_nan
 from evalpipe.card.figures.curves import MOST
 from evalpipe.card.figures.labels import LineLabel, label_lines, label_on_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
-from evalpipe.card.figures.svg import Sheet, drawing
+from evalpipe.card.figures.svg import Sheet, drawing, in_turn
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import curves_of, evaluated, labels, limited, overall, ranged, shown, with_limits
@@ -389,7 +389,7 @@ def by_rate_figure(context: Context, rate: str) -> Drawing | None:
     other = lines[0].other
     caption = (
         f"PPV and NPV of any model at the declared prevalence {wording.share(prior.value)}, by its {rate}, with "
-        f"its {other} on the lines. Marks: the models."
+        f"its {other} on the lines. Marks: the models{', named in the data of the figure' if in_turn(pairs) else ''}."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
         f"{series.label}: {rate} {numbers.number(_rate_of(curve, rate))}, {other} "
@@ -426,7 +426,8 @@ def _by_rate_sheet(
         plot.marks(at[:1], at[1:], series.ink, series.marker, size=5.5, name=series.label)
         models += [] if math.isnan(sum(at)) else [LineLabel(series.label, series.ink, at[:1], at[1:])]
     boxes = label_on_lines(plot, labels, models)
-    sheet.key(label_lines(plot, models, occupied=boxes, unnamed=labels))
+    # Thin lines to more names than there are inks would be a web.
+    sheet.key([] if in_turn(pairs) else label_lines(plot, models, occupied=boxes, unnamed=labels))
     return sheet
 
 

@@ -14,6 +14,7 @@ from chapters.prevalence.test_compute import WORDS, words
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Table, plain
+from evalpipe.card.palette import MODELS
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.prevalence.card import outcome, prevalence_figures, sections
 from evalpipe.chapters.recalibrate.card_verdict import conclusion
@@ -159,3 +160,15 @@ def test_no_marker_stands_beside_the_name_of_a_line(models: Any) -> None:
     drawing = next(d for d in prevalence_figures(found, "d") if d.key == "d1-predictive")
     assert 'class="mark ' not in drawing.svg
     assert all(len(re.findall(f">{model}<", svg)) == 1 for svg in drawing.svgs for model in models)
+
+
+@pytest.mark.parametrize(("count", "named"), [(2, True), (len(MODELS) + 1, False)])
+def test_more_models_than_colours_are_marks_without_names_in_figures_by_rate(count: int, named: bool) -> None:
+    models = {f"model {k}": {"probability": "p" if k % 2 else "q"} for k in range(count)}
+    found = run(people(200), models=models, prevalence=0.2, metrics=["ppv"], intervals={"method": "none"})
+    drawn = [d for d in prevalence_figures(found, "d") if re.match("d1-predictive-", d.key)]
+    assert len(drawn) == 2
+    for drawing in drawn:
+        assert ("model 1<" in drawing.svg) == named
+        assert ("Marks: the models, named in the data of the figure." in drawing.caption) != named
+        assert {f"model {k}" for k in range(count)} <= {points.name for points in drawing.points}
