@@ -10,7 +10,7 @@ from evalpipe.card.wording import capital
 from evalpipe.findings import rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Check, Results
@@ -45,15 +45,9 @@ def sections(results: Results) -> Iterator[Section]:
     for check in ordered:
         if check.kind in LISTED:
             items.setdefault(LISTED[check.kind] or capital(check.reason or ""), []).append(check)
-    blocks.append(Bullets(tuple((f"{what}: ", *_codes(checks)) for what, checks in items.items()), "small"))
+    blocks.append(Bullets(tuple((f"{what}: ", Code(", ".join(check.code for check in checks)))
+                                for what, checks in items.items()), "small"))
     yield Section(CHECKS, "Checks", tuple(blocks), part="appendix")
-
-
-def _codes(checks: Sequence[Check]) -> Iterator[Piece]:
-    """Yield the codes of checks with commas between them."""
-    for index, code in enumerate(check.code for check in checks):
-        yield from (", ",) if index else ()
-        yield Code(code)
 
 
 def _outcome(check: Check) -> Cell:
