@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 import tempfile
 import warnings
 import zlib
@@ -169,6 +170,9 @@ EPOCH = 946_684_800
 """The date of the fonts in the PDF, and of the files in it where the card is about no day: 2000-01-01, a constant, for
 equal results give equal bytes."""
 
+ISOLATED = re.compile("\N{FIRST STRONG ISOLATE}[^\N{POP DIRECTIONAL ISOLATE}]{,40}\N{POP DIRECTIONAL ISOLATE}")
+"""A name that runs from right to left and is short enough for one line."""
+
 DRAWING = ("weasyprint", "pydyf", "fonttools", "matplotlib")
 """The libraries of Python that decide the bytes of a PDF."""
 
@@ -218,7 +222,7 @@ def layout(edition: Edition) -> Any:
     from weasyprint.text.fonts import FontConfiguration
 
     draw_elements()
-    page = write_page(edition, ROW_LIMIT, linked=True).decode("utf-8")
+    page = with_unbroken_names(write_page(edition, ROW_LIMIT, linked=True).decode("utf-8"))
     pictures = {address: (with_pdf_elements(svg).encode(), "image/svg+xml")
                 for address, svg in edition.images().items()}
     fetcher, fonts = _own_files_fetcher(pictures), FontConfiguration()
@@ -232,6 +236,14 @@ def layout(edition: Edition) -> Any:
             hint="this is a fault of the card's templates; nothing was fetched",
         )
     return laid_out
+
+
+def with_unbroken_names(page: str) -> str:
+    """Return a page with names that run from right to left on one line each.
+
+    On the second line of a name WeasyPrint no longer isolates it, and the numbers beside it change places.
+    """
+    return ISOLATED.sub(lambda name: name[0].replace(" ", "\N{NO-BREAK SPACE}"), page)
 
 
 def load_weasyprint() -> Any:

@@ -13,6 +13,7 @@ from evalpipe.card.pdf import letters_without_font
 from evalpipe.cli.doctor import run_checks
 from evalpipe.run import Progress
 from evalpipe.words.letters import SAMPLES, missing_letters_sentence, script_of
+from evalpipe.words.spelling import isolated
 
 PRIVATE = "\U000f1234"
 """A letter of no script, which no font has."""
@@ -32,6 +33,14 @@ def test_the_sentence_names_the_scripts_a_letter_and_the_packages(letters: list[
 
 def test_each_sample_is_of_its_script() -> None:
     assert {script: script_of(letter) for script, letter in SAMPLES.items()} == {script: script for script in SAMPLES}
+
+
+def test_a_name_from_right_to_left_is_not_broken_over_two_lines() -> None:
+    name = isolated("مستشفى الملك")
+    assert pdf.with_unbroken_names(f"<b>a {name} 0.62–0.78</b>") == (
+        f"<b>a {name.replace(' ', chr(0xA0))} 0.62–0.78</b>")
+    long = isolated(" ".join(["مستشفى"] * 9))
+    assert pdf.with_unbroken_names(long) == long
 
 
 def test_what_weasyprint_finds_in_no_font_is_collected_once() -> None:

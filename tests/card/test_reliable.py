@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 WINDOWS, SMOOTH = "Reliability, moving windows", "Reliability, smooth curves"
 
 
-def drawn(results: Results, title: str) -> Drawing | None:
+def drawn(results: Results, title: str, models: str = "") -> Drawing | None:
     name = {WINDOWS: "windows", SMOOTH: "smooth"}[title]
-    return next((d for d in of_figure(results, "validation", name) if d.title == title), None)
+    return next((d for d in of_figure(results, "validation", name) if d.title == title + models), None)
 
 
 def holding(results: Results, *curves: Curve) -> Results:
@@ -119,13 +119,12 @@ def test_the_parts_of_the_brier_score_stand_in_a_table_and_not_in_the_plot(resul
 
 @pytest.mark.parametrize("title", [WINDOWS, SMOOTH])
 def test_of_many_models_the_first_four_are_drawn(build: Any, title: str) -> None:
-    many, four = (drawn(build(datasets=1, models=k), title) for k in (6, 4))
+    many = drawn(build(datasets=1, models=6), title, ", 4 of 6 models")
+    four = drawn(build(datasets=1, models=4), title)
     assert many is not None
     assert four is not None
-    assert "Of 6 models the first 4 are drawn; all are in results.json." in many.caption
     assert "model_3" in many.svg
     assert "model_4" not in many.svg + many.alt
-    assert "first 4" not in four.caption
 
 
 @pytest.mark.parametrize("models", [1, 2, 3, 4])

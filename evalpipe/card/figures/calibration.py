@@ -15,11 +15,11 @@ from evalpipe.card.figures.calibration_curves import (
     band_off_diagonal,
     draw_scores_beneath,
     draw_smooth,
-    first_models_sentence,
     smooth_axes,
     smooth_curves_by_model,
     smooth_labels,
     too_high_or_low,
+    with_models_drawn,
 )
 from evalpipe.card.figures.context import Context, column
 from evalpipe.card.figures.declare import figure
@@ -76,9 +76,9 @@ def calibration(context: Context) -> Drawing | None:
         sheet.key(entries)
     alt = f"Calibration on {context.dataset.name}. " + " ".join(
         f"{series.label}: {_finding(pair)}." for series, pair in shown)
-    caption = _caption(context, [pair for _, pair in shown]) + first_models_sentence(len(drawn))
+    caption = _caption(context, [pair for _, pair in shown])
     texts = context.finding_text(shown, _in_short, at_length=_finding), caption, alt
-    return drawing(f"d{context.place}-calibration", "Calibration", texts, sheets)
+    return drawing(f"d{context.place}-calibration", with_models_drawn("Calibration", len(drawn)), texts, sheets)
 
 
 def _single(curves: SmoothCurves) -> SmoothCurves:

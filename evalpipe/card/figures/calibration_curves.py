@@ -66,7 +66,8 @@ Pairs = list[tuple[Series, CalibrationWindow]]
 def windows(context: Context, all_pairs: Pairs) -> Drawing:
     """Draw the share of events in moving windows against their mean probability, with intervals."""
     pairs = all_pairs[:MOST]
-    key, title = f"d{context.place}-calibration-window", "Reliability, moving windows"
+    key = f"d{context.place}-calibration-window"
+    title = with_models_drawn("Reliability, moving windows", len(all_pairs))
     alt = context.alt_text("Reliability in moving windows", pairs, lambda curve: missed_bins(curve, "windows"))
     end = windows_upper_end([curve for _, curve in pairs])
     x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
@@ -85,7 +86,7 @@ def windows(context: Context, all_pairs: Pairs) -> Drawing:
     findings = context.finding_text(
         pairs, lambda curve: bins_off(curve, "windows"), again=lambda curve: bins_off(curve, ""),
         at_length=lambda curve: missed_bins(curve, "windows"))
-    caption = window_caption(context, [curve for _, curve in pairs]) + shared + first_models_sentence(len(all_pairs))
+    caption = window_caption(context, [curve for _, curve in pairs]) + shared
     return drawing(key, title, (findings, caption, alt), sheets)
 
 
@@ -132,9 +133,9 @@ def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str
     )
 
 
-def first_models_sentence(count: int) -> str:
-    """Return a sentence that only the first of ``count`` models are drawn; empty where all are."""
-    return f" Of {count} models the first {MOST} are drawn; all are in results.json." if count > MOST else ""
+def with_models_drawn(title: str, count: int) -> str:
+    """Return a title with how many of ``count`` models are drawn, where not all are: "Calibration, 4 of 6 models"."""
+    return f"{title}, {MOST} of {count} models" if count > MOST else title
 
 
 @figure(part="appendix", place=110,
@@ -151,7 +152,6 @@ def smooth(context: Context) -> Drawing | None:
     clipped_rows = ", ".join(f"{label} {numbers.count(rows)}" for label, rows in clipped if rows > 0)
     if clipped_rows:
         caption += f" Rows with probability 0 or 1, which pull the line on the log odds: {clipped_rows}."
-    caption += first_models_sentence(len(with_curves))
     alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
         f"{series.label}: {smooth_finding(drawn)}." for series, drawn in pairs)
     axes, sheets = smooth_axes([drawn for _, drawn in pairs]), []
@@ -161,7 +161,8 @@ def smooth(context: Context) -> Drawing | None:
         draw_smooth(framed, series, drawn)
         sheet.key(label_lines(framed, [], [*smooth_labels(context, series, drawn), perfect_label(framed)]))
     texts = context.finding_text(pairs, smooth_in_short, at_length=smooth_finding), caption, alt
-    return drawing(f"d{context.place}-calibration-smooth", "Reliability, smooth curves", texts, sheets)
+    title = with_models_drawn("Reliability, smooth curves", len(with_curves))
+    return drawing(f"d{context.place}-calibration-smooth", title, texts, sheets)
 
 
 def smooth_axes(drawn: list[SmoothCurves], *, narrow: bool = False) -> tuple[Axis, Axis]:

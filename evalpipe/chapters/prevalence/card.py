@@ -387,9 +387,10 @@ def by_rate_figure(context: Context, rate: str) -> Drawing | None:
     if not lines or not pairs or prior is None or prior.value is None:
         return None
     other = lines[0].other
+    numbered = joined([f"{number} {series.label}" for number, (series, _) in enumerate(pairs, 1)])
     caption = (
         f"PPV and NPV of any model at the declared prevalence {wording.share(prior.value)}, by its {rate}, with "
-        f"its {other} on the lines. Marks: the models{', named in the data of the figure' if in_turn(pairs) else ''}."
+        f"its {other} on the lines. Marks: the models{f', {numbered}' if in_turn(pairs) else ''}."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
         f"{series.label}: {rate} {numbers.number(_rate_of(curve, rate))}, {other} "
@@ -421,13 +422,14 @@ def _by_rate_sheet(
         plot.line(x, height, "muted", dash=dash, name=f"{line.other.capitalize()} {numbers.plain(line.at)}")
         labels.append(LineLabel(numbers.plain(line.at), "muted", x, height, dash=dash))
     models: list[LineLabel] = []
-    for series, curve in pairs:
+    for number, (series, curve) in enumerate(pairs, 1):
         at = _rate_of(curve, rate), or_nan(curve.notes.ppv_declared if value == "ppv" else curve.notes.npv_declared)
         plot.marks(at[:1], at[1:], series.ink, series.marker, size=5.5, name=series.label)
-        models += [] if math.isnan(sum(at)) else [LineLabel(series.label, series.ink, at[:1], at[1:])]
+        # Thin lines to more names than there are inks would be a web.
+        name = str(number) if in_turn(pairs) else series.label
+        models += [] if math.isnan(sum(at)) else [LineLabel(name, series.ink, at[:1], at[1:])]
     boxes = label_on_lines(plot, labels, models)
-    # Thin lines to more names than there are inks would be a web.
-    sheet.key([] if in_turn(pairs) else label_lines(plot, models, occupied=boxes, unnamed=labels))
+    sheet.key(label_lines(plot, models, occupied=boxes, unnamed=labels))
     return sheet
 
 

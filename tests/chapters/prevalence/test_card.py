@@ -163,12 +163,13 @@ def test_no_marker_stands_beside_the_name_of_a_line(models: Any) -> None:
 
 
 @pytest.mark.parametrize(("count", "named"), [(2, True), (len(MODELS) + 1, False)])
-def test_more_models_than_colours_are_marks_without_names_in_figures_by_rate(count: int, named: bool) -> None:
+def test_marks_of_more_models_than_colours_have_numbers_in_figures_by_rate(count: int, named: bool) -> None:
     models = {f"model {k}": {"probability": "p" if k % 2 else "q"} for k in range(count)}
     found = run(people(200), models=models, prevalence=0.2, metrics=["ppv"], intervals={"method": "none"})
     drawn = [d for d in prevalence_figures(found, "d") if re.match("d1-predictive-", d.key)]
     assert len(drawn) == 2
     for drawing in drawn:
         assert ("model 1<" in drawing.svg) == named
-        assert ("Marks: the models, named in the data of the figure." in drawing.caption) != named
+        assert ("Marks: the models, 1 model 0, 2 model 1, " in drawing.caption) != named
+        assert all((">2</text>" in svg) != named for svg in drawing.svgs)
         assert {f"model {k}" for k in range(count)} <= {points.name for points in drawing.points}
