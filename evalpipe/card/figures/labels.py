@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.card.figures.axes import LINE, width, wrap
+from evalpipe.card.figures.axes import LINE, width
 from evalpipe.card.figures.cells import CELL, Box, CellGrid, LabelSize, Point, dense, grid_of, size_in_cells
 from evalpipe.card.figures.context import column
 from evalpipe.card.figures.panel import DOTS, model_key
@@ -270,42 +270,12 @@ def name_marks(
 def name_rows(
     plot: RowPanel, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]],
 ) -> list[KeyEntry]:
-    """Write each model's name beside one of its values in rows, or in lines with a thin line to one.
+    """Write each model's name beside one of its values in rows; return a key where one has no room in its row.
 
-    ``values`` has for each row a value of every model, None where it is missing. Returns a key where one has no room,
-    but of a single model, which the caption names.
+    ``values`` has for each row a value of every model, None where it is missing. A single model, which the caption
+    names, has no key.
     """
-    if plot.name_models(models, values):
-        return []
-    framed, marks, boxes = plot.panel, list[list[Point]](), list[Box]()
-    for index, _ in enumerate(models):
-        marks.append([])
-        for k, row in enumerate(values):
-            value = row[index] if row else None
-            if value is not None:
-                y = framed.top + plot.height(k, index, len(models))
-                ends = [framed.across(end) for end in value if end is not None]
-                marks[-1].append((framed.across(value[0]), y))
-                boxes.append((min(ends) - MARK, y - MARK, max(ends) + MARK, y + MARK))
-    layout, places = Layout(grid_of(framed), boxes), list[tuple[list[str], LabelPlace]]()
-    traces = [Trace(points, layout.grid.of_points(points), scattered=True) for points in marks]
-    for index, model in enumerate(models):
-        lines = wrap(model.label, NAME_SHARE * framed.width)
-        rivals = _others(traces, index)
-        place = layout.place(traces[index], rivals, rivals, (max(map(width, lines)), LINE * len(lines)), may_cross=True)
-        if place is None:
-            return model_key(models) if len(models) > 1 else []
-        places.append((lines, place))
-        layout.names.append(place.box)
-    for model, (lines, place) in zip(models, places, strict=True):
-        _write_label(framed, LineLabel("", model.ink, (), ()), place)
-        for number_of_line, line in enumerate(lines, 1):
-            framed.sheet.write(place.box[0], place.box[1] + LINE * number_of_line - 3.5, line, model.ink)
-    return []
-
-
-MARK, NAME_SHARE = 4.0, 0.6
-"""Half the pixels of a mark in a row, and the share of its panel that a line of a name takes at most."""
+    return [] if plot.name_models(models, values) or len(models) == 1 else model_key(models)
 
 
 def _write_label(panel: Panel, label: LineLabel, place: LabelPlace) -> None:
