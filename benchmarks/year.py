@@ -29,8 +29,8 @@ from click.testing import CliRunner
 import evalpipe
 from evalpipe.chapters.trend.card import trend_figures
 from evalpipe.cli.ledger import history
+from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.ledger.nights import estimates_of, nights
-from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from evalpipe.cli.catalogue import describe, json_schema_of
 from evalpipe.data.condition.grammar import CASTS
 from evalpipe.data.condition.values import FUNCTIONS
 from evalpipe.findings import place_of, rules
-from evalpipe.findings.applies import NOTHING_TESTED
+from evalpipe.findings.claims import NOTHING_TESTED
 from evalpipe.findings.margins import DEFAULTS
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics import registry
@@ -43,7 +43,7 @@ from evalpipe.spec.spec import Spec
 from evalpipe.spec.text import LONGEST
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 from evalpipe.words import numbers
-from evalpipe.words.reasons import PARTS, TEMPLATES
+from evalpipe.words.sentences import PARTS, TEMPLATES
 from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:

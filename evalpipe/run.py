@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from evalpipe.runs.commit import commit_of
-
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
     from evalpipe.chapters.trend.compute import EarlierNight
+    from evalpipe.data.sample import CandidateRows, Sample
     from evalpipe.engine.evaluate import Evaluation
     from evalpipe.errors import Problem
     from evalpipe.ledger.entries import Row
@@ -202,10 +201,8 @@ def _run_from_plan(
     from evalpipe.chapters.statement.compute import check_references
     from evalpipe.chapters.trend.compute import charted
     from evalpipe.engine.evaluate import evaluate, gather
-    from evalpipe.findings import with_findings
-    from evalpipe.findings.required import with_required
+    from evalpipe.findings import with_findings, with_required
     from evalpipe.ledger.history import earlier_evidence, nights_before, open_ledger
-    from evalpipe.reading import read_all
 
     clock.begin(2)
     planned, resolved_spec = _planned(spec, frames)
@@ -271,7 +268,7 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
 def _refuse_checks_that_do_not_apply(spec: Spec, resolved_spec: Mapping[str, object]) -> None:
     """Raise SpecError with each gate that requires a check which the resolved spec shows not to apply."""
     from evalpipe.errors import SpecError
-    from evalpipe.findings.required import not_applicable
+    from evalpipe.findings import not_applicable
 
     problems = list(not_applicable(resolved_spec, spec.origin))
     if problems:
@@ -361,7 +358,7 @@ def _render_and_record(
     from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE
     from evalpipe.ledger.history import enter
     from evalpipe.runs.folder import RunFolder
-    from evalpipe.runs.inputs import manifest_of, start_of_paths
+    from evalpipe.runs.record import manifest_of, start_of_paths
 
     clock.begin(6)
     # The file of signatures is a part of this run, or, of other results, moved to another name beside it.
@@ -398,7 +395,7 @@ def _locked_output_folder(
 ) -> AbstractContextManager[Recorder | None]:
     """Return a context with the locked output folder and the signer of ``key``; with None where ``out`` is None."""
     from evalpipe.base.ed25519 import signer
-    from evalpipe.runs.record import Recorder
+    from evalpipe.runs.record import Recorder, commit_of
 
     return nullcontext() if out is None else Recorder(out, signer(key), commit_of(spec.origin.path))
 
@@ -433,7 +430,7 @@ def render(
 
 def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:
     """Return the templates in a folder, evalpipe's own for False; None, for those in the results, for None."""
-    from evalpipe.card.custom_templates import PLAIN, templates_in_folder
+    from evalpipe.card.edition import PLAIN, templates_in_folder
 
     if template is None:
         return None
@@ -449,3 +446,37 @@ def _rendered(
 
     chosen_formats = results.spec.get("report", {}).get("formats", ()) if formats is None else formats
     return render_card(results, chosen_formats, signatures, templates, on_letters_without_font)
+
+
+def read_all(
+    plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None, work: Work | None = None
+) -> tuple[tuple[Sample, ...], CandidateRows | None]:
+    """Return a sample for each dataset, and the candidates; ``frames`` are datasets in memory, by name.
+
+    ``work`` says how to read datasets part by part, and counts the parts. Raises DataError with every problem of
+    datasets and candidates.
+    """
+    from evalpipe.data.candidates import read_candidates
+    from evalpipe.data.read import read
+    from evalpipe.data.sql.query_rows import stored_queries
+    from evalpipe.errors import DataError
+    from evalpipe.streams.parts import Work
+    from evalpipe.streams.read import read_streamed
+
+    samples: tuple[Sample, ...] = ()
+    candidates: CandidateRows | None = None
+    problems: list[Problem] = []
+    parts = work or Work()
+    try:
+        with stored_queries(plan, parts.scratch) as stored_plan:
+            if plan.datasets:
+                samples = read_streamed(stored_plan, parts) if plan.streaming.streamed else read(stored_plan, frames)
+    except DataError as error:
+        problems += error.problems
+    try:
+        candidates = read_candidates(plan)
+    except DataError as error:
+        problems += error.problems
+    if problems:
+        raise DataError(*problems)
+    return samples, candidates

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evalpipe.runs import commit
-from evalpipe.runs.commit import commit_of
+from evalpipe.runs import record
+from evalpipe.runs.record import commit_of
 
 IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
 
@@ -86,7 +86,7 @@ def test_a_git_that_hangs_is_not_waited_for(spec: Path, tmp_path: Path, monkeypa
     slow.write_text(f'#!/bin/sh\ncase "$*" in *rev-parse*) echo {"a" * 40};; *) exec sleep 60;; esac\n')
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(commit, "PATIENCE", 0.3)
+    monkeypatch.setattr(record, "PATIENCE", 0.3)
 
     began = time.monotonic()
     assert commit_of(spec) == {"commit": "a" * 40, "dirty": None}

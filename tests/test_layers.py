@@ -58,7 +58,6 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "base": {"errors", "words"},
     "errors": {"words"},
     "runs": {"base", "card", "data", "errors", "plan", "results", "spec", "templating", "version", "words"},
-    "runs.commit": set(),
     "runs.folder": {"base", "errors", "results", "runs.manifest", "words"},
     "runs.manifest": {"base", "errors", "version"},
     "results.signatures": {"base", "errors", "words"},
@@ -83,7 +82,6 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "data": {"arithmetic", "base", "chapters.compute", "chapters.plan", "errors", "plan", "results", "tasks", "words"},
     "streams": {"arithmetic", "base", "chapters.plan", "data", "errors", "plan", "results", "statistics", "version"},
     "streams.task": {"base", "data", "errors", "plan", "spec", "streams"},
-    "reading": {"chapters.compute", "data", "errors", "plan", "streams"},
     "engine": {
         "arithmetic", "base", "calibration", "chapters.all", "chapters.compute", "chapters.plan", "chapters.records",
         "data.sample", "errors", "intervals", "metrics", "plan", "results", "statistics", "tasks", "version", "words",
@@ -95,18 +93,18 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "findings": {"base", "card.wording", "chapters.all", "errors", "intervals", "results", "words"},
     "ledger.history": {
         "base", "chapters.all", "chapters.compute", "chapters.plan", "chapters.records", "errors", "ledger", "plan",
-        "results", "runs.folder", "spec",
+        "results", "runs.folder", "spec", "words",
     },
-    "ledger.changes": {"base", "chapters.compute", "chapters.earlier", "ledger", "results", "runs.folder", "spec"},
     "cli.doctor": {"base", "card.assets", "card.pdf", "errors", "plan.memory", "version", "words"},
     "__main__": {"cli"},
     "ledger": {"base", "errors", "results", "runs.folder", "words"},
     "ledger.since_last_run": {
-        "base", "data", "errors", "ledger", "plan", "results", "runs", "spec", "templating.files", "version", "words",
+        "base", "chapters.compute", "chapters.earlier", "data", "errors", "ledger", "plan", "results", "runs", "spec",
+        "templating.files", "version", "words",
     },
     "run": {
         "base", "card", "chapters.compute", "chapters.earlier", "chapters.plan", "data", "engine", "errors", "findings",
-        "ledger", "plan", "reading", "results", "runs", "spec", "streams", "templating.files",
+        "ledger", "plan", "results", "runs", "spec", "streams", "templating.files",
     },
     "arrays": {"base", "errors", "results", "run"},
     "mlflow": {"base", "errors", "ledger.entries", "results", "review.exports", "runs", "words"},
@@ -118,7 +116,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "ledger.forecasts": {"chapters.compute", "chapters.plan", "errors", "ledger", "plan"},
     "recalibration": {"base", "calibration", "data", "errors", "plan", "results", "run", "runs", "spec", "tasks"},
-    "proposal": {"base", "data", "errors", "plan", "reading", "run", "runs", "spec", "tasks", "words"},
+    "proposal": {"base", "data", "errors", "plan", "run", "runs", "spec", "tasks", "words"},
     "cli": {
         "base", "card.addresses", "card.junit", "card.method", "card.page", "card.summary", "card.tables",
         "card.wording", "chapters.all", "chapters.plan", "cli.doctor", "errors",

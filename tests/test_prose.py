@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalpipe.words.number_references import NumberReference, ReferenceFault, references
+from evalpipe.words.card_fields import NumberReference, ReferenceFault, references
 
 
 def test_a_reference_holds_a_measure_and_what_tells_its_number_from_others() -> None:

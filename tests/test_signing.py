@@ -19,7 +19,7 @@ from pypdf import PdfReader
 import evalpipe
 from conftest import Drawing, Shared
 from evalpipe.card import pdf
-from evalpipe.card.attachments import drawn_by, files_in
+from evalpipe.card.edition import drawn_by, files_in
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.results import Results
 from evalpipe.runs import verification

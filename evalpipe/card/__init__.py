@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def ready(formats: Sequence[str], templates: Templates | None = None) -> None:
     """Check, before anything is computed, that the card can be made here; raises UsageError where it cannot."""
     if templates is not None:
-        from evalpipe.card.custom_templates import check_fit
+        from evalpipe.card.edition import check_fit
 
         check_fit(templates)
     if "pdf" in formats:

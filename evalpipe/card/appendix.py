@@ -9,7 +9,7 @@ from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.dataset_results import measure_tables, variant_blocks
 from evalpipe.card.figures import drawings
-from evalpipe.card.figures.declare import has_curves
+from evalpipe.card.figures.context import has_curves
 from evalpipe.card.method import references
 from evalpipe.card.page import BlockGroup, Code, Column, Figures, Formula, Heading, Line, Row, Section, Table, Text
 from evalpipe.card.references import anchor, cited, resolved

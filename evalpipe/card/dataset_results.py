@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card import wording
 from evalpipe.card.figures import drawings
-from evalpipe.card.figures.declare import has_curves
+from evalpipe.card.figures.context import has_curves
 from evalpipe.card.page import (
     Aside,
     BlockGroup,

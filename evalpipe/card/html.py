@@ -8,8 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from evalpipe.card.assets import sheets, templates_folder, text
-from evalpipe.card.custom_templates import PLAIN, card_names
-from evalpipe.card.edition import FIGURE_SCHEME, FORMULA_SCHEME, Edition
+from evalpipe.card.edition import FIGURE_SCHEME, FORMULA_SCHEME, PLAIN, Edition, card_names
 from evalpipe.card.figures.svg import data_tables
 from evalpipe.card.page import Explorer
 from evalpipe.chapters.appearance.records import Appearance

@@ -30,8 +30,7 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.tables import shown
 from evalpipe.card.wording import MISSING
-from evalpipe.words.card_fields import FIELDS
-from evalpipe.words.number_references import NumberReference, references, without_escapes
+from evalpipe.words.card_fields import FIELDS, NumberReference, references, without_escapes
 from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from evalpipe.base.formats import FORMATS
-from evalpipe.cli.diff import diff
 from evalpipe.cli.exit import (
     Guard,
     asked_format,
@@ -27,17 +26,14 @@ from evalpipe.cli.exit import (
     print_problems,
     seconds_of,
 )
-from evalpipe.cli.export import export
-from evalpipe.cli.forecast import margin_and_drop
 from evalpipe.cli.init import init
-from evalpipe.cli.ledger import gc, history
+from evalpipe.cli.ledger import gc, history, margin_and_drop
 from evalpipe.cli.output import UNHEARD, full, is_lost_stream, replace_streams, tell_person
-from evalpipe.cli.show import show
-from evalpipe.cli.verify import verify
+from evalpipe.cli.review import diff, export, show, verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.tasks import TASKS, known_task
 from evalpipe.version import VERSION
-from evalpipe.words.reasons import FORMER_VERDICTS
+from evalpipe.words.sentences import FORMER_VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -207,7 +203,7 @@ def render(folder: str, forms: Sequence[str], template: str | None, no_template:
     Signatures in DIR/signatures.json stand on the card; those of other results are refused. The manifest follows.
     """
     from evalpipe.base.ed25519 import signer
-    from evalpipe.cli.verify import telling_lost_signature
+    from evalpipe.cli.review import telling_lost_signature
     from evalpipe.run import render as render_card
     from evalpipe.runs.record import replace_files
 
@@ -236,7 +232,7 @@ def cache() -> None:
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
 def list_entries(folder: str, form: str) -> None:
     """List the entries of the cache of the output folder DIR, and those that its last whole run did not use."""
-    from evalpipe.cli.cache import list_cache
+    from evalpipe.cli.output import list_cache
 
     list_cache(folder, form)
 
@@ -249,7 +245,7 @@ def collect_entries(folder: str) -> None:
     A run is whole when it has read all its parts. Before one is, all entries are kept: a killed run continues from
     them. The exit code is 2 while a run writes to DIR.
     """
-    from evalpipe.cli.cache import collect_cache
+    from evalpipe.cli.output import collect_cache
 
     collect_cache(folder)
 
@@ -270,9 +266,9 @@ def accept(folder: str, key: str | None, where: str | None, template: str | None
     of its gates had failed, and each value of the reference before and from now on. The exit code is 0 where it was
     done, 2 where DIR cannot be written, 3 where it holds no results of a run or a file was changed.
     """
+    from evalpipe.cli.review import telling_lost_signature
     from evalpipe.cli.summary import print_accepted
-    from evalpipe.cli.verify import telling_lost_signature
-    from evalpipe.review.acceptance import accept as accept_newest
+    from evalpipe.review.signing import accept as accept_newest
 
     with telling_lost_signature(folder):
         print_accepted(folder, *accept_newest(folder, key=key, ledger=where, template=template))
@@ -306,7 +302,7 @@ def sign(folder: str, form: str, **fields: Any) -> None:
 
     The exit code is 2 for wrong options, all of which are told, and 3 where a file was changed or cannot be read.
     """
-    from evalpipe.cli.verify import sign_folder
+    from evalpipe.cli.review import sign_folder
 
     sign_folder(folder, fields, form)
 

@@ -220,7 +220,7 @@ def _fonts() -> Iterator[Probe]:
 def _scripts() -> Iterator[Probe]:
     """Check which scripts beyond those of the card's fonts the PDF can show, by the fonts that are installed."""
     from evalpipe.card.pdf import letters_without_font, load_weasyprint
-    from evalpipe.words.letters import SAMPLES
+    from evalpipe.words.spelling import SAMPLES
 
     try:
         with letters_without_font() as letters:

@@ -1,22 +1,25 @@
-"""Where output goes: the folder of a run, and the standard output, which may be closed, full or gone."""
+"""Where output goes: the folder of a run with its cache, and the standard output, which may be closed, full or gone."""
 
 from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from evalpipe.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import TextIO
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from evalpipe.streams.cache import CacheEntry
+
 
 UNHEARD = "standard-output"
 """The code of the problem that the standard output takes no more; it cannot be told there."""
@@ -130,3 +133,60 @@ def write_file(path: Path, text: str) -> None:
     except OSError as error:
         hint = "name a file in a folder that can be written"
         raise UsageError.of("output-file", f"cannot write '{path}': {error.strerror or error}", hint) from None
+
+
+def list_cache(folder: str, form: str) -> None:
+    """Print the entries of an output folder's cache; those that its last complete run did not use are marked."""
+    from evalpipe.streams.cache import Cache, cache_folder
+
+    cache = Cache(cache_folder(Path(folder)))
+    used = cache.used()
+    entries = sorted(cache.entries.values(), key=lambda entry: (entry.dataset, entry.file, entry.first, entry.key))
+    if form == "json":
+        documents = [{
+            "key": entry.key, "dataset": entry.dataset, "file": entry.file, "file_sha256": entry.sha256,
+            "first_row": entry.first, "rows": entry.rows, "bytes": entry.bytes,
+            "used": None if used is None else entry.key in used} for entry in entries]
+        click.echo(json.dumps({"folder": str(cache.folder), "entries": documents}, indent=1, ensure_ascii=False))
+        return
+    for entry in entries:
+        unused = "" if used is None or entry.key in used else "  not used by the last whole run"
+        rows = "all rows" if entry.rows is None else f"{entry.rows:,} rows from row {entry.first + 1:,}"
+        click.echo(f"{entry.key[:12]}  {entry.bytes:>12,} bytes  {entry.dataset}: {entry.file}, {rows}{unused}")
+    click.echo(f"{cache.folder}: {_counted(entries)}")
+
+
+def collect_cache(folder: str) -> None:
+    """Remove the entries of an output folder's cache that its last complete run did not use, with the folder locked."""
+    from evalpipe.runs.record import locked_output
+    from evalpipe.streams.cache import Cache, cache_folder
+
+    path = cache_folder(Path(folder))
+    if not path.is_dir():
+        click.echo(f"{path}: there is no cache")
+        return
+    with locked_output(folder):
+        cache = Cache(path)
+        removed = cache.collect()
+    if cache.used() is None:
+        click.echo(f"{path}: no run has read all its parts yet, so all entries are kept")
+        return
+    removed_keys = {entry.key for entry in removed}
+    kept_entries = [entry for entry in cache.entries.values() if entry.key not in removed_keys]
+    click.echo(f"{path}: removed {_counted(removed)}; {_counted(kept_entries)} left")
+
+
+def parts_line(dataset: str, parts: int, cached: int, why: str) -> str:
+    """Return the line on how many parts a dataset has, how many the cache has, and ``why`` the others are read."""
+    part_text = f"{dataset}: {parts:,} part{'' if parts == 1 else 's'}"
+    reason_text = f" ({why})" if why else ""
+    if not cached:
+        return f"{part_text} to read{reason_text}"
+    return f"{part_text}, all in the cache" if cached == parts else (
+        f"{part_text}: {cached:,} in the cache, {parts - cached:,} to read{reason_text}")
+
+
+def _counted(entries: Iterable[CacheEntry]) -> str:
+    """Return the number and the total size of some entries as text."""
+    sizes = [entry.bytes for entry in entries]
+    return f"{len(sizes):,} {'entry' if len(sizes) == 1 else 'entries'} of {sum(sizes):,} bytes"

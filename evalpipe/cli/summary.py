@@ -21,7 +21,7 @@ from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters import functions
 from evalpipe.cli.exit import annotation
 from evalpipe.errors import Problem
-from evalpipe.review.acceptance import begins_anew
+from evalpipe.review.signing import begins_anew
 from evalpipe.runs.folder import RunFolder
 from evalpipe.words.numbers import count, most_decimals, number, signed_interval
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.wording import VerdictLines
     from evalpipe.results import Comparison, Estimate, ModelSummary, Results, Scalar
-    from evalpipe.review.acceptance import ReferenceChange
+    from evalpipe.review.signing import ReferenceChange
     from evalpipe.spec.spec import Spec
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import json_sha256
 from evalpipe.chapters import CHAPTERS
-from evalpipe.errors import UsageError
+from evalpipe.errors import Problem, UsageError
 from evalpipe.findings.claims import claims_of_plugins, code_of, decided, registry
 from evalpipe.results.document import OUTCOMES, Check
 from evalpipe.words.sentences import sentence
@@ -22,12 +22,14 @@ from evalpipe.words.sentences import sentence
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evalpipe.findings.claims import Claim, Rule, Say
-    from evalpipe.results import Results
-    from evalpipe.results.document import Finding, Outcome
+    from evalpipe.base.origin import Origin
+    from evalpipe.findings.claims import Claim, Rule, Say, SpecDocument
+    from evalpipe.results import Gate, Results
+    from evalpipe.results.document import Finding, Outcome, Verdict
+
 
 PLACES = (*(("chapters", name) for name in CHAPTERS),
-          *(("findings", topic) for topic in ("calibration", "skill", "models", "numbers", "data")))
+          *(("findings", topic) for topic in ("calibration", "models", "numbers", "data")))
 """What may declare rules, in the order in which these are asked, whichever was imported first: the `card.py` of
 chapters, and files of this folder."""
 
@@ -196,3 +198,39 @@ def place_of(rule: Rule) -> tuple[str, str]:
     """Return the module of a rule: ("chapters", name of the chapter), or ("findings", topic)."""
     room, name = rule.claims.__module__.split(".")[1:3]
     return room, name
+
+
+VERDICTS: dict[Outcome, Verdict] = {
+    "fails": "fail", "undecided": "inconclusive", "note": "pass", "passes": "pass", "clear": "pass",
+    "not-applicable": "inconclusive",
+}
+"""The verdict of a gate by the outcome of the check that it requires."""
+
+
+def not_applicable(spec: SpecDocument, places: Origin) -> Iterator[Problem]:
+    """Yield the problem of each gate that requires a check which, by the resolved spec, does not apply."""
+    for index, gate in enumerate(spec.get("gates") or ()):
+        for rule in rules() if gate.get("check") else ():
+            reason = next((reason for reason in rule.unless if reason.by_spec(spec)), None)
+            if rule.code == gate["check"] and reason is not None:
+                message = (f"gate {index + 1} requires the check '{rule.code}', which does not apply: "
+                           f"{sentence(reason.code)}")
+                hint = "declare what it needs, or remove the gate"
+                yield Problem("check-not-applicable", message, places.place("gates", index, "check"), hint)
+
+
+def with_required(results: Results) -> Results:
+    """Return results whose gates on checks have their verdicts, and whose findings speak of them."""
+    if all(gate.check is None for gate in results.gates):
+        return results
+    checks = {check.code: check for check in results.checks}
+    gates = [gate if gate.check is None else _judged(gate, checks[gate.check]) for gate in results.gates]
+    return with_findings(results.model_copy(update={"gates": gates}))
+
+
+def _judged(gate: Gate, check: Check) -> Gate:
+    """Return a gate with its verdict by the outcome of its check."""
+    only_notes = any(rule.code == check.code and rule.kinds == ("note",) for rule in rules())
+    verdict = "fail" if only_notes and check.outcome == "note" else VERDICTS[check.outcome]
+    reason = gate.reason.model_copy(update={"code": f"check-{check.outcome}", "because": check.reason})
+    return gate.model_copy(update={"verdict": verdict, "reason": reason})

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.card.wording import joined, nouns_of, share
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NOT_BINARY, NOT_MULTICLASS
-from evalpipe.findings.claims import rule
+from evalpipe.findings.claims import NOT_BINARY, NOT_MULTICLASS, rule
 from evalpipe.findings.margins import against_margin, margin_of, weight_of
 from evalpipe.findings.words import (
     anchor,

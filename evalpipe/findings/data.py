@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.card.wording import KEY_MEASURES, capital, joined, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NO_DATASETS, NO_OTHER_ROWS, ONE_DATASET, ONE_EVALUATED, Unless
-from evalpipe.findings.claims import Claim, limits_apart, p_apart, rule
+from evalpipe.findings.claims import (
+    NO_DATASETS,
+    NO_OTHER_ROWS,
+    ONE_DATASET,
+    ONE_EVALUATED,
+    Claim,
+    Unless,
+    limits_apart,
+    p_apart,
+    rule,
+)
 from evalpipe.findings.margins import against_margin, margin_between, margin_of, weight_of
 from evalpipe.findings.words import anchor, finding, grouped, measures, with_limits
 from evalpipe.results.document import GONE

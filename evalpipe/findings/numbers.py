@@ -6,8 +6,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NOT_COUNTS, NOT_NUMBERS
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import NOT_COUNTS, NOT_NUMBERS, Claim, rule
 from evalpipe.findings.margins import against_margin, margin_of, weight_of
 from evalpipe.findings.words import anchor, by_dataset, finding, measures, of_model, of_models, values_of
 from evalpipe.results.curves.residuals import ResidualPredicted, Rootogram

@@ -11,7 +11,7 @@ from evalpipe.chapters.gates.compute_evidence import SIDES, sides
 from evalpipe.chapters.gates.compute_sequence import ENOUGH, YEARS, Forecast, NightCheck, forecast, threshold
 from evalpipe.chapters.gates.plan import evidence_kind, gates_plan, least_night, sequence_plan
 from evalpipe.errors import UsageError
-from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.entries import LedgerPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from evalpipe.errors import UsageError
-from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, KEPT, RESTARTS, RUNS, VERDICTS
+from evalpipe.ledger.store import ESTIMATES, EVIDENCE, KEPT, RESTARTS, RUNS, VERDICTS
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:

@@ -203,8 +203,7 @@ def tried(text: str, target: str) -> Plan:
 
     Returns the plan. Raises DataError for problems of the data, and InternalError where the spec is refused.
     """
-    from evalpipe.reading import read_all
-    from evalpipe.run import plan
+    from evalpipe.run import plan, read_all
 
     document = parse(SpecText(target, text), os.environ)
     path = Path("spec.yaml") if target == NOT_HERE else Path(target)

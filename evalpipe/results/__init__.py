@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -79,13 +81,14 @@ from evalpipe.results.document import (
     worst,
 )
 from evalpipe.results.frames import frame_of, summary_text
-from evalpipe.results.schema_1 import upgraded
+from evalpipe.words.sentences import FORMER_VERDICTS
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
     import polars as pl
+
 
 __all__ = [
     "Applied", "BestProfit", "CandidateGoal", "Candidates", "Check", "ChosenMethod", "Comparison", "Confusion",
@@ -297,3 +300,52 @@ def _null_for_nan(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_null_for_nan(item) for item in value]
     return value
+
+
+KINDS = {"holds": "passes", "open": "undecided", "same": "equivalent"}
+MARGINS = {"open": "undecided"}
+"""The words of before, with those of now."""
+
+
+def upgraded(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of version 1 as one of version 2; its sentences stay, as texts.
+
+    A part that is not as version 1 had it is left as it is, for the rules of this version to say what is wrong with it.
+    """
+    parts = {"gates": _gate, "findings": _finding, "warnings": _warning, "comparisons": _comparison}
+    changed: dict[str, Any] = {"schema_version": 2}
+    for name, upgrade in parts.items():
+        with suppress(AttributeError, KeyError, TypeError):
+            changed[name] = [upgrade(row) for row in document.get(name, ())]
+    with suppress(AttributeError, KeyError, TypeError):
+        intervals = document["intervals"]
+        changed["intervals"] = intervals | {
+            "methods": {metric: _methods(text) for metric, text in intervals["methods"].items()}}
+    return document | changed
+
+
+def _gate(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a gate with the verdict's present word, and its reason as a text."""
+    verdict = FORMER_VERDICTS.get(row["verdict"], row["verdict"])
+    return row | {"verdict": verdict, "reason": {"code": "text", "text": row["reason"]}}
+
+
+def _finding(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a finding with the present word for its kind, and its sentence as a text."""
+    return row | {"code": "text", "kind": KINDS.get(row["kind"], row["kind"])}
+
+
+def _warning(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a warning with its sentence under the present key."""
+    return {"code": row["code"], "text": row["message"]}
+
+
+def _comparison(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a comparison with the present word for what its margin decides."""
+    return row | {"margin_verdict": MARGINS.get(row["margin_verdict"], row["margin_verdict"])}
+
+
+def _methods(text: str) -> list[dict[str, str]]:
+    """Return the methods of a metric, written as "exact: a proportion; percentile: an average"."""
+    parts = (part.partition(": ") for part in re.split(r"; (?=[a-z_]+: )", text))
+    return [{"method": method, "reason": reason} for method, _, reason in parts]

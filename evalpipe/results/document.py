@@ -210,7 +210,7 @@ class Warned(Record):
 
     @classmethod
     def of(cls, code: str, **numbers: Any) -> Self:
-        """Return the warning of a code; ``numbers`` fill in its template of a sentence in `evalpipe.words.reasons`."""
+        """Return the warning of a code; ``numbers`` fill in its template in `evalpipe.words.sentences`."""
         return cls(code=code, message=sentence(code, **numbers))
 
     @classmethod

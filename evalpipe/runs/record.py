@@ -6,13 +6,14 @@ import json
 import os
 import platform
 import shutil
+import subprocess
 import tempfile
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, Self
 
-from evalpipe.base.digests import bytes_sha256, file_sha256
+from evalpipe.base.digests import bytes_sha256, file_sha256, text_sha256
 from evalpipe.base.folders import (
     TemporaryFolder,
     exchanged,
@@ -24,9 +25,14 @@ from evalpipe.base.folders import (
     sweep,
 )
 from evalpipe.base.formats import ESTIMATES, FORMULA, KEY_SIGNATURE, MANIFEST, NUMBER, RESULTS, RUN, RUN_FILES
-from evalpipe.errors import UsageError
-from evalpipe.results.estimates_csv import estimates_csv
+from evalpipe.data.files import find
+from evalpipe.data.sql.drivers import libraries_of
+from evalpipe.errors import Problem, UsageError
+from evalpipe.plan.sources import sources
+from evalpipe.results.frames import estimates_csv
 from evalpipe.runs.folder import RunFolder, refuse_foreign
+from evalpipe.runs.manifest import Manifest, ReadFile, ReadSpec, versions
+from evalpipe.spec.schema import COMPUTING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -35,8 +41,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.base.ed25519 import Signer
+    from evalpipe.plan.sources import DatasetSource
     from evalpipe.results import Results
-    from evalpipe.runs.manifest import Manifest
+    from evalpipe.spec.spec import Spec
 
 
 class Recorder:
@@ -302,3 +309,137 @@ def _csv(frames: Iterator[pl.DataFrame], schema: pl.Schema, path: Path) -> int:
             frame.with_columns(harmless_texts).write_csv(file, include_header=False)
             lines += frame.height
     return lines
+
+
+PATIENCE = 5.0
+"""The seconds that git may take for each of its answers."""
+
+SAFE = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
+"""Settings under which git runs no command that a folder names: neither one that watches files, nor any of a folder
+that only looks like a repository."""
+
+
+def commit_of(spec: Path | None) -> dict[str, object] | None:
+    """Return the git ``commit`` checked out in a spec's folder, and whether it is ``dirty``; None without one.
+
+    It is dirty where a file that git tracks was changed, or git does not track the spec; None where git did not say.
+    """
+    commit = None if spec is None else _git(spec.parent, "rev-parse", "--verify", "--quiet", "HEAD")
+    if spec is None or commit is None:
+        return None
+    changed = _git(spec.parent, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
+    tracked = _git(spec.parent, "ls-files", "--", spec.name)
+    dirty = None if changed is None or tracked is None else bool(changed) or not tracked
+    return {"commit": commit.strip(), "dirty": dirty}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """Return the output of a git command in a folder; None where git is missing, fails or takes too long."""
+    # Variables that a hook of git sets are of another repository than this one may be.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    git = shutil.which("git")
+    if git is None:
+        return None
+    try:
+        process = subprocess.run(  # noqa: S603 - fixed words, and the path of the spec's folder
+            [git, *SAFE, "-C", str(folder), *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=PATIENCE, check=False, env=environment | {"GIT_OPTIONAL_LOCKS": "0"})
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return process.stdout.decode("utf-8", "replace") if process.returncode == 0 else None
+
+
+LAST = "last"
+"""What a gate is against whose reference is that of the output folder."""
+
+
+def start_of_paths(spec: Spec, out: Path) -> str:
+    """Return the spec's folder, to which paths in the manifest are relative, as a path from output folder ``out``."""
+    return _path_from(Path(os.path.realpath(out)), Path(os.path.realpath(spec.origin.folder)))
+
+
+def manifest_of(spec: Spec, results: Results) -> Manifest:
+    """Return the manifest of a run with all that it read; the files that it writes are added later."""
+    origin = spec.origin
+    spec_files = [ReadSpec(path=None if file.path is None else _path_from(origin.folder, file.path), sha256=file.sha256)
+                  for file in origin.files]
+    inputs = dict.fromkeys([*_data_files(spec, results), *_text_files(spec), *_template_files(spec),
+                            *_earlier_results(spec, results)])
+    return Manifest(
+        name=results.name, **versions(libraries_of(sources(spec))), spec_sha256=results.spec_sha256,
+        overrides=overrides_of(spec), as_of=results.as_of, spec_files=spec_files, inputs=list(inputs))
+
+
+def overrides_of(spec: Spec) -> list[str]:
+    """Return the overrides by `--set`, without those of keys that change no result: a URL there may hold a password."""
+    idle_keys = {"ledger", *(f"engine.{key}" for key in COMPUTING)}
+    return [text for text in spec.origin.overrides if text.partition("=")[0].replace('"', "").strip() not in idle_keys]
+
+
+def _path_from(folder: Path, path: Path, declared: str = "") -> str:
+    """Return a path relative to a folder, with slashes; ``declared``, the path in the spec, stays if it is absolute."""
+    if PurePosixPath(declared).is_absolute() or Path(declared).is_absolute():
+        return declared
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive
+        return path.as_posix()
+
+
+def _data_files(spec: Spec, results: Results) -> Iterator[ReadFile]:
+    """Yield the data files, and each query with its rows, in the order of the results."""
+    path_of_file: dict[tuple[str, str], Path] = {}
+    for declared in (*sources(spec).datasets.values(), sources(spec).candidates):
+        for name, shown, path in () if declared is None else _located_files(spec, declared):
+            path_of_file.setdefault((name, shown), path)
+    for file in results.inputs:
+        if file.query_sha256 is not None:
+            yield ReadFile(kind="query", path=file.path, sha256=file.query_sha256)
+            yield ReadFile(kind="rows", path=file.path, sha256=file.sha256)
+            continue
+        file_path = None if file.path is None else path_of_file.get((file.dataset, file.path))
+        recorded_path = file.path if file_path is None else _path_from(spec.origin.folder, file_path, file.path or "")
+        yield ReadFile(kind="data", path=recorded_path, sha256=file.sha256)
+
+
+def _located_files(spec: Spec, declared: DatasetSource) -> Iterator[tuple[str, str, Path]]:
+    """Yield the files of a dataset: the dataset's name, the path as results show it, and the path to open."""
+    for file_name in declared.named_files:
+        located = find(spec.origin, file_name)
+        for path, shown in () if isinstance(located, Problem) else located.files:
+            yield declared.name, shown, path
+
+
+def _text_files(spec: Spec) -> Iterator[ReadFile]:
+    """Yield the text files that the spec names for the card."""
+    for loc, prose in spec.texts.items():
+        if prose.path is not None:
+            path = spec.origin.folder_of(*loc, "file") / prose.path
+            recorded_path = _path_from(spec.origin.folder, path, prose.path)
+            yield ReadFile(kind="text", path=recorded_path, sha256=prose.sha256)
+
+
+def _template_files(spec: Spec) -> Iterator[ReadFile]:
+    """Yield the template files that the spec names: a single one, or each of a folder."""
+    declared, templates = spec.report.template, spec.templates
+    if declared is None or templates is None:
+        return
+    top = spec.origin.folder_of("report", "template") / declared
+    for name, text in templates.texts.items():
+        # A single template may be named by its file.
+        is_single_file = top.is_file()
+        path, declared_path = (top, declared) if is_single_file else (top / name, f"{declared}/{name}")
+        recorded_path = _path_from(spec.origin.folder, path, declared_path)
+        yield ReadFile(kind="template", path=recorded_path, sha256=text_sha256(text))
+
+
+def _earlier_results(spec: Spec, results: Results) -> Iterator[ReadFile]:
+    """Yield the results files of earlier runs that gates were judged against, without the reference `last`."""
+    for gate in results.gates:
+        if gate.against_sha256 is None or gate.against in (None, LAST):
+            continue
+        path = spec.origin.folder_of("gates", gate.gate - 1, "against", "results") / str(gate.against)
+        path = RunFolder.named(path).results_file
+        is_absolute = Path(str(gate.against)).is_absolute()
+        recorded_path = _path_from(spec.origin.folder, path, path.as_posix() if is_absolute else "")
+        yield ReadFile(kind="earlier results", path=recorded_path, sha256=gate.against_sha256)

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from differences.conftest import write_runs
 from evalpipe.review.differences.compare import compare
-from evalpipe.review.differences.formats import write
+from evalpipe.review.differences.page import write
 from evalpipe.review.differences.records import read_run
 from few_by_day import by_night
 

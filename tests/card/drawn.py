@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.declare import figures
+from evalpipe.card.figures.context import context_of, figures
 
 if TYPE_CHECKING:
     from evalpipe.card.figures import Drawing

@@ -11,7 +11,7 @@ import pytest
 
 from card.drawn import of_figure
 from engine.runs import intervals, people, run
-from evalpipe.card.figures.bands import HEAVY, Band, left_out_sentence, readable
+from evalpipe.card.figures.curves import HEAVY, Band, left_out_sentence, readable
 from evalpipe.card.figures.svg import series_of
 
 ACROSS = [k / 10 for k in range(11)]

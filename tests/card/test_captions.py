@@ -11,10 +11,9 @@ import pytest
 
 from evalpipe.card.edition import Edition
 from evalpipe.card.figures import drawings
-from evalpipe.card.figures.calibration_curves import band_off_diagonal, too_high_or_low
-from evalpipe.card.figures.captions import IN_NOTES, MOST_WORDS, Clauses, clauses_of
+from evalpipe.card.figures.calibration import band_off_diagonal, too_high_or_low
 from evalpipe.card.figures.scatter import beside_diagonal
-from evalpipe.card.figures.svg import Sheet, drawing
+from evalpipe.card.figures.svg import IN_NOTES, MOST_WORDS, Clauses, Sheet, clauses_of, drawing
 from evalpipe.card.html import write_page
 from evalpipe.results import Results
 from evalpipe.results.curves.residuals import ObservedPredictedSmooth

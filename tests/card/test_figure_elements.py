@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalpipe.card.figure_elements import draw_elements, path_operators, with_pdf_elements
 from evalpipe.card.figures.svg import Sheet
-from evalpipe.card.pdf import load_weasyprint
+from evalpipe.card.pdf import draw_elements, load_weasyprint, path_operators, with_pdf_elements
 
 if TYPE_CHECKING:
     from pathlib import Path

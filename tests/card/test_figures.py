@@ -13,7 +13,7 @@ import pytest
 from card.drawn import of_figure
 from evalpipe.card.figures import drawings, formula, formula_svg
 from evalpipe.card.figures.axes import width
-from evalpipe.card.figures.declare import figure_of, figures
+from evalpipe.card.figures.context import figure_of, figures
 from evalpipe.card.figures.svg import stacks
 from evalpipe.card.tables import shown
 from evalpipe.chapters.prevalence.card import prevalence_figures

@@ -12,8 +12,7 @@ from evalpipe.card import pdf
 from evalpipe.card.pdf import letters_without_font
 from evalpipe.cli.doctor import run_checks
 from evalpipe.run import Progress
-from evalpipe.words.letters import SAMPLES, missing_letters_sentence, script_of
-from evalpipe.words.spelling import isolated
+from evalpipe.words.spelling import SAMPLES, isolated, missing_letters_sentence, script_of
 
 PRIVATE = "\U000f1234"
 """A letter of no script, which no font has."""

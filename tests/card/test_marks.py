@@ -193,7 +193,7 @@ def test_the_method_says_how_limits_at_marks_are_made(results: Results, plain: R
 
 
 def test_a_plan_lists_the_marks(tmp_path: Any) -> None:
-    from evalpipe.cli.plan_document import plan_document
+    from evalpipe.cli.plan import plan_document
     from evalpipe.run import plan
 
     people(50).write_parquet(tmp_path / "d.parquet")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import get_args
 
 from evalpipe.card.contents import TITLES
-from evalpipe.card.figures.declare import figures, has_curves
+from evalpipe.card.figures.context import figures, has_curves
 from evalpipe.card.page import Part
 from evalpipe.results import Results
 from evalpipe.results.curves import CURVES as RECORDS

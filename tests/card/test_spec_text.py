@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe.card.provenance import spec_text
+from evalpipe.card.data import spec_text
 from evalpipe.spec.tree import expand
 
 

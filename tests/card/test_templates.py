@@ -15,7 +15,7 @@ import evalpipe
 from evalpipe.base.digests import text_sha256
 from evalpipe.card import ready, render
 from evalpipe.card.contents import Card
-from evalpipe.card.custom_templates import PLAIN
+from evalpipe.card.edition import PLAIN
 from evalpipe.chapters.appearance.records import Appearance, TemplateRecord
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import Results

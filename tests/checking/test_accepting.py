@@ -11,7 +11,7 @@ import pytest
 
 import evalpipe
 from evalpipe.errors import DataError
-from evalpipe.review.acceptance import accept
+from evalpipe.review.signing import accept
 
 if TYPE_CHECKING:
     from collections.abc import Callable

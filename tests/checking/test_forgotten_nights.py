@@ -13,8 +13,8 @@ import pytest
 
 import evalpipe
 from conftest import Shared
+from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.ledger.nights import nights
-from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Results
 

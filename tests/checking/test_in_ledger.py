@@ -18,9 +18,9 @@ import evalpipe
 from checking.test_recompute import forge
 from conftest import Shared
 from evalpipe.errors import DataError
-from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.results import Results
-from evalpipe.review.checking import CheckedFile
+from evalpipe.review.origins import CheckedFile
 
 SPEC = """\
 evalpipe: 1

@@ -30,7 +30,7 @@ from evalpipe.base.ed25519 import Signer, is_signature_of, read_public_key, sign
 from evalpipe.base.formats import KEY_SIGNATURE
 from evalpipe.card import pdf
 from evalpipe.errors import DataError, SpecError, UsageError
-from evalpipe.review.acceptance import accept
+from evalpipe.review.signing import accept
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.manifest import is_whole
 from evalpipe.runs.record import put_files

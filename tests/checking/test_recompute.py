@@ -15,9 +15,9 @@ import evalpipe
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.card import pdf
 from evalpipe.results import Results
-from evalpipe.results.estimates_csv import estimates_csv
-from evalpipe.review.checking import Verification
-from evalpipe.review.checking.outputs import apart_in_results, apart_in_rows
+from evalpipe.results.frames import estimates_csv
+from evalpipe.review.checking import apart_in_results, apart_in_rows
+from evalpipe.review.origins import Verification
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.record import replace_files
 

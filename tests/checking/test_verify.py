@@ -16,11 +16,10 @@ from pypdf import PdfReader
 import evalpipe
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.card import pdf
-from evalpipe.card.attachments import files_in
-from evalpipe.card.edition import Edition
+from evalpipe.card.edition import Edition, files_in
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import Results
-from evalpipe.review.checking import Verification
+from evalpipe.review.origins import Verification
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.manifest import Manifest
 from forged_pdf import WORDS, drawn_anew, painted_over

@@ -13,8 +13,8 @@ import evalpipe
 from cli.conftest import Command
 from conftest import Shared
 from evalpipe.cli import main
+from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.ledger.nights import names_in, nights
-from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Results
 from ledger.test_store import spec

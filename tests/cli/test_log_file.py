@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cli.conftest import SPEC, Command
-from evalpipe.cli.log_file import SHORT, Log, Secrets
+from evalpipe.cli.run import SHORT, Log, Secrets
 from evalpipe.run import STEPS
 
 QUICK = ("--no-progress", "--set", "report.formats=[]")

@@ -9,7 +9,7 @@ import sys
 
 READING = """
 import os
-from evalpipe.cli.progress import Bar
+from evalpipe.cli.run import Bar
 from evalpipe.data.formats import quiet
 
 with Bar() as bar:

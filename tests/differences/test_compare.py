@@ -13,7 +13,7 @@ from differences.conftest import Pair, alone
 from evalpipe.errors import UsageError
 from evalpipe.results import Individual, Overall, Results
 from evalpipe.review.differences.compare import compare
-from evalpipe.review.differences.formats import write
+from evalpipe.review.differences.page import write
 from evalpipe.review.differences.records import Difference, Tolerance
 from evalpipe.words.sentences import sentence
 

@@ -13,7 +13,7 @@ from differences.conftest import Pair, alone
 from evalpipe.cli.catalogue import json_schema_of
 from evalpipe.results import Results
 from evalpipe.review.differences.compare import compare
-from evalpipe.review.differences.formats import Format, write
+from evalpipe.review.differences.page import Format, write
 from evalpipe.review.differences.records import Tolerance
 from evalpipe.version import VERSION
 

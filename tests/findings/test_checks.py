@@ -14,10 +14,10 @@ from evalpipe.card.contents import card_of
 from evalpipe.card.summary import outcome_counts
 from evalpipe.chapters.checks.spec import CODES
 from evalpipe.findings import rules
-from evalpipe.findings.applies import NOTHING_TESTED
+from evalpipe.findings.claims import NOTHING_TESTED
 from evalpipe.results import Results
 from evalpipe.results.document import OUTCOMES
-from evalpipe.words.reasons import PARTS
+from evalpipe.words.sentences import PARTS
 from findings.faults import FAULTS
 
 RULES = {rule.code: rule for rule in rules()}

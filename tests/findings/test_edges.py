@@ -16,7 +16,7 @@ import pytest
 import evalpipe
 from evalpipe.findings import rules
 from evalpipe.findings.margins import DEFAULTS, against_margin
-from evalpipe.findings.skill import _percent
+from evalpipe.findings.models import _percent
 from evalpipe.findings.words import finding
 from evalpipe.results import Results, Warned
 from evalpipe.words.numbers import fixed

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalpipe.findings.more_rows import CHANCE, more_rows, more_rows_sentence
+from evalpipe.findings.margins import CHANCE, more_rows, more_rows_sentence
 from evalpipe.intervals.analytic import auc_variance, logit_limits
 from evalpipe.intervals.binomial import clopper_pearson
 from findings.planted import expit

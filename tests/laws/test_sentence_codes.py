@@ -18,8 +18,7 @@ from evalpipe.card.page import Text
 from evalpipe.errors import DataError
 from evalpipe.results import Results, Warned
 from evalpipe.words import sentences
-from evalpipe.words.reasons import NEEDS, TEMPLATES
-from evalpipe.words.sentences import Sentence, in_words, sentence
+from evalpipe.words.sentences import NEEDS, TEMPLATES, Sentence, in_words, sentence
 
 PACKAGE = Path(evalpipe.__file__).parent
 SAMPLES: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.entries import LedgerPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

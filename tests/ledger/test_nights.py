@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import evalpipe
+from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.ledger.nights import estimates_of, nights
-from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Results
 

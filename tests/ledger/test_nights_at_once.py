@@ -9,7 +9,7 @@ import yaml
 from sqlalchemy import func, select
 
 from chapters.gates.test_nights import SCORED, SENSITIVITY, SPEC, data, day
-from evalpipe.ledger import tables
+from evalpipe.ledger import store
 from evalpipe.ledger.nights import evidence_before
 from evalpipe.ledger.since_last_run import changes
 from evalpipe.ledger.store import Ledger
@@ -20,7 +20,7 @@ from ledger.test_store import at_once
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evalpipe.ledger.place import LedgerPlace
+    from evalpipe.ledger.entries import LedgerPlace
 
 RUN = """
 import sys
@@ -85,7 +85,7 @@ def test_twenty_nights_at_once_lose_nothing_and_come_to_what_they_do_one_after_a
     ledger, first = Ledger.read(place), results_in(root)
     with ledger.engine.connect() as connection:
         counts = [connection.execute(select(func.count()).select_from(table)).scalar() for table in (
-            tables.RUNS, tables.EVIDENCE, tables.VERDICTS, tables.FORMAT)]
+            store.RUNS, store.EVIDENCE, store.VERDICTS, store.FORMAT)]
     assert counts == [20, 40, 40, 1]
     assert (evidence_of(first), recorded(ledger)) == (expected, expected)
     counted = [[gate.sequence and gate.sequence.nights for gate in night.gates] for night in first]

@@ -21,8 +21,8 @@ import evalpipe
 from engine.runs import people
 from evalpipe.cli import main
 from evalpipe.errors import UsageError
-from evalpipe.ledger import store, tables
-from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger import store
+from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.ledger.store import Keep, Ledger, forget_nights, forget_runs
 from evalpipe.results import Results
 
@@ -196,7 +196,7 @@ def test_twenty_runs_at_once_lose_and_double_nothing(place: LedgerPlace, tmp_pat
     assert [len(ledger.runs(out)) for out in outs] == [3] * 20
     with ledger.engine.connect() as connection:
         counts = [connection.execute(select(func.count()).select_from(table)).scalar() for table in (
-            tables.RUNS, tables.ESTIMATES, tables.VERDICTS, tables.FORMAT)]
+            store.RUNS, store.ESTIMATES, store.VERDICTS, store.FORMAT)]
     assert counts == [60, 120, 60, 1]
 
 
@@ -205,23 +205,22 @@ def test_an_older_ledger_is_brought_up_to_date(
 ) -> None:
     Ledger.open(place).record(results, tmp_path / "a", NOON)
     further = "ALTER TABLE evalpipe_runs ADD COLUMN remark VARCHAR"
-    monkeypatch.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, further))
-    newer = tables.LEDGER_FORMAT + 1
-    for module in (tables, store):
-        monkeypatch.setattr(module, "LEDGER_FORMAT", newer)
+    monkeypatch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, further))
+    newer = store.LEDGER_FORMAT + 1
+    monkeypatch.setattr(store, "LEDGER_FORMAT", newer)
     with pytest.raises(UsageError, match="has an older format"):
         Ledger.read(place)
 
     ledger = Ledger.open(place)
     with ledger.engine.connect() as connection:
-        assert tables.format_of(connection) == newer
+        assert store.format_of(connection) == newer
         assert connection.execute(text("SELECT remark FROM evalpipe_runs")).scalars().all() == [None]
     assert len(Ledger.read(place).runs(tmp_path / "a")) == 1
 
 
 def test_a_ledger_of_a_newer_version_is_left_as_it_is(place: LedgerPlace) -> None:
     with Ledger.open(place).engine.begin() as connection:
-        connection.execute(tables.FORMAT.update().values(format=9))
+        connection.execute(store.FORMAT.update().values(format=9))
     with pytest.raises(UsageError) as raised:
         Ledger.open(place)
 
@@ -392,8 +391,8 @@ def test_what_is_forgotten_leaves_its_hash_behind_and_none_of_its_numbers(
     assert forget_runs(ledger, tmp_path / "a", Keep(1, None)) == (3, 1)
     with ledger.engine.connect() as connection:
         counts = [connection.execute(select(func.count()).select_from(table)).scalar() for table in (
-            tables.RUNS, tables.ESTIMATES, tables.VERDICTS)]
-        kept = select(func.count()).select_from(tables.RUNS).where(tables.KEPT)
+            store.RUNS, store.ESTIMATES, store.VERDICTS)]
+        kept = select(func.count()).select_from(store.RUNS).where(store.KEPT)
         assert connection.execute(kept).scalar() == 2
     assert counts == [5, 4, 2]
 
@@ -425,8 +424,8 @@ def test_nights_of_a_name_are_forgotten_by_their_day_with_all_their_runs(
     assert forget_nights(ledger, "nightly", Keep(None, 2)) == (0, 3)
     assert forget_nights(ledger, "nightly", Keep(2, None)) == (1, 2)
     with ledger.engine.connect() as connection:
-        left = connection.execute(select(tables.RUNS.c.name, tables.RUNS.c.as_of).where(tables.KEPT)).all()
-        estimates = connection.execute(select(func.count()).select_from(tables.ESTIMATES)).scalar()
+        left = connection.execute(select(store.RUNS.c.name, store.RUNS.c.as_of).where(store.KEPT)).all()
+        estimates = connection.execute(select(func.count()).select_from(store.ESTIMATES)).scalar()
     assert sorted(map(tuple, left)) == [("nightly", "2026-11-21"), ("nightly", "2026-11-21"),
                                         ("nightly", "2026-11-22"), ("other", "2020-01-01")]
     assert estimates == 8

@@ -14,7 +14,7 @@ from evalpipe.proposal.columns import look_at
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.proposal.spec_file import spec_text, tried
-from evalpipe.reading import read_all
+from evalpipe.run import read_all
 
 
 def proposed(path: Path, limit: int = 100_000, **answers: object) -> tuple[Proposal, str]:

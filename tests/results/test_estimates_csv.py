@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from engine.runs import run
-from evalpipe.results.estimates_csv import estimates_csv
+from evalpipe.results.frames import estimates_csv
 
 LEVELS = ["=1+1", "@SUM(1)", "-1", "+2.5", "+a", "plain"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.declare import figures
+from evalpipe.card.figures.context import context_of, figures
 from evalpipe.card.figures.formula import formula_size, formula_svg
 from evalpipe.card.figures.svg import Drawing
 

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.captions import Clauses
-from evalpipe.card.figures.context import Context, column, or_nan, path_of
-from evalpipe.card.figures.declare import figure, figure_of_classes
+from evalpipe.card.figures.context import Context, column, figure, figure_of_classes, or_nan, path_of
 from evalpipe.card.figures.panel import RowLabel, grid, rows
 from evalpipe.card.figures.reliability import bin_axis_name, bin_position, draw_diagonal, kind_of
-from evalpipe.card.figures.svg import Drawing, Series, Sheet, drawing
+from evalpipe.card.figures.svg import Clauses, Drawing, Series, Sheet, drawing
 from evalpipe.results.curves.calibration import Reliability
 from evalpipe.results.curves.events import Pr, Roc
 from evalpipe.words import numbers

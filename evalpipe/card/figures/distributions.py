@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.captions import Clauses
-from evalpipe.card.figures.context import Context, column, known, or_nan
-from evalpipe.card.figures.declare import figure, figure_of
+from evalpipe.card.figures.context import Context, column, figure, figure_of, known, or_nan
 from evalpipe.card.figures.labels import LineLabel, label_lines, name_rows
 from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model, stepped
-from evalpipe.card.figures.svg import Sheet, drawing, in_turn, stacks
+from evalpipe.card.figures.svg import Clauses, Sheet, drawing, in_turn, stacks
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 from evalpipe.words import numbers

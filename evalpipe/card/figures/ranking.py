@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import HALVES, LINE, Axis, ticks_between, unit_axis, width
-from evalpipe.card.figures.bands import Band
-from evalpipe.card.figures.captions import Clauses
-from evalpipe.card.figures.context import Context, column, known, or_nan, path_of
-from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
-from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.context import Context, column, figure_of, known, or_nan, path_of
+from evalpipe.card.figures.curves import Band, CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
 from evalpipe.card.figures.labels import (
     GROUPED,
     MARKED,
@@ -24,7 +21,7 @@ from evalpipe.card.figures.labels import (
     operating_points,
 )
 from evalpipe.card.figures.panel import DASHES, DOTS
-from evalpipe.card.figures.svg import drawing
+from evalpipe.card.figures.svg import Clauses, drawing
 from evalpipe.chapters import functions
 from evalpipe.results.curves.calibration import GainBand, PrBand, RocBand
 from evalpipe.results.curves.events import Gain, Lift, Pr, Roc

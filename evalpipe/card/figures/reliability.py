@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column
-from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.context import Context, column, figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, Panel, grid, model_key, panel
 from evalpipe.card.figures.svg import KeyEntry, PointSeries, Sheet, drawing
@@ -18,8 +17,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalpipe.card.figures.captions import Clauses
-    from evalpipe.card.figures.svg import Drawing, Series
+    from evalpipe.card.figures.svg import Clauses, Drawing, Series
     from evalpipe.results.curves import Column
     from evalpipe.results.curves.calibration import CalibrationWindow, ReliabilityPoints, SmoothPoints, WindowPoints
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column, or_nan
+from evalpipe.card.figures.context import Context, column, figure_of, or_nan
 from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves, shared_sentence
-from evalpipe.card.figures.declare import figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, RowLabel, RowPanel, panel, rows
 from evalpipe.card.figures.scatter import axis_name, short, with_unit

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column, known, or_nan, path_of
-from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.context import Context, column, figure_of, known, or_nan, path_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, panel
 from evalpipe.card.figures.svg import Sheet, drawing

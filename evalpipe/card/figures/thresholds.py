@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.bands import Band
-from evalpipe.card.figures.context import Context, column, known, or_nan
-from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
-from evalpipe.card.figures.declare import figure_of
+from evalpipe.card.figures.context import Context, column, figure_of, known, or_nan
+from evalpipe.card.figures.curves import Band, CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
 from evalpipe.card.figures.labels import LineLabel, draw_marked_rules, label_lines, label_rules, marks_of
 from evalpipe.card.figures.panel import DASHES, panel
 from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, stacks

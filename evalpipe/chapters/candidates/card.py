@@ -16,8 +16,7 @@ from evalpipe.card.tables import ranged
 from evalpipe.card.wording import group, joined, names_of
 from evalpipe.chapters.desirability.card import CAVEAT, SOURCES, form
 from evalpipe.findings import weights
-from evalpipe.findings.applies import without
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import Claim, rule, without
 from evalpipe.findings.words import finding
 from evalpipe.words import numbers
 

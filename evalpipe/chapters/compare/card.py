@@ -16,8 +16,7 @@ from evalpipe.card.wording import Names, names_of
 from evalpipe.chapters.compare.card_pairs import is_pair, verdict_or_leaning
 from evalpipe.chapters.compare.figures import forests
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NO_BASELINE, ONE_EVALUATED, ONE_MODEL, Unless
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import NO_BASELINE, ONE_EVALUATED, ONE_MODEL, Claim, Unless, rule
 from evalpipe.findings.words import by_dataset, difference_of, finding, first_of, grouped, of_model
 from evalpipe.words import numbers
 from evalpipe.words.spelling import counted

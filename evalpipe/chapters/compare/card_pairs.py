@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe.card.tables import key_measures
 from evalpipe.card.wording import joined, names_of, number_word
 from evalpipe.findings import weights
-from evalpipe.findings.applies import ONE_MODEL, Unless
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import ONE_MODEL, Claim, Unless, rule
 from evalpipe.findings.margins import margin_between, within
 from evalpipe.findings.words import by_dataset, finding, first_of, grouped, on_dataset, with_limits
 from evalpipe.words import numbers

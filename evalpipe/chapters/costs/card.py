@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.bands import Band
-from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.curves import CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
+from evalpipe.card.figures.curves import Band, CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
 from evalpipe.card.figures.panel import DASHES
-from evalpipe.card.figures.svg import drawing
+from evalpipe.card.figures.svg import Clauses, drawing
 from evalpipe.card.page import Aside, Column, Facts, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.tables import below, labels, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import without
-from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.claims import Claim, p_beyond, rule, without
 from evalpipe.findings.margins import against_margin, margin_of
 from evalpipe.findings.words import by_dataset, finding, measures, values_of, with_verb
 from evalpipe.words import numbers

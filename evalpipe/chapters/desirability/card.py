@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of, or_nan
 from evalpipe.card.figures.labels import LineLabel, name_marks
 from evalpipe.card.figures.panel import Panel, RowLabel, grid
 from evalpipe.card.figures.panel import rows as rows_of
-from evalpipe.card.figures.svg import Drawing, Series, Sheet, drawing, series_of
+from evalpipe.card.figures.svg import Clauses, Drawing, Series, Sheet, drawing, series_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import evenly, ranged, with_intervals
@@ -21,8 +20,7 @@ from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
 from evalpipe.chapters.desirability.records import FACTORS
 from evalpipe.findings import weights
-from evalpipe.findings.applies import Unless
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import Claim, Unless, rule
 from evalpipe.findings.words import finding, grouped, of_model, of_models, with_limits
 from evalpipe.words import numbers
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.tables import overall, shown
 from evalpipe.findings import weights
-from evalpipe.findings.applies import Unless
-from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.claims import Claim, Unless, p_beyond, rule
 from evalpipe.findings.words import anchor, finding, measures, values_of, with_verb
 from evalpipe.words import numbers
 

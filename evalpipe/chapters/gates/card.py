@@ -18,9 +18,8 @@ from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, c
 from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged, worst_failed
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NO_GATES, Unless
-from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.more_rows import more_rows, more_rows_sentence
+from evalpipe.findings.claims import NO_GATES, Claim, Unless, rule
+from evalpipe.findings.margins import more_rows, more_rows_sentence
 from evalpipe.findings.words import finding, grouped, of_model, rows_of
 from evalpipe.words import numbers
 

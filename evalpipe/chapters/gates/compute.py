@@ -129,7 +129,7 @@ def _same_data_warnings(
 def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
     """Yield the verdict of a gate on each number that it judges, in the order of the results, or a Problem.
 
-    A check is judged after all else, by its outcome: `evalpipe.findings.required`.
+    A check is judged after all else, by its outcome: `evalpipe.findings`.
     """
     rule = case.gate.rule
     if rule.check is not None:

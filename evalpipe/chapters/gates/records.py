@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast
 from pydantic import Field
 
 from evalpipe.base.records import Record, SparseRecord, Subject
-from evalpipe.words.reasons import FORMER_VERDICTS
-from evalpipe.words.sentences import Sentence
+from evalpipe.words.sentences import FORMER_VERDICTS, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

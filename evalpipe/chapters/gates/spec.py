@@ -38,7 +38,7 @@ from evalpipe.spec.field_types import (
     SpecPart,
 )
 from evalpipe.spec.measures import MeasureOfSpec
-from evalpipe.words.reasons import FORMER_VERDICTS
+from evalpipe.words.sentences import FORMER_VERDICTS
 from evalpipe.words.spelling import choose
 
 CHANGES = ("max_increase", "max_decrease", "min_increase", "min_decrease")

@@ -11,8 +11,7 @@ from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import Unless
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import Claim, Unless, rule
 from evalpipe.findings.words import anchor, finding, grouped
 from evalpipe.words import numbers
 

@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, unit_axis
-from evalpipe.card.figures.bands import Band, left_out_sentence, readable
-from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import Context, column, context_of, or_nan
-from evalpipe.card.figures.curves import MOST
+from evalpipe.card.figures.curves import MOST, Band, left_out_sentence, readable
 from evalpipe.card.figures.labels import LineLabel, label_lines, label_on_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
-from evalpipe.card.figures.svg import Sheet, drawing, in_turn
+from evalpipe.card.figures.svg import Clauses, Sheet, drawing, in_turn
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import curves_of, evaluated, labels, limited, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, names_of, observed_share, share
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NOT_BINARY, Unless, without
-from evalpipe.findings.claims import Claim, p_apart, p_beyond, rule
+from evalpipe.findings.claims import NOT_BINARY, Claim, Unless, p_apart, p_beyond, rule, without
 from evalpipe.findings.words import finding, measures
 from evalpipe.results.curves.events import PredictiveValues
 from evalpipe.words import numbers

@@ -9,8 +9,7 @@ from evalpipe.card.tables import overall, shown
 from evalpipe.card.wording import joined, names_of, variant_name
 from evalpipe.chapters.compare.card import is_recalibrated
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NOTHING_TESTED, Unless, without
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import NOTHING_TESTED, Claim, Unless, rule, without
 from evalpipe.findings.margins import margin_between
 from evalpipe.findings.words import anchor, difference_of, finding, grouped, of_model
 from evalpipe.words import numbers

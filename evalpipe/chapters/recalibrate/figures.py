@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.axes import Axis, number_axis, ticks_between
-from evalpipe.card.figures.calibration_curves import (
+from evalpipe.card.figures.calibration import (
     SmoothCurves,
     draw_smooth,
     draw_windows,
@@ -21,7 +21,6 @@ from evalpipe.card.figures.calibration_curves import (
     window_caption,
     windows_upper_end,
 )
-from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import column, context_of, known
 from evalpipe.card.figures.labels import label_lines
 from evalpipe.card.figures.panel import Panel, grid
@@ -41,7 +40,7 @@ from evalpipe.card.figures.reliability import (
     score_weights,
 )
 from evalpipe.card.figures.scatter import NEAR_SENTENCE, axis_name, beside_diagonal, short
-from evalpipe.card.figures.svg import Drawing, Series, Sheet, drawing
+from evalpipe.card.figures.svg import Clauses, Drawing, Series, Sheet, drawing
 from evalpipe.card.wording import capital, variant_name
 from evalpipe.results.curves.calibration import (
     CalibrationIsotonic,

@@ -12,8 +12,7 @@ from evalpipe.card.tables import estimate_of, ranged, shown
 from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.compare.card import difference_number, notes, verdict_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import without
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import Claim, rule, without
 from evalpipe.findings.words import by_dataset, finding, grouped, of_model, of_models, verb_form
 from evalpipe.findings.words import difference_of as difference_text
 from evalpipe.words import numbers

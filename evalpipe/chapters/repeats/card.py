@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import Axis, number_axis, unit_axis
-from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.labels import LineLabel, label_lines, name_marks
 from evalpipe.card.figures.panel import DOTS, Panel, panel
-from evalpipe.card.figures.svg import Sheet, drawing, stacks
+from evalpipe.card.figures.svg import Clauses, Sheet, drawing, stacks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import ranged, reasons_below, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NO_BASELINE, ONE_MODEL, Unless
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import NO_BASELINE, ONE_MODEL, Claim, Unless, rule
 from evalpipe.findings.words import finding, grouped, of_model
 from evalpipe.words import numbers
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.wording import names_of, nouns_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NO_DATASETS, NO_OTHER_ROWS, Unless
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import NO_DATASETS, NO_OTHER_ROWS, Claim, Unless, rule
 from evalpipe.findings.margins import margin_of
 from evalpipe.findings.words import anchor, finding, on_dataset
 from evalpipe.words import numbers

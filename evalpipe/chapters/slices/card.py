@@ -16,8 +16,7 @@ from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.card_matrix import FIRST, MORE, lead, matrices
 from evalpipe.chapters.slices.figures import sliced
 from evalpipe.findings import weights
-from evalpipe.findings.applies import NO_GATES, NO_SLICES, NOTHING_TESTED, Unless, without
-from evalpipe.findings.claims import Claim, p_beyond, rule
+from evalpipe.findings.claims import NO_GATES, NO_SLICES, NOTHING_TESTED, Claim, Unless, p_beyond, rule, without
 from evalpipe.findings.margins import AsNote, against_margin, margin_between, margin_of
 from evalpipe.findings.words import counted_rate, difference_of, finding, of_model, of_models, rows_of, verb_form
 from evalpipe.findings.words import with_limits as value_with_limits

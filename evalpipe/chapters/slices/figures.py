@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between
-from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.labels import name_rows
 from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, estimated, rows
-from evalpipe.card.figures.svg import Sheet, drawing, in_turn
+from evalpipe.card.figures.svg import Clauses, Sheet, drawing, in_turn
 from evalpipe.card.tables import key_measures, metric_of, shown
 from evalpipe.card.wording import names_of
 from evalpipe.words import numbers

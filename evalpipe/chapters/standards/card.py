@@ -9,8 +9,7 @@ from evalpipe.card.page import Aside, Column, Heading, Link, Row, Section, Stron
 from evalpipe.card.wording import VerdictLine, VerdictLines, joined
 from evalpipe.chapters.standards.evidence import EVIDENCE, answer
 from evalpipe.findings import weights
-from evalpipe.findings.applies import without
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import Claim, rule, without
 from evalpipe.findings.words import finding
 from evalpipe.words import numbers
 from evalpipe.words.card_fields import FIELDS, LISTED

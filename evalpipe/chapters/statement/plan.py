@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.plan import prevalence_plan
 from evalpipe.errors import SpecError
-from evalpipe.words.card_fields import FIELDS
-from evalpipe.words.number_references import WHERE, NumberReference, references
-from evalpipe.words.reasons import NEEDS
+from evalpipe.words.card_fields import FIELDS, WHERE, NumberReference, references
+from evalpipe.words.sentences import NEEDS
 from evalpipe.words.spelling import closest, joined, listed, quoted
 
 if TYPE_CHECKING:

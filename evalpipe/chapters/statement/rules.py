@@ -12,7 +12,7 @@ from evalpipe.errors import Problem
 from evalpipe.spec.measures import common_keys
 from evalpipe.spec.rules_measures import LISTS_ALL
 from evalpipe.spec.text import LONGEST, ProseText, read_prose
-from evalpipe.words.number_references import WHERE, NumberReference, ReferenceFault, references
+from evalpipe.words.card_fields import WHERE, NumberReference, ReferenceFault, references
 from evalpipe.words.spelling import closest, listed, quoted
 
 if TYPE_CHECKING:

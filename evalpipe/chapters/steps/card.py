@@ -6,18 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.card.figures.axes import Axis, number_axis
-from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import context_of, or_nan, with_series
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.svg import drawing, in_turn
+from evalpipe.card.figures.svg import Clauses, drawing, in_turn
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.tables import better_side, metric_of
 from evalpipe.card.wording import MOST_NAMED, joined, more_models, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import Unless
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import Claim, Unless, rule
 from evalpipe.findings.words import anchor, finding, grouped
 from evalpipe.words import numbers
 

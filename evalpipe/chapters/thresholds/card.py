@@ -19,9 +19,8 @@ from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import curves_of, limited, metric_of, ranged, shown, with_intervals
 from evalpipe.card.wording import Names, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import Unless
-from evalpipe.findings.claims import Claim, rule
-from evalpipe.findings.more_rows import more_rows, more_rows_sentence
+from evalpipe.findings.claims import Claim, Unless, rule
+from evalpipe.findings.margins import more_rows, more_rows_sentence
 from evalpipe.findings.words import anchor, finding, of_model, on_all_rows, rows_of, with_limits
 from evalpipe.results.curves.events import MarkedMeasures, Sweep
 from evalpipe.words import numbers

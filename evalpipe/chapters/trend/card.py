@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import day_axis, number_axis
-from evalpipe.card.figures.captions import Clauses
 from evalpipe.card.figures.context import or_nan, with_series
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.svg import drawing, in_turn, series_of
+from evalpipe.card.figures.svg import Clauses, drawing, in_turn, series_of
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Group, Row, Section, Sparkline, Sparklines, Table, Text
 from evalpipe.card.palette import place_of
 from evalpipe.card.tables import better_side, metric_of, ranged
 from evalpipe.card.wording import MOST_NAMED, more_models, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.applies import Unless, without
-from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.claims import Claim, Unless, rule, without
 from evalpipe.findings.words import earlier_range, finding, grouped, moved_to
 from evalpipe.words import numbers
 

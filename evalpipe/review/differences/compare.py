@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from evalpipe.errors import Problem, UsageError
+from evalpipe.errors import EvalpipeError, Problem, UsageError
 from evalpipe.review.differences.changes import (
     count_restated,
     estimate_changes,
@@ -18,15 +20,28 @@ from evalpipe.review.differences.changes import (
     part_changes,
     spec_changes,
     subject_changes,
+    text_of,
     version_changes,
 )
-from evalpipe.review.differences.records import ComparedRun, Difference, GivenTolerance, Tolerance
+from evalpipe.review.differences.records import (
+    ComparedRun,
+    Difference,
+    GivenTolerance,
+    PairedDifference,
+    Tolerance,
+    Unpaired,
+)
+from evalpipe.runs.folder import RunFolder
+from evalpipe.tasks import NUMBERS
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
-    from evalpipe.review.differences.records import GateChange, Ignorable, Run
+    import polars as pl
+
+    from evalpipe.results import Results
+    from evalpipe.review.differences.records import GateChange, Ignorable, NumberChange, Run
 
 
 EXACT = Tolerance()
@@ -48,7 +63,6 @@ def compare(
         return _without_changes(a, b, tolerance, ignored).model_copy(update=update)
     difference = _with_changes(a, b, tolerance, ignored)
     if paired:
-        from evalpipe.review.differences.paired import with_paired
 
         difference = with_paired(difference, a, b)
     return with_verdict(difference)
@@ -229,3 +243,324 @@ def _number_clauses(difference: Difference) -> Iterator[str]:
         counted = [change for change in changes if not (change.counted_alone and "intervals" in difference.ignored)]
         if counted:
             yield f"{some(len(counted), what, plural)} {_verb(len(counted), 'differ')}"
+
+
+if TYPE_CHECKING:
+    Subset = tuple[str | None, str, str]  # a dataset, a model and its variant
+
+PROBABILITY = "probability of "
+"""What the names of columns of several levels' probabilities begin with."""
+
+KINDS = {"text": "String", "number": "Float64", "whole number": "Int64", "true or false": "Boolean"}
+"""The types of columns, as polars calls them."""
+
+PREDICTIONS = {"probability": "probability", "predicted": "prediction", "prediction": "prediction"}
+"""The columns of predictions, and the keys of a model in a spec."""
+
+SHARED = ("id", "truth", "weight", "exposure")
+"""The columns that say the same of a row in both files."""
+
+
+class RefusedError(Exception):
+    """The rows of two runs cannot be set side by side; ``{first}`` and ``{second}`` in the text are the runs."""
+
+
+def refusal(difference: Difference, a: Run, b: Run) -> str | None:
+    """Return the reason why no numbers of two runs can be compared row by row; None where they can be."""
+    have_sha256 = all(file.sha256 is not None for file in a.results.inputs)  # data held in memory have none
+    if have_sha256 and not difference.spec and not difference.data:
+        return ("both runs evaluated the same files by the same spec, so the rows are not the reason: "
+                "evalpipe, its libraries or the machine are")
+    reasons = (_run_refusal(name, run) for name, run in (("A", a), ("B", b)))
+    why = next((reason for reason in reasons if reason is not None), None)
+    if why is None and _outcome(a.results) != _outcome(b.results):
+        return "the runs have other outcomes or weights"
+    return why
+
+
+def _run_refusal(name: str, run: Run) -> str | None:
+    """Return the reason why run ``name`` ("A" or "B") has no rows to compare with another run; None where it has."""
+    if run.results.row_file is None:
+        return f"run {name} has no row-level file, which 'report: {{rows: parquet}}' in its spec lets it write"
+    if run.results.spec.get("cluster") is not None:
+        return f"run {name} resamples clusters, and the row-level file does not say which rows belong together"
+    if (run.results.spec.get("intervals") or {}).get("method") == "none":
+        return f"run {name} has no intervals"
+    return _file_refusal(name, run)
+
+
+def _outcome(results: Results) -> tuple[object, ...]:
+    """Return what two runs must share to be compared row by row: task, event, levels, kind of weight."""
+    weight = results.weight and results.weight.get("kind")
+    return results.task, results.event, results.levels, weight
+
+
+def _file_refusal(name: str, run: Run) -> str | None:
+    """Return the reason why the row-level file of run ``name`` is missing or was changed; None where it can be used."""
+    file = run.results.row_file
+    if file is None or run.folder is None:
+        return f"run {name} has no row-level file"
+    sha256 = RunFolder(run.folder).sha256_if_readable(_row_file_path(run).name)
+    if sha256 is None:
+        return f"{file.file} of run {name} is not beside its results"
+    return None if sha256 == file.sha256 else f"{file.file} of run {name} was changed after the run"
+
+
+def _row_file_path(run: Run) -> Path:
+    """Return where the row-level file of a run has to be, whether or not it is there."""
+    # A name in results may be of anyone's making: it is looked for beside them and nowhere else.
+    name = Path(run.results.row_file.file).name if run.results.row_file is not None else ""
+    return (run.folder or Path()) / name
+
+
+def joined_rows(first: Run, second: Run, subset: Subset) -> pl.DataFrame:
+    """Return the rows of a subset (a dataset, a model and its variant) with the predictions of both runs, sorted by id.
+
+    The columns are truth, weight and exposure where there are any, and the predictions behind "first." and "second.".
+    Raises RefusedError where the rows are not the same.
+    """
+    _check_names(first.results, second.results, subset[0])
+    left, right = (_rows(run, subset) for run in (first, second))
+    for name, rows in (("{first}", left), ("{second}", right)):
+        if rows["id"].null_count() or rows["id"].n_unique() != rows.height:
+            raise RefusedError(f"ids occur more than once in run {name}")
+    left, right = left.sort("id"), right.sort("id")
+    if not left["id"].equals(right["id"]):
+        unshared_count = len(set(left["id"]) ^ set(right["id"]))
+        ids = "id is" if unshared_count == 1 else "ids are"
+        raise RefusedError(f"the rows are not the same: {unshared_count:,} {ids} in one run alone")
+    shared_columns = [name for name in SHARED if name != "id" and name in left.columns and name in right.columns]
+    for name in shared_columns:
+        if not left[name].equals(right[name]):
+            raise RefusedError(f"rows of one id differ in '{name}'")
+    return _side_by_side(left, right, shared_columns)
+
+
+def _check_names(first: Results, second: Results, dataset: str | None) -> None:
+    """Raise RefusedError where the ids of two runs on a dataset may not name the same rows."""
+    ids = [results.row_file.id for results in (first, second) if results.row_file is not None]
+    if ids == [None, None]:
+        files = [sorted((str(file.sha256), file.rows) for file in results.inputs if file.dataset == dataset)
+                 for results in (first, second)]
+        if files[0] != files[1]:
+            raise RefusedError("the spec names no 'id', and rows of other files are not known by their numbers")
+    elif ids[0] != ids[1]:
+        raise RefusedError("the runs name rows by other columns")
+
+
+def _rows(run: Run, subset: Subset) -> pl.DataFrame:
+    """Return the rows of a subset from the row-level file of a run; raises RefusedError where it cannot be read."""
+    import polars as pl
+
+    file = run.results.row_file
+    columns = {} if file is None else {column.name: getattr(pl, KINDS[column.type]) for column in file.columns}
+    path = _row_file_path(run)
+    try:
+        lines = pl.scan_csv(path, schema=pl.Schema(columns), glob=False) if path.suffix == ".csv" else pl.scan_parquet(
+            path, glob=False)
+        dataset, model, variant = subset
+        rows = lines.filter(
+            pl.col("dataset") == dataset, pl.col("model") == run.former_names.get(model, model),
+            pl.col("variant") == variant).collect()
+        return rows.select("id", "truth", pl.exclude("id", "truth"))  # raises where it lacks one of them
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise RefusedError(f"{path.name} cannot be read: {error}".replace("{", "(").replace("}", ")")) from None
+
+
+def _side_by_side(left: pl.DataFrame, right: pl.DataFrame, shared_columns: list[str]) -> pl.DataFrame:
+    """Return one table of ``shared_columns`` that are not empty, and the predictions of both as "first.…", "second.…".
+
+    A score counts where the probability has gaps, for only columns without gaps can be evaluated.
+    """
+    import polars as pl
+
+    columns = [left[name] for name in shared_columns if left[name].null_count() < left.height]
+    for model, rows in (("first", left), ("second", right)):
+        complete = {name for name in rows.columns if rows[name].null_count() == 0}
+        score = {"score": "score"} if "probability" in rows.columns and "probability" not in complete else {}
+        key_of_column = PREDICTIONS | score | {name: name for name in rows.columns if name.startswith(PROBABILITY)}
+        columns += [rows[name].alias(f"{model}.{key}") for name, key in key_of_column.items() if name in complete]
+    return pl.DataFrame(columns)
+
+
+IN_SLICES = "the row-level file does not say which slice a row is in"
+OTHER_VALUES = "the rows do not give the values of the runs, so something else than the predictions is in them"
+INTERVALS = ("level", "method", "replicates", "stratify", "resampling")
+"""What the paired intervals take over from the spec of the runs."""
+
+
+def with_paired(difference: Difference, a: Run, b: Run) -> Difference:
+    """Return a comparison with the paired difference of each estimate whose value differs, or why there is none."""
+    changed_values = [change for change in difference.estimates
+              if change.difference is not None and "value" in change.differs_in]
+    if not changed_values:
+        return difference
+    why_not = refusal(difference, a, b)
+    if why_not is not None:
+        return difference.model_copy(update={"unpaired": [Unpaired(reason=why_not)]})
+    unpaired = [Unpaired(slices=True, reason=IN_SLICES)] if any(change.slice for change in changed_values) else []
+    paired_by_id: dict[int, PairedDifference] = {}
+    changes_by_subset: dict[Subset, list[NumberChange]] = {}
+    for change in changed_values:
+        if change.slice is None:
+            changes_by_subset.setdefault((change.dataset, change.model, change.variant), []).append(change)
+    for subset, changes in changes_by_subset.items():
+        unpaired += _pair(a, b, subset, changes, paired_by_id)
+    estimates = [change.model_copy(update={"paired": paired_by_id.get(id(change))}) for change in difference.estimates]
+    return difference.model_copy(update={"estimates": estimates, "unpaired": unpaired})
+
+
+def _pair(
+    a: Run, b: Run, subset: Subset, changes: Sequence[NumberChange], paired_by_id: dict[int, PairedDifference]
+) -> Iterator[Unpaired]:
+    """Add the paired differences of a subset to ``paired_by_id``, by the change's `id`; yield why others have none."""
+    dataset, model, variant = subset
+    subset_fields = {"dataset": dataset, "model": model, "variant": variant}
+    # Draws depend on the order of the columns, so the two are always set side by side in one order.
+    swapped = _run_order_key(b.results) < _run_order_key(a.results)
+    first, second = (b, a) if swapped else (a, b)
+    try:
+        rows = joined_rows(first, second, subset)
+    except RefusedError as why:
+        names = ("B", "A") if swapped else ("A", "B")
+        yield Unpaired.model_validate(subset_fields | {"reason": str(why).format(first=names[0], second=names[1])})
+        return
+    compared, refused = _evaluate_measures(first.results, rows, _entries(first.results, changes))
+    reasons: dict[str, list[str]] = {}
+    for change in changes:
+        paired = refused.get(str(change.metric)) or _paired_difference(compared, change, swapped=swapped)
+        if isinstance(paired, PairedDifference):
+            paired_by_id[id(change)] = paired
+        else:
+            reasons.setdefault(paired, []).append(str(change.metric))
+    for reason, metrics in reasons.items():
+        yield Unpaired.model_validate(subset_fields | {"metrics": [*dict.fromkeys(metrics)], "reason": reason})
+
+
+def _run_order_key(results: Results) -> tuple[str, str, str]:
+    """Return a key that decides which of two runs is "first": their day, spec and files.
+
+    No computed number is in it, as the last digits of one may depend on the processor. Only runs on data held in memory
+    can have equal keys: runs of the same files and spec are not compared row by row.
+    """
+    files = sorted((file.dataset, file.sha256 or "") for file in results.inputs)
+    return results.as_of or "", text_of(results.spec), text_of(files)
+
+
+def _entries(run: Results, changes: Sequence[NumberChange]) -> dict[str, list[Any]]:
+    """Return the spec's entries for each metric that differs, by metric; its bare name where the spec lists none."""
+    entries: dict[str, list[Any]] = {str(change.metric): [] for change in changes}
+    for entry in run.spec.get("metrics") or ():
+        name = entry if isinstance(entry, str) else entry.get("metric") or entry.get("name")
+        if name in entries:
+            entries[name].append(_set_keys(entry) if isinstance(entry, dict) else entry)
+    return {name: asked or [name] for name, asked in entries.items()}
+
+
+def _evaluate_measures(
+    run: Results, rows: pl.DataFrame, entries: dict[str, list[Any]]
+) -> tuple[list[Results], dict[str, str]]:
+    """Evaluate all measures at once, or one by one if that fails; return results, and reasons of failure by metric."""
+    try:
+        return [_evaluate_both(run, rows, [entry for asked in entries.values() for entry in asked])], {}
+    except EvalpipeError:
+        results, refused = [], {}
+    for name, asked in entries.items():
+        try:
+            results.append(_evaluate_both(run, rows, asked))
+        except EvalpipeError as error:
+            refused[name] = f"it cannot be computed from the rows: {error.problems[0].message}"
+    return results, refused
+
+
+def _evaluate_both(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Results:
+    """Evaluate the models "first" and "second" on the joined rows, by the spec of one of the two runs.
+
+    Raises EvalpipeError where the rows do not suffice.
+    """
+    from evalpipe.run import run as evaluate
+
+    spec, columns = run.spec, set(rows.columns)
+    metrics_text = text_of(metrics)
+    outcome = {"column": "truth"} if run.task in NUMBERS else {
+        "column": "truth", "levels": run.levels, **({"event": run.event} if run.task == "binary" else {})}
+    paired_spec: dict[str, Any] = {
+        "evalpipe": 1, "name": "paired", "task": run.task, "seed": spec.get("seed", 0), "outcome": outcome,
+        "datasets": {"rows": {"path": "memory"}}, "metrics": metrics, "compare": {"baseline": "first"},
+        "models": {model: _model_columns(model, run, columns) for model in ("first", "second")},
+        "intervals": {key: value for key, value in _set_keys(spec.get("intervals") or {}).items() if key in INTERVALS},
+        "report": {"formats": []},
+    }
+    if "weight" in columns:
+        paired_spec["weight"] = _set_keys(spec.get("weight") or {}) | {"column": "weight"}
+    if "exposure" in columns:
+        paired_spec["exposure"] = "exposure"
+    # A spec is refused that declares a prevalence or costs which no measure uses.
+    if spec.get("prevalence") is not None and any(name in metrics_text for name in ("ppv", "npv", "prevalence")):
+        paired_spec["prevalence"] = _declared_prevalence(run)
+    if spec.get("costs") is not None and "cost" in metrics_text:
+        paired_spec["costs"] = [_set_keys(cost) for cost in spec["costs"]]
+    return evaluate(paired_spec, frames={"rows": rows})
+
+
+def _declared_prevalence(run: Results) -> dict[str, Any]:
+    """Return the declared prevalence of a run as a spec has it; one from a dataset as its beta or Dirichlet prior."""
+    prior, declared = run.prevalence, _set_keys(run.spec["prevalence"])
+    if prior is None or prior.dataset is None:
+        return declared
+    return {"beta": prior.beta} if prior.dirichlet is None else {"dirichlet": prior.dirichlet}
+
+
+def _set_keys(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of a resolved spec without the keys that nobody set."""
+    return {key: value for key, value in part.items() if value is not None}
+
+
+def _model_columns(model: str, run: Results, columns: set[str]) -> dict[str, Any]:
+    """Return the spec's entry of ``model`` ("first" or "second"): its columns of the joined rows, by kind.
+
+    Of several levels, "probabilities" is a mapping of level to column.
+    """
+    kinds = ("probability", "score", "prediction")
+    keys: dict[str, Any] = {kind: f"{model}.{kind}" for kind in kinds if f"{model}.{kind}" in columns}
+    if run.levels and f"{model}.{PROBABILITY}{run.levels[0]}" in columns:
+        keys["probabilities"] = {level: f"{model}.{PROBABILITY}{level}" for level in run.levels}
+    return keys
+
+
+def _paired_difference(compared: Sequence[Results], change: NumberChange, *, swapped: bool) -> PairedDifference | str:
+    """Return the paired difference, B minus A, of an estimate; a reason where the rows do not give the runs' values.
+
+    ``compared`` are evaluations of the models "first" and "second", which are B and A where ``swapped``.
+    """
+    measure = text_of([change.metric, change.params, change.average, change.class_])
+    sides = (change.b, change.a) if swapped else (change.a, change.b)
+    for results in compared:
+        value_of_model = {row.model: row.value for row in results.rows if measure == _measure_key(row)}
+        row = next((row for row in results.comparisons if measure == _measure_key(row)), None)
+        if row is None:
+            continue
+        if not all(side is not None and _same_value(value_of_model.get(model), side.value)
+                   for model, side in zip(("first", "second"), sides, strict=True)):
+            return OTHER_VALUES
+        difference, lower, upper = row.difference, row.lower, row.upper
+        if swapped:
+            difference, lower, upper = _negative(difference), _negative(upper), _negative(lower)
+        return PairedDifference(
+            difference=difference, lower=lower, upper=upper, level=row.level, method=row.method, p_value=row.p_value,
+            n=row.n, status=row.status, reason=row.reason)
+    return OTHER_VALUES
+
+
+def _measure_key(row: Any) -> str:
+    """Return a text by which rows of the same measure, with its options, average and class, are matched."""
+    return text_of([row.metric, row.params, row.average, row.class_])
+
+
+def _same_value(a: float | None, b: float | None) -> bool:
+    """Tell whether two values are both defined, and equal but for rounding."""
+    return a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else 0.0 - value  # so that 0 stays 0 and gets no sign

@@ -13,7 +13,7 @@ import evalpipe
 from chapters.gates.sentences import sentence_of
 from evalpipe.ledger.since_last_run import changes
 from evalpipe.results import Results
-from evalpipe.review.acceptance import accept
+from evalpipe.review.signing import accept
 from evalpipe.run import load
 
 SPEC: dict[str, Any] = {

@@ -24,13 +24,13 @@ from evalpipe.chapters.gates.compute_sequence import (
     of_a_ratio,
     of_a_value,
 )
-from evalpipe.ledger import tables
+from evalpipe.ledger import store
+from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.ledger.nights import evidence_before
-from evalpipe.ledger.place import LedgerPlace
 from evalpipe.ledger.since_last_run import changes
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Gate, Results
-from evalpipe.review.acceptance import accept
+from evalpipe.review.signing import accept
 from evalpipe.run import load
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ def test_the_ledger_of_format_1_is_brought_up_to_date(tmp_path: Path) -> None:
     assert [row["as_of"] for row in evidence_before(ledger, "nightly", "2027-01-01")] == [str(day(1))]
     with closing(sqlite3.connect(file)) as connection, connection:
         indexes = [row[1] for row in connection.execute("PRAGMA index_list(evalpipe_runs)")]
-        assert connection.execute("SELECT format FROM evalpipe_ledger").fetchone() == (tables.LEDGER_FORMAT,)
+        assert connection.execute("SELECT format FROM evalpipe_ledger").fetchone() == (store.LEDGER_FORMAT,)
     assert "evalpipe_runs_by_name" in indexes
 
 

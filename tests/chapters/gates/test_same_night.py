@@ -11,7 +11,7 @@ import yaml
 import evalpipe
 from chapters.gates.sentences import sentence_of
 from evalpipe.ledger.since_last_run import changes
-from evalpipe.review.acceptance import accept
+from evalpipe.review.signing import accept
 from evalpipe.run import load
 
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ from engine.runs import people
 from evalpipe.card.contents import masthead
 from evalpipe.card.page import Bullets, Section, plain
 from evalpipe.chapters.since.card import after_findings
-from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.ledger.since_last_run import changes
-from evalpipe.ledger.store import Ledger
-from evalpipe.ledger.tables import LEDGER_FORMAT
+from evalpipe.ledger.store import LEDGER_FORMAT, Ledger
 from evalpipe.run import load
 
 if TYPE_CHECKING:

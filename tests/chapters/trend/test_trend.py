@@ -25,7 +25,7 @@ from evalpipe.chapters.gates.card_headline import headline
 from evalpipe.chapters.trend.card import glance, trend_figures
 from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.errors import SpecError
-from evalpipe.ledger.place import LedgerPlace
+from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.ledger.store import Ledger
 from evalpipe.results import Results
 

@@ -14,7 +14,7 @@ import pytest
 
 import evalpipe
 from data.sql.conftest import PLACES, ROWS, spec
-from evalpipe.cli.plan_document import plan_document
+from evalpipe.cli.plan import plan_document
 from evalpipe.ledger.since_last_run import changes
 from evalpipe.review.checking import verify
 from evalpipe.review.differences.changes import input_changes

@@ -18,7 +18,7 @@ from evalpipe.base.digests import file_sha256
 from evalpipe.base.ed25519 import can_check, fingerprint, is_signature_of, stored_signature
 from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST, RESULTS
 from evalpipe.errors import DataError, EvalpipeError, Problem
-from evalpipe.ledger.place import OPTION, LedgerPlace
+from evalpipe.ledger.entries import OPTION, LedgerPlace
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.runs.manifest import ReadFile
 from evalpipe.runs.verification import PDF, json_differences, notes_on
@@ -251,7 +251,7 @@ def _ledger_place(origins: Origins, address: str | None) -> tuple[LedgerPlace | 
 
 def _compare_with_run(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
     """Compare results with the newest run of their folder in a ledger; without any, with a run of their hash or day."""
-    from evalpipe.ledger.tables import RUNS
+    from evalpipe.ledger.store import RUNS
 
     results_sha256, shown = results.evidence_sha256, ledger.place.shown
     of_folder = RUNS.c.folder == ledger.place.folder(folder)
@@ -279,7 +279,7 @@ def _newest_run(ledger: Ledger, condition: ColumnElement[bool]) -> Row | None:
     """Return the last recorded run in a ledger that meets a SQL condition; None without any."""
     from sqlalchemy import select
 
-    from evalpipe.ledger.tables import RUNS
+    from evalpipe.ledger.store import RUNS
 
     newest = select(RUNS).where(condition).order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(1)
     return next(iter(ledger.read_rows(newest)), None)
@@ -288,7 +288,7 @@ def _newest_run(ledger: Ledger, condition: ColumnElement[bool]) -> Row | None:
 def _record_differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, object, object]]:
     """Return how the ledger's rows of a run differ from those that it would record of ``results``: place, old, new."""
     from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
-    from evalpipe.ledger.tables import ESTIMATES, EVIDENCE, VERDICTS
+    from evalpipe.ledger.store import ESTIMATES, EVIDENCE, VERDICTS
 
     expected = run_row(results)
     # Sentences are of the version that wrote them. Earlier formats have no facts, no sha256 of inputs, and no verdict
