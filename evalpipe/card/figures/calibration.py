@@ -6,11 +6,11 @@ reliability beside refinement.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, unit_axis
-from evalpipe.card.figures.context import Context, column, figure, figure_of, or_nan
+from evalpipe.card.figures.context import Context, Statement, column, figure, figure_of, or_nan
 from evalpipe.card.figures.curves import Band, left_out_sentence, readable
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, Panel, grid, panel
@@ -18,6 +18,7 @@ from evalpipe.card.figures.reliability import (
     axis_upper_end,
     bin_position,
     bins_off,
+    bins_statement,
     draw_diagonal,
     interval_boxes,
     interval_caption,
@@ -41,9 +42,8 @@ from evalpipe.results.curves.calibration import (
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from evalpipe.card.figures.svg import KeyEntry
 
     C = TypeVar("C", bound=CalibrationLogistic | CalibrationSpline | CalibrationIsotonic | Histogram)
     Pair = tuple["SmoothCurves", Reliability | None]
@@ -76,7 +76,6 @@ def windows(context: Context, all_pairs: Pairs) -> Drawing:
     pairs = all_pairs[:MOST]
     key = f"d{context.place}-calibration-window"
     title = with_models_drawn("Reliability, moving windows", len(all_pairs))
-    alt = context.alt_text("Reliability in moving windows", pairs, lambda curve: missed_bins(curve, "windows"))
     end = windows_upper_end([curve for _, curve in pairs])
     x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
     sheets, shared = [], ""
@@ -84,30 +83,25 @@ def windows(context: Context, all_pairs: Pairs) -> Drawing:
         sheet, is_single = Sheet(), len(group) == 1
         drawn = panel(sheet, x, y, title=group[0][0].label if is_single else "")
         draw_diagonal(drawn)
-        banded = readable(bands := _bands_of_windows(group))
+        bands = {series.name: Band(column(curve.points.mean_probability), column(curve.points.lower),
+                                   column(curve.points.upper)) for series, curve in group}
+        banded = readable(bands)
         shared += left_out_sentence([series for series, _ in group], bands)
         labels = [draw_windows(drawn, series, curve, banded=series.name in banded, shared=not is_single)
                   for series, curve in group]
         names, unnamed = ([], labels) if is_single else (labels, [])
         sheet.key(label_lines(drawn, names, [perfect_label(drawn)], unnamed=unnamed))
         sheets.append(sheet)
-    findings = context.finding_text(
-        pairs, lambda curve: bins_off(curve, "windows"), again=lambda curve: bins_off(curve, ""),
-        at_length=lambda curve: missed_bins(curve, "windows"))
+    finding, alt = context.finding_and_alt(
+        "Reliability in moving windows", pairs, lambda curve: bins_statement(curve, "windows"))
     caption = window_caption(context, [curve for _, curve in pairs]) + shared
-    return drawing(key, title, (findings, caption, alt), sheets)
+    return drawing(key, title, (finding, caption, alt), sheets)
 
 
 def windows_upper_end(curves: Iterable[CalibrationWindow]) -> float:
     """Return the upper end that the axes need for the moving windows of all models."""
     return axis_upper_end(value for curve in curves for values in (curve.points.mean_probability, curve.points.upper)
                           for value in column(values))
-
-
-def _bands_of_windows(pairs: Pairs) -> dict[str, Band]:
-    """Return the band of each model about its moving windows."""
-    return {series.name: Band(column(curve.points.mean_probability), column(curve.points.lower),
-                              column(curve.points.upper)) for series, curve in pairs}
 
 
 def draw_windows(
@@ -160,17 +154,16 @@ def smooth(context: Context) -> Drawing | None:
     clipped_rows = ", ".join(f"{label} {numbers.count(rows)}" for label, rows in clipped if rows > 0)
     if clipped_rows:
         caption += f" Rows with probability 0 or 1, which pull the line on the log odds: {clipped_rows}."
-    alt = f"Smooth calibration curves on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {smooth_finding(drawn)}." for series, drawn in pairs)
+    finding, alt = context.finding_and_alt(
+        "Smooth calibration curves", pairs, lambda drawn: Statement(smooth_in_short(drawn), smooth_finding(drawn)))
     axes, sheets = smooth_axes([drawn for _, drawn in pairs]), []
     for series, drawn in pairs:
         sheets.append(sheet := Sheet())
         framed = panel(sheet, *axes, title=series.label)
         draw_smooth(framed, series, drawn)
         sheet.key(label_lines(framed, [], [*smooth_labels(context, series, drawn), perfect_label(framed)]))
-    texts = context.finding_text(pairs, smooth_in_short, at_length=smooth_finding), caption, alt
     title = with_models_drawn("Reliability, smooth curves", len(with_curves))
-    return drawing(f"d{context.place}-calibration-smooth", title, texts, sheets)
+    return drawing(f"d{context.place}-calibration-smooth", title, (finding, caption, alt), sheets)
 
 
 def smooth_axes(drawn: list[SmoothCurves], *, narrow: bool = False) -> tuple[Axis, Axis]:
@@ -368,11 +361,16 @@ PARTS = {"brier_reliability": "reliability", "brier_refinement": "refinement", "
 @figure_of(Refinement, part="appendix", place=120)
 def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Drawing:
     """Draw the two parts of the Brier score at each rounded probability: event rate, and beside it refinement."""
-    smoothers, sizes = _preferred_curves(context), {}
+    # One kind of line for all panels, which share a key.
+    lines: list[tuple[Series, Any]] = (context.curves(CalibrationSpline) or context.curves(CalibrationLogistic)
+                                       or context.curves(CalibrationIsotonic))
+    smoothers: dict[str, SmoothCurve] = {series.name: line for series, line in lines}
+    sizes = {}
     for series, curve in pairs:
         estimates = {words: context.estimate(series.name, metric) for metric, words in PARTS.items()}
         measured = [f"{words} {text}" for words, text in estimates.items() if text is not None]
-        sizes[series.name] = ", ".join(measured) or f"mean refinement {numbers.number(or_nan(curve.notes.mean))}"
+        text = ", ".join(measured) or f"mean refinement {numbers.number(or_nan(curve.notes.mean))}"
+        sizes[series.name] = Statement(text, text)
     sheets = []
     for stack in stacks(pairs):
         sheets.append(sheet := Sheet())
@@ -390,9 +388,9 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
         f"miscalibration adds.{line} Refinement: event rate × (1 − event rate), which is left when the event rate is "
         f"forecast. Dotted: that of perfect calibration. Larger marks: more rows.{corrected}"
     )
-    texts = (context.finding_text(pairs, lambda curve: sizes[curve.model]), caption,
-             context.alt_text("Reliability and refinement", pairs, lambda curve: sizes[curve.model]))
-    return drawing(f"d{context.place}-refinement", "Reliability and refinement", texts, sheets)
+    title = "Reliability and refinement"
+    finding, alt = context.finding_and_alt(title, pairs, lambda curve: sizes[curve.model])
+    return drawing(f"d{context.place}-refinement", title, (finding, caption, alt), sheets)
 
 
 def _draw_both_parts(sheet: Sheet, series: Series, curve: Refinement, smoother: SmoothCurve | None) -> None:
@@ -415,14 +413,6 @@ def _draw_both_parts(sheet: Sheet, series: Series, curve: Refinement, smoother: 
                     name=f"{series.label}, refinement")
 
 
-def _preferred_curves(context: Context) -> Mapping[str, SmoothCurve]:
-    """Return the smooth curve of each model that has one: the spline before the line and the isotonic fit."""
-    # One kind for all panels, which share a key.
-    splines = {series.name: curve for series, curve in context.curves(CalibrationSpline)}
-    lines = {series.name: curve for series, curve in context.curves(CalibrationLogistic)}
-    return splines or lines or {series.name: curve for series, curve in context.curves(CalibrationIsotonic)}
-
-
 BINS = ("calibration_uniform", "calibration_quantile")
 """The curves of bins that the figure draws, the first that a run has."""
 
@@ -433,9 +423,13 @@ def calibration(context: Context) -> Drawing | None:
     smooths = smooth_curves_by_model(context)
     bins = {series.name: curve for series, curve in (
         context.curves(Reliability, BINS[0]) or context.curves(Reliability, BINS[1]))}
-    drawn: list[tuple[Series, Pair]] = [
-        (series, (_single(smooths[series.name]), bins.get(series.name))) for series in context.series
-        if any(smooths[series.name][:3]) or series.name in bins]
+    drawn: list[tuple[Series, Pair]] = []
+    for series in context.series:
+        curves = smooths[series.name]  # of which one is drawn: the spline, or else the line, or else the isotonic fit
+        if curves.spline or curves.line:
+            curves = curves._replace(line=None if curves.spline else curves.line, isotonic=None)
+        if any(curves[:3]) or series.name in bins:
+            drawn.append((series, (curves, bins.get(series.name))))
     if not drawn:
         return None
     shown, axes, sheets = drawn[:MOST], _axes([pair for _, pair in drawn[:MOST]]), []
@@ -443,22 +437,19 @@ def calibration(context: Context) -> Drawing | None:
         sheets.append(sheet := Sheet())
         framed = panel(sheet, *axes, title=series.label)
         _draw(framed, series, smooth, binned)
-        entries = _label(framed, context, series, smooth, binned)
+        labels, boxes = smooth_labels(context, series, smooth), []
+        if binned is not None:
+            x, y = column(binned.points.position), column(binned.points.event_rate)
+            labels.append(LineLabel("Bins", series.ink, x, y, kind="mark"))
+            boxes = list(interval_boxes(framed, binned))
+        entries = label_lines(framed, [], [*labels, perfect_label(framed)], boxes)
         if smooth.scores is not None:
             draw_scores_beneath(framed, series, smooth.scores)
         sheet.key(entries)
-    alt = f"Calibration on {context.dataset.name}. " + " ".join(
-        f"{series.label}: {_finding(pair)}." for series, pair in shown)
+    finding, alt = context.finding_and_alt("Calibration", shown, _finding)
     caption = _caption(context, [pair for _, pair in shown])
-    texts = context.finding_text(shown, _in_short, at_length=_finding), caption, alt
-    return drawing(f"d{context.place}-calibration", with_models_drawn("Calibration", len(drawn)), texts, sheets)
-
-
-def _single(curves: SmoothCurves) -> SmoothCurves:
-    """Return the smooth curves with one of them alone: the spline, or else the line, or else the isotonic fit."""
-    if curves.spline:
-        return curves._replace(line=None, isotonic=None)
-    return curves._replace(isotonic=None) if curves.line else curves
+    return drawing(f"d{context.place}-calibration", with_models_drawn("Calibration", len(drawn)),
+                   (finding, caption, alt), sheets)
 
 
 def _axes(pairs: Sequence[Pair]) -> tuple[Axis, Axis]:
@@ -485,34 +476,15 @@ def _draw(framed: Panel, series: Series, smooth: SmoothCurves, binned: Reliabili
         framed.record(series.label, x, y, lower=lower, upper=upper)
 
 
-def _label(
-    framed: Panel, context: Context, series: Series, smooth: SmoothCurves, binned: Reliability | None
-) -> list[KeyEntry]:
-    """Write the names of the curve, the bins and the diagonal beside them; return key entries of names without room."""
-    lines, boxes = smooth_labels(context, series, smooth), []
-    if binned is not None:
-        x, y = column(binned.points.position), column(binned.points.event_rate)
-        lines.append(LineLabel("Bins", series.ink, x, y, kind="mark"))
-        boxes = list(interval_boxes(framed, binned))
-    return label_lines(framed, [], [*lines, perfect_label(framed)], boxes)
-
-
-def _finding(pair: Pair) -> str:
-    """Return in words where the band is off the diagonal, or else how many bins are."""
+def _finding(pair: Pair) -> Statement:
+    """Say where the probabilities are too high or too low by the band, or else how many bins are off."""
     smooth, binned = pair
     band = band_of(smooth)
     if smooth.banded and band:
-        return band_off_diagonal(band, NAMES[smooth.banded.curve])
-    return (missing_of_bins(binned) or missed_bins(binned)) if binned else "the curve has no limits"
-
-
-def _in_short(pair: Pair) -> str:
-    """Return in a few words where the probabilities are too high or too low, or else how many bins are off."""
-    smooth, binned = pair
-    band = band_of(smooth)
-    if smooth.banded and band:
-        return too_high_or_low(band)
-    return bins_off(binned) if binned else "a curve without limits"
+        return Statement(too_high_or_low(band), band_off_diagonal(band, NAMES[smooth.banded.curve]))
+    if binned is None:
+        return Statement("a curve without limits", "the curve has no limits")
+    return Statement(bins_off(binned), missing_of_bins(binned) or missed_bins(binned))
 
 
 def _caption(context: Context, pairs: Sequence[Pair]) -> str:

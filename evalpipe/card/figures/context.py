@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from evalpipe.card import wording
 from evalpipe.card.figures.svg import Clauses, Series, series_of
@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound="Curve")
 T = TypeVar("T")
 R = TypeVar("R", bound="OfModel")
+
+
+class Statement(NamedTuple):
+    """What a figure says of one model: in a few words, and at length in the notes and in the alternative text.
+
+    ``again`` is what it says in short of every model after the first, where that needs fewer words.
+    """
+
+    short: str
+    long: str
+    again: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,21 @@ class Context:
         """Return the alternative text of a figure: its title, ``more``, and what ``say`` returns for each curve."""
         sentences = "".join(f" {series.label}: {say(curve)}." for series, curve in pairs)
         return f"{title} on {self.dataset.name}{more}.{sentences}"
+
+    def finding_and_alt(
+        self, title: str, pairs: Iterable[tuple[Series, T]], say: Callable[[T], Statement], more: str = "",
+    ) -> tuple[Clauses, str]:
+        """Return the finding of a figure and its alternative text, of what ``say`` returns for each model's curve.
+
+        The alternative text begins with the title and ``more``.
+        """
+        short, long = list[str](), list[str]()
+        for series, curve in pairs:
+            words = say(curve)
+            short.append(f"{series.label}: {words.again if short and words.again is not None else words.short}")
+            long.append(f"{series.label}: {words.long}")
+        alt = f"{title} on {self.dataset.name}{more}.{''.join(f' {text}.' for text in long)}"
+        return Clauses(tuple(short), at_length=tuple(long)), alt
 
     def finding_text(
         self, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str], *, again: Callable[[T], str] | None = None,

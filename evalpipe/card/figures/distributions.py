@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column, figure, figure_of, known, or_nan
+from evalpipe.card.figures.context import Context, Statement, column, figure, figure_of, known, or_nan
 from evalpipe.card.figures.labels import LineLabel, label_lines, name_rows
 from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model, stepped
 from evalpipe.card.figures.svg import Clauses, Sheet, drawing, in_turn, stacks
@@ -52,11 +52,8 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
         f"Share of the rows of each level by {name.lower()}: {event} upwards, {other} "
         "downwards, each summing to 100%. Dashed line: threshold in use."
     )
-    finding = context.finding_text(
-        pairs, lambda curve: _predicted_in_short(context, curve.model),
-        again=lambda curve: _predicted_in_short(context, curve.model, again=True),
-        at_length=lambda curve: _predicted_as_events(context, curve.model))
-    alt = context.alt_text(title, pairs, lambda curve: _predicted_as_events(context, curve.model), ", as histograms")
+    finding, alt = context.finding_and_alt(
+        title, pairs, lambda curve: _predicted_as_events(context, curve.model), ", as histograms")
     return drawing(f"d{context.place}-histogram", title, (finding, caption, alt), sheets)
 
 
@@ -83,26 +80,16 @@ def _mirrored_axis(up: float, down: float) -> Axis:
     return Axis("Per cent", low, high, ticks)
 
 
-def _predicted_as_events(context: Context, model: str) -> str:
-    """Return how many rows of each level a model predicts as events at its threshold, in words."""
+def _predicted_as_events(context: Context, model: str) -> Statement:
+    """Say how many rows of each level a model predicts as events at its threshold."""
     point = context.operating(model)
     if point is None:
-        return "spread drawn"
-    caught, alarmed = (f"{numbers.count(a)} of {numbers.count(b)}" for a, b in (point.caught, point.alarmed))
-    event, other = context.results.event, context.results.other
-    return f"at {point.cut}, {caught} rows that are {event} and {alarmed} that are {other} are predicted as events"
-
-
-def _predicted_in_short(context: Context, model: str, *, again: bool = False) -> str:
-    """Return in a few words how many rows of each level a model predicts as events, in numbers alone if ``again``."""
-    point = context.operating(model)
-    if point is None:
-        return "spread drawn"
+        return Statement("spread drawn", "spread drawn")
     (caught, events), (alarmed, others) = ([numbers.count(n) for n in pair] for pair in (point.caught, point.alarmed))
-    if again:
-        return f"{caught} and {alarmed}"
-    event = context.results.event
-    return f"{caught} of {events} {event} and {alarmed} of {others} {context.results.other} predicted {event}"
+    event, other = context.results.event, context.results.other
+    return Statement(f"{caught} of {events} {event} and {alarmed} of {others} {other} predicted {event}",
+                f"at {point.cut}, {caught} of {events} rows that are {event} and {alarmed} of {others} that are "
+                f"{other} are predicted as events", again=f"{caught} and {alarmed}")
 
 
 def _all_probabilities(*scores: Column) -> bool:
@@ -140,10 +127,8 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
             label_lines(drawn, [LineLabel(f"{event} (event)", series.ink, *_corners(score, events)),
                                 LineLabel(str(other), series.ink, *_corners(score, others), dash=DASHES)],
                         occupied=[number_box])
-    finding = context.finding_text(pairs, _largest_distance, again=lambda curve: _largest_distance(curve, ""))
-    texts = (finding, caption,
-             context.alt_text("Score distributions", pairs, _largest_distance))
-    return drawing(f"d{context.place}-ks", "K-S chart", texts, sheets)
+    finding, alt = context.finding_and_alt("Score distributions", pairs, _largest_distance)
+    return drawing(f"d{context.place}-ks", "K-S chart", (finding, caption, alt), sheets)
 
 
 def _corners(x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -152,10 +137,11 @@ def _corners(x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[
     return [a for a, _ in points], [b for _, b in points]
 
 
-def _largest_distance(curve: Ks, start: str = "largest distance ") -> str:
-    """Return the finding on a K-S chart: the largest distance of the distributions after a ``start``, and its score."""
+def _largest_distance(curve: Ks) -> Statement:
+    """Say the largest distance of the distributions of a K-S chart, and its score."""
     at, distance = (numbers.number(or_nan(value)) for value in (curve.notes.score, curve.notes.statistic))
-    return f"{start}{distance} at score {at}"
+    text = f"largest distance {distance} at score {at}"
+    return Statement(text, text, again=f"{distance} at score {at}")
 
 
 @figure(part="appendix", place=10)
@@ -168,10 +154,13 @@ def forest(context: Context) -> Drawing | None:
     title = "Estimates with intervals" if limited else "Estimates"
     intervals = f", with its {context.level} interval where it has one" if limited else ""
     caption = f"Every measure that lies between 0 and 1{intervals}."
-    sentences = [_row_sentence(context, group, estimates) for group, estimates in grouped.items()]
-    alt = f"{title} on {context.dataset.name}. {' '.join(sentences)}"
+    texts = {str(name): [f"{s.label} {shown(estimates[s.name]).text}" for s in context.series if s.name in estimates]
+             for (name, _), estimates in grouped.items()}
+    alt = f"{title} on {context.dataset.name}. " + " ".join(
+        f"{name}: {', '.join(of_models)}." for name, of_models in texts.items())
     values = [[estimated(estimates.get(s.name)) for s in context.series] for estimates in grouped.values()]
-    finding = _row_clauses(context, *next(iter(grouped.items())))
+    first, (of_first_model, *of_others) = next(iter(texts.items()))
+    finding = Clauses((f"{first}: {of_first_model}", *of_others))
     if in_turn(context.series):
         sheets = rows_by_model([str(name) for name, _ in grouped], context.series, values, unit_axis("Value"))
         return drawing(f"d{context.place}-forest", title, (finding, caption, alt), sheets)
@@ -196,15 +185,3 @@ def _share_estimates(context: Context) -> dict[tuple[object, ...], dict[str, Est
             name = wording.measure(metrics[e.metric].title, {**e.params, **({"average": average} if average else {})})
             grouped.setdefault((name.replace("average = ", ""), e.average), {})[e.model] = e
     return grouped
-
-
-def _row_clauses(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> Clauses:
-    """Return the finding on the first measure: every model's estimate; ``group`` is its (name, average)."""
-    models = [f"{s.label} {shown(estimates[s.name]).text}" for s in context.series if s.name in estimates]
-    return Clauses((f"{group[0]}: {models[0]}", *models[1:]))
-
-
-def _row_sentence(context: Context, group: tuple[object, ...], estimates: dict[str, Estimate]) -> str:
-    """Return a sentence with every model's estimate of a measure; ``group`` is its (name, average)."""
-    parts = [f"{s.label} {shown(estimates[s.name]).text}" for s in context.series if s.name in estimates]
-    return f"{group[0]}: {', '.join(parts)}."

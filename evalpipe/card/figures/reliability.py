@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column, figure_of
+from evalpipe.card.figures.context import Context, Statement, column, figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, Panel, grid, model_key, panel
 from evalpipe.card.figures.svg import KeyEntry, PointSeries, Sheet, drawing
@@ -17,7 +17,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from evalpipe.card.figures.svg import Clauses, Drawing, Series
+    from evalpipe.card.figures.svg import Drawing, Series
     from evalpipe.results.curves import Column
     from evalpipe.results.curves.calibration import CalibrationWindow, ReliabilityPoints, SmoothPoints, WindowPoints
 
@@ -48,12 +48,12 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     caption = (f"Observed share of events in each bin against {bin_position(pairs[0][1])}. Dotted diagonal: perfect "
                f"calibration.{interval_caption(context, [curve for _, curve in pairs])}"
                f"{rug_caption(context, rugs.values())}{below}")
-    alt = context.alt_text("Reliability diagram", pairs, missed_bins, f", {kind}")
+    finding, alt = context.finding_and_alt("Reliability diagram", pairs, bins_statement, f", {kind}")
     axes = bin_axis_name(pairs[0][1]), "Observed share of events"
     groups = [[pair] for pair in pairs] if rugs and len(pairs) <= MOST else [pairs]
     end = _upper_end(pairs)
     sheets = [sheet for group in groups for sheet in _diagram_sheets(group, axes, scores, rugs, end)]
-    return drawing(key, f"Reliability, {kind}", (bins_finding(context, pairs), caption, alt), sheets)
+    return drawing(key, f"Reliability, {kind}", (finding, caption, alt), sheets)
 
 
 @figure_of(
@@ -68,8 +68,8 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
         f"Dotted diagonal: perfect calibration.{interval_caption(context, [curve for _, curve in pairs])}"
     )
     axes = bin_axis_name(pairs[0][1], "probability of the predicted level"), "Share predicted correctly"
-    texts = bins_finding(context, pairs), caption, context.alt_text(title, pairs, missed_bins)
-    return drawing(key, title, texts, _diagram_sheets(pairs, axes, [], {}, _upper_end(pairs)))
+    finding, alt = context.finding_and_alt(title, pairs, bins_statement)
+    return drawing(key, title, (finding, caption, alt), _diagram_sheets(pairs, axes, [], {}, _upper_end(pairs)))
 
 
 def kind_of(curve: Reliability) -> str:
@@ -266,9 +266,9 @@ def missed_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> s
     return f"{counted}; {widest}" if counted else widest
 
 
-def bins_finding(context: Context, pairs: Pairs) -> Clauses:
-    """Return the finding on bins of models: how many lie off the diagonal."""
-    return context.finding_text(pairs, bins_off, again=lambda curve: bins_off(curve, ""), at_length=missed_bins)
+def bins_statement(curve: Reliability | CalibrationWindow, what: str = "bins") -> Statement:
+    """Say how many intervals exclude the diagonal, at length with the widest gap; ``what`` names the points."""
+    return Statement(bins_off(curve, what), missed_bins(curve, what), again=bins_off(curve, ""))
 
 
 def bins_off(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:

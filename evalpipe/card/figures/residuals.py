@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column, figure_of, or_nan
+from evalpipe.card.figures.context import Context, Statement, column, figure_of, or_nan
 from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves, shared_sentence
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, RowLabel, RowPanel, panel, rows
@@ -40,7 +41,6 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
                "residual: 1 − p of an event, −p of the others" if context.results.levels else
                "residual = observed − predicted")
     caption = f"Share of rows by {meaning}, in bins of equal width. Line: no error{right}."
-    alt = context.alt_text(title, pairs, lambda curve: _fullest_bin(context, curve))
     ends = [value for _, c in pairs for values in (c.points.low, c.points.high) for value in column(values)]
     x, sheet = number_axis(axis_name(context, "Residual"), [*ends, 0.0]), Sheet()
     for series, curve in pairs:
@@ -51,26 +51,16 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
         drawn = panel(sheet, x, y, 120, title=series.label, last=curve is pairs[-1][1])
         drawn.bars(edges, shares, series.ink, name=series.label)
         drawn.rule("ink", x=0)
-    finding = context.finding_text(pairs, lambda curve: f"from {_range(context, curve)}",
-                                   at_length=lambda curve: _fullest_bin(context, curve))
+    finding, alt = context.finding_and_alt(title, pairs, partial(_fullest_bin, context))
     return drawing(key, title, (finding, caption, alt), [sheet])
 
 
-def _range(context: Context, curve: ResidualHistogram) -> str:
-    """Return the range of the residuals in words."""
-    low, high = column(curve.points.low), column(curve.points.high)
-    return f"{short(low[0])} to {with_unit(context, high[-1])}"
-
-
-def _fullest_bin(context: Context, curve: ResidualHistogram) -> str:
-    """Return in words the range of the residuals, and the bin with most rows."""
+def _fullest_bin(context: Context, curve: ResidualHistogram) -> Statement:
+    """Say the range of the residuals, at length with the bin of most rows."""
     low, high, weights = (column(values) for values in (curve.points.low, curve.points.high, curve.points.weight))
-    fullest = weights.index(max(weights))
-    share = numbers.percent(weights[fullest], sum(weights))
-    return (
-        f"from {_range(context, curve)}; the fullest bin, from "
-        f"{short(low[fullest])} to {short(high[fullest])}, holds {share} of the rows"
-    )
+    fullest, span = weights.index(max(weights)), f"from {short(low[0])} to {with_unit(context, high[-1])}"
+    return Statement(span, f"{span}; the fullest bin, from {short(low[fullest])} to {short(high[fullest])}, holds "
+                f"{numbers.percent(weights[fullest], sum(weights))} of the rows")
 
 
 @figure_of(ResidualEcdf, part="appendix", place=210)
@@ -82,8 +72,6 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
         "Share of rows with a larger absolute residual than the value on the horizontal axis. A curve that falls "
         "sooner is better."
     )
-    alt = context.alt_text("Reversed distribution of absolute residuals", pairs, lambda curve: (
-        _quantile_sizes(context, curve, quantiles.get(curve.model))))
     far = [value for _, curve in pairs for value in column(curve.points.absolute_residual)]
     x = number_axis(axis_name(context, "Absolute residual"), far, zero=True, room=0.0)
     narrow = Axis(x.name, x.low, x.high, ticks_between(x.low, x.high, 2))
@@ -91,35 +79,21 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
     curves = [ModelCurve(series, column(c.points.absolute_residual), column(c.points.share_above), steps=True)
               for series, c in pairs]
     caption += shared_sentence([series for series, _ in pairs])
-    finding = context.finding_text(
-        pairs, lambda curve: _sizes_in_short(context, curve, quantiles.get(curve.model)),
-        again=lambda curve: _sizes_in_short(context, curve, quantiles.get(curve.model), again=True),
-        at_length=lambda curve: _quantile_sizes(context, curve, quantiles.get(curve.model)))
+    finding, alt = context.finding_and_alt("Reversed distribution of absolute residuals", pairs, lambda curve: (
+        _quantile_sizes(context, curve, quantiles.get(curve.model))))
     return drawing(key, title, (finding, caption, alt), draw_curves(frame, curves))
 
 
-def _absolute_quantile(quantiles: ResidualQuantiles, share: float) -> float:
-    """Return the absolute residual that this share of the rows does not exceed."""
-    points = quantiles.points
-    return dict(zip(column(points.share), column(points.absolute_residual), strict=True))[share]
-
-
-def _quantile_sizes(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None) -> str:
-    """Return in words the median, the ninth decile and the largest of a model's absolute residuals."""
-    largest = f"the largest is {with_unit(context, column(curve.points.absolute_residual)[-1])}"
+def _quantile_sizes(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None) -> Statement:
+    """Say the median and the ninth decile of a model's absolute residuals, at length with the largest."""
+    largest = with_unit(context, column(curve.points.absolute_residual)[-1])
     if quantiles is None:
-        return largest
-    half, ninth = (short(_absolute_quantile(quantiles, share)) for share in (0.5, 0.9))
-    return f"half of the rows are within {half}, nine in ten within {ninth}; {largest}"
-
-
-def _sizes_in_short(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None, *,
-                    again: bool = False) -> str:
-    """Return in a few words the median and ninth decile of the absolute residuals, in numbers alone if ``again``."""
-    if quantiles is None:
-        return f"at most {with_unit(context, column(curve.points.absolute_residual)[-1])}"
-    half, ninth = (short(_absolute_quantile(quantiles, share)) for share in (0.5, 0.9))
-    return f"{half} and {ninth}" if again else f"half are within {half}, nine in ten within {ninth}"
+        return Statement(f"at most {largest}", f"the largest is {largest}")
+    size_of_share = dict(zip(column(quantiles.points.share), column(quantiles.points.absolute_residual), strict=True))
+    half, ninth = (short(size_of_share[share]) for share in (0.5, 0.9))
+    return Statement(f"half are within {half}, nine in ten within {ninth}",
+                f"half of the rows are within {half}, nine in ten within {ninth}; the largest is {largest}",
+                again=f"{half} and {ninth}")
 
 
 def box_caption() -> str:
@@ -136,7 +110,6 @@ def box_caption() -> str:
 def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
     """Draw a box plot of each model's absolute residuals, with the root mean square marked."""
     key, title = f"d{context.place}-residual-boxes", "Box plots of absolute residuals"
-    alt = context.alt_text(title, pairs, lambda curve: _box_sizes(context, curve))
     outliers = {series.name: column(curve.points.absolute_residual)
                 for series, curve in context.curves(residuals.ResidualOutliers)}
     ends = [value for _, curve in pairs for values in curve.points.columns.values() for value in column(values)]
@@ -154,8 +127,7 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
         drawn.panel.marks(rmse, [y], "ink", "D")
         drawn.panel.record_values(series.label, **{name.replace("_", " "): [value] for name, value in five.items()},
                                     rmse=rmse)
-    finding = context.finding_text(pairs, lambda curve: _median_and_rmse(context, curve),
-                                   at_length=lambda curve: _box_sizes(context, curve))
+    finding, alt = context.finding_and_alt(title, pairs, partial(_box_sizes, context))
     return drawing(key, title, (finding, box_caption(), alt), [sheet])
 
 
@@ -169,22 +141,15 @@ def draw_box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None
     panel_of.sheet.path(f"M{number(median)},{number(y - 8)}v16", "line", ink)
 
 
-def _box_sizes(context: Context, curve: ResidualBox) -> str:
-    """Return in words the quartiles and the RMSE of a model, and how many rows lie beyond the whiskers."""
+def _box_sizes(context: Context, curve: ResidualBox) -> Statement:
+    """Say the median and the RMSE of a model, at length the quartiles and how many rows lie beyond the whiskers."""
     points = curve.points
     low, median, high = (column(values)[0] for values in (points.lower_quartile, points.median, points.upper_quartile))
-    outliers = or_nan(curve.notes.outliers)
-    rows = f"{numbers.count(outliers)} rows lie" if outliers else "no row lies"
-    rows = "1 row lies" if outliers == 1 else rows
-    return (
-        f"median {with_unit(context, median)}, quartiles {short(low)} and {short(high)}, RMSE "
-        f"{with_unit(context, or_nan(curve.notes.rmse))}; {rows} beyond the whiskers"
-    )
-
-
-def _median_and_rmse(context: Context, curve: ResidualBox) -> str:
-    """Return in a few words the median and the root mean square of a model's absolute residuals."""
-    return f"median {short(column(curve.points.median)[0])}, RMSE {with_unit(context, or_nan(curve.notes.rmse))}"
+    rmse, outliers = with_unit(context, or_nan(curve.notes.rmse)), or_nan(curve.notes.outliers)
+    rows = "1 row lies" if outliers == 1 else f"{numbers.count(outliers)} rows lie" if outliers else "no row lies"
+    return Statement(f"median {short(median)}, RMSE {rmse}",
+                f"median {with_unit(context, median)}, quartiles {short(low)} and {short(high)}, RMSE {rmse}; {rows} "
+                "beyond the whiskers")
 
 
 FIVE = ("low", "lower_quartile", "median", "upper_quartile", "high")
@@ -213,13 +178,15 @@ def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst
                               else _band_sheet(series, groups, number_axis(name, groups["value"]), up))
     if not sheets:
         return None
-    sentences = [(series, _furthest_groups(curve)) for series, curve in pairs]
+    missing = [f"{numbers.count(rows)} without {name}" for name, rows in notes.missing.items()]
+    few = [f"{numbers.count(levels)} of {name}" for name, levels in notes.few.items()]
+    left_out = f" Left out: rows {wording.joined(missing)}." if missing else ""
+    left_out += f" Levels with too few rows: {wording.joined(few)}." if few else ""
     groups_drawn = _group_caption(notes.least, bands=len(notes.levels) < len(notes.columns), boxes=bool(notes.levels))
-    caption = f"{_residual_definition(context, notes.kind)} {groups_drawn}{_left_out_rows(pairs)}"
+    caption = f"{_residual_definition(context, notes.kind)} {groups_drawn}{left_out}"
     title = "Residuals against columns of the data"
-    return drawing(f"d{context.place}-residual-against", title, (
-        context.finding_text(pairs, _furthest_group_of_all, at_length=_furthest_groups), caption,
-        context.alt_text(title, sentences, lambda text: text)), sheets)
+    finding, alt = context.finding_and_alt(title, pairs, _furthest_groups)
+    return drawing(f"d{context.place}-residual-against", title, (finding, caption, alt), sheets)
 
 
 @figure_of(ResidualOrder, part="appendix", place=206)
@@ -235,10 +202,9 @@ def residual_order(context: Context, pairs: list[tuple[Series, ResidualOrder]]) 
                f"Rows of one value of {notes.column} have one place, and count as their mean for the autocorrelation, "
                "at lag 1, and for the Durbin-Watson statistic, about 2 where neighbours are unrelated and below where "
                "they are alike.")
-    return drawing(f"d{context.place}-residual-order", title, (
-        context.finding_text(pairs, _correlation_in_short, at_length=_correlation), caption,
-        context.alt_text(title, pairs, _correlation)),
-        [_band_sheet(series, groups, x, up) for series, groups in of_models])
+    finding, alt = context.finding_and_alt(title, pairs, _correlation)
+    return drawing(f"d{context.place}-residual-order", title, (finding, caption, alt),
+                   [_band_sheet(series, groups, x, up) for series, groups in of_models])
 
 
 def _residual_definition(context: Context, kind: str) -> str:
@@ -306,58 +272,31 @@ def _box_sheet(series: Series, groups: Groups, levels: Sequence[str], name: str,
     return sheet
 
 
-def _furthest_groups(curve: ResidualAgainst) -> str:
-    """Return in words, for each column, the group whose mean residual is furthest from expected."""
-    parts = []
+def _furthest_groups(curve: ResidualAgainst) -> Statement:
+    """Say of which group the mean residual is furthest from expected: of all columns, at length of each."""
+    parts: list[str] = []
+    furthest: list[tuple[float, str]] = []
     for column_index, name in enumerate(curve.notes.columns):
         groups = _points_of_column(curve, column_index)
         if not groups["value"]:
             parts.append(f"too few rows by {name}")
             continue
-        row = max(range(len(groups["value"])), key=lambda k: abs(groups["mean"][k] - groups["expected"][k]))
-        group = _group_name(curve, name, groups["value"][row])
+        gaps = [abs(mean - expected) for mean, expected in zip(groups["mean"], groups["expected"], strict=True)]
+        row = gaps.index(max(gaps))
+        value, mean = groups["value"][row], short(groups["mean"][row])
+        group = curve.notes.levels[name][int(value)] if name in curve.notes.levels else short(value)
         target = "what is expected" if any(groups["expected"]) else "zero"
-        parts.append(f"by {name} the mean is furthest from {target} at {name} {group}, {short(groups['mean'][row])}")
-    return "; ".join(parts)
+        parts.append(f"by {name} the mean is furthest from {target} at {name} {group}, {mean}")
+        furthest.append((gaps[row], f"mean {mean} at {name} {group}"))
+    return Statement(max(furthest)[1] if furthest else "too few rows", "; ".join(parts))
 
 
-def _furthest_group_of_all(curve: ResidualAgainst) -> str:
-    """Return in a few words the group, of all columns, whose mean residual is furthest from expected."""
-    furthest: list[tuple[float, str]] = []
-    for column_index, name in enumerate(curve.notes.columns):
-        groups = _points_of_column(curve, column_index)
-        gaps = [mean - expected for mean, expected in zip(groups["mean"], groups["expected"], strict=True)]
-        if gaps:
-            row = max(range(len(gaps)), key=lambda k: abs(gaps[k]))
-            where = f"{name} {_group_name(curve, name, groups['value'][row])}"
-            furthest.append((abs(gaps[row]), f"mean {short(groups['mean'][row])} at {where}"))
-    return max(furthest)[1] if furthest else "too few rows"
-
-
-def _group_name(curve: ResidualAgainst, name: str, value: float) -> str:
-    """Return a group of a column as text: its level, or its number."""
-    return curve.notes.levels[name][int(value)] if name in curve.notes.levels else short(value)
-
-
-def _left_out_rows(pairs: Sequence[tuple[Series, ResidualAgainst]]) -> str:
-    """Return sentences on the rows without a value and the levels with too few rows; empty without any."""
-    notes = pairs[0][1].notes
-    missing = [f"{numbers.count(rows)} without {name}" for name, rows in notes.missing.items()]
-    few = [f"{numbers.count(levels)} of {name}" for name, levels in notes.few.items()]
-    text = f" Left out: rows {wording.joined(missing)}." if missing else ""
-    return text + (f" Levels with too few rows: {wording.joined(few)}." if few else "")
-
-
-def _correlation(curve: ResidualOrder) -> str:
-    """Return in words the autocorrelation and the Durbin-Watson statistic of ordered residuals."""
+def _correlation(curve: ResidualOrder) -> Statement:
+    """Say the autocorrelation of ordered residuals, at length with the Durbin-Watson statistic."""
     notes = curve.notes
     if notes.durbin_watson is None:
-        return "too few places, or residuals that are all the same"
-    return (f"autocorrelation {short(or_nan(notes.autocorrelation))} and Durbin-Watson statistic "
-            f"{short(notes.durbin_watson)} over {numbers.count(notes.values)} places")
-
-
-def _correlation_in_short(curve: ResidualOrder) -> str:
-    """Return in a few words the autocorrelation of ordered residuals."""
-    return _correlation(curve) if curve.notes.durbin_watson is None else (
-        f"autocorrelation {short(or_nan(curve.notes.autocorrelation))}")
+        text = "too few places, or residuals that are all the same"
+        return Statement(text, text)
+    text = f"autocorrelation {short(or_nan(notes.autocorrelation))}"
+    return Statement(text, f"{text} and Durbin-Watson statistic {short(notes.durbin_watson)} over "
+                f"{numbers.count(notes.values)} places")

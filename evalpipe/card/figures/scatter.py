@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column, figure_of, known, or_nan, path_of
+from evalpipe.card.figures.context import Context, Statement, column, figure_of, known, or_nan, path_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, panel
 from evalpipe.card.figures.svg import Sheet, drawing
@@ -167,8 +167,7 @@ def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredi
     if any(panel.fitted for panel in panels):
         caption += " Dashed: the least-squares line, whose slope is below 1 where predictions are too extreme."
     caption += NEAR_SENTENCE if any(panel.smooth for panel in panels) else ""
-    return _observed_or_residual(context, panels, "observed", "Observed against predicted", caption,
-                                 (_observed_in_short, _observed_sentence))
+    return _observed_or_residual(context, panels, "observed", "Observed against predicted", caption, _observed)
 
 
 @figure_of(ResidualPredicted, part="calibration", place=190)
@@ -177,30 +176,26 @@ def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredi
     panels = _panels(context, pairs, residuals.ResidualPredictedSmooth)
     caption = (f"Residual = observed − predicted. {point_sentence(panels)} {line_sentence(panels)} A line away from "
                "zero shows bias; a widening spread shows errors that grow with the prediction.")
-    return _observed_or_residual(context, panels, "residual", "Residual against predicted", caption,
-                                 (_residual_in_short, _residual_sentence))
+    return _observed_or_residual(context, panels, "residual", "Residual against predicted", caption, _residual)
 
 
 def _observed_or_residual(
     context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str,
-    say: tuple[Callable[[Context, ScatterPanel], str], Callable[[Context, ScatterPanel], str]],
+    say: Callable[[Context, ScatterPanel], Statement],
 ) -> Drawing:
     """Draw observed values or residuals against predicted ones, a panel for each model, on the same axes.
 
-    ``y`` is "observed" or "residual"; ``say`` return in words what a panel shows, in short and at length. The axes of
-    observed against predicted values are alike where they can be.
+    ``y`` is "observed" or "residual"; ``say`` returns in words what a panel shows. The axes of observed against
+    predicted values are alike where they can be.
     """
-    of_panels = [(panel.series, panel) for panel in panels]
     xs, ys = ([value for panel in panels for path in panel.paths for value in known(path[side])] for side in (0, 1))
     if y == "observed" and max(xs + ys) - min(xs + ys) < SQUARE * (max(xs) - min(xs)):
         xs = ys = xs + ys
     x_axis = number_axis(axis_name(context, "Predicted"), xs)
     y_axis = number_axis(axis_name(context, y.capitalize()), [*ys, *([0.0] if y == "residual" else [])])
     straight: Straight = "No residual" if y == "residual" else "Observed = predicted"
-    in_short, at_length = (partial(words, context) for words in say)
-    texts = (context.finding_text(of_panels, in_short, at_length=at_length), caption,
-             context.alt_text(title, of_panels, at_length))
-    return drawing(f"d{context.place}-{y}-predicted", title, texts,
+    finding, alt = context.finding_and_alt(title, [(panel.series, panel) for panel in panels], partial(say, context))
+    return drawing(f"d{context.place}-{y}-predicted", title, (finding, caption, alt),
                    [scatter_sheet(panel, (x_axis, y_axis), straight) for panel in panels])
 
 
@@ -209,19 +204,19 @@ def _from_to(context: Context, values: list[float]) -> str:
     return f"{short(min(values))} to {with_unit(context, max(values))}"
 
 
-def _observed_sentence(context: Context, panel: ScatterPanel) -> str:
-    """Return in words the ranges of a model's points, and where its least-squares and smooth lines lie."""
-    predicted, observed = map(known, panel.rows.points.path)
-    text = (
-        f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {_from_to(context, predicted)}, observed "
-        f"{_from_to(context, observed)}"
-    )
+def _observed(context: Context, panel: ScatterPanel) -> Statement:
+    """Say where a model's least-squares and smooth lines lie, at length with the ranges of its points."""
+    predicted, observed = (_from_to(context, known(values)) for values in panel.rows.points.path)
+    text = f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {predicted}, observed {observed}"
+    short_text = f"predicted {predicted}"
     if panel.fitted is not None:
         slope, intercept = panel.fitted
         text += f"; the least-squares line has slope {short(slope)} and intercept {with_unit(context, intercept)}"
+        short_text = f"slope {short(slope)}"
     if panel.smooth is None:
-        return text
-    return f"{text}; the smooth line is {beside_diagonal(panel.smooth)}"
+        return Statement(short_text, text)
+    off_diagonal = beside_diagonal(panel.smooth)
+    return Statement(off_diagonal, f"{text}; the smooth line is {off_diagonal}")
 
 
 NEAR = 0.05
@@ -239,34 +234,15 @@ def beside_diagonal(smooth: CurveOf[Any, Any, Any]) -> str:
     return f"{short(abs(y - x))} {'above' if y > x else 'below'} the diagonal where {short(x)} is predicted"
 
 
-def _observed_in_short(context: Context, panel: ScatterPanel) -> str:
-    """Return in a few words where a model's smooth line lies, or else the slope of its least-squares line."""
-    if panel.smooth is not None:
-        return beside_diagonal(panel.smooth)
-    return f"slope {short(panel.fitted[0])}" if panel.fitted else (
-        f"predicted {_from_to(context, known(panel.rows.points.path[0]))}")
-
-
-def _residual_sentence(context: Context, panel: ScatterPanel) -> str:
-    """Return in words the range of a model's residuals, and where its smooth line is furthest from zero."""
-    text = f"residuals drawn from {_from_to(context, known(panel.rows.points.path[1]))}"
+def _residual(context: Context, panel: ScatterPanel) -> Statement:
+    """Say how far a model's smooth line is from zero and where, at length with the range of its residuals."""
+    span = _from_to(context, known(panel.rows.points.path[1]))
     if panel.smooth is None:
-        return text
-    x, y = _furthest_from_zero(panel.smooth)
-    return f"{text}; the smooth line is furthest from zero where {short(x)} is predicted, at {short(y)}"
-
-
-def _residual_in_short(context: Context, panel: ScatterPanel) -> str:
-    """Return in a few words how far a model's smooth line is from zero, or else the range of its residuals."""
-    if panel.smooth is None:
-        return f"from {_from_to(context, known(panel.rows.points.path[1]))}"
-    x, y = _furthest_from_zero(panel.smooth)
-    return f"mean residual up to {short(y)}, where {short(x)} is predicted"
-
-
-def _furthest_from_zero(smooth: CurveOf[Any, Any, Any]) -> tuple[float, float]:
-    """Return the point (x, y) of a smooth line of residuals that is furthest from zero."""
-    return max(zip(*map(known, smooth.points.path), strict=True), key=lambda point: abs(point[1]))
+        return Statement(f"from {span}", f"residuals drawn from {span}")
+    x, y = max(zip(*map(known, panel.smooth.points.path), strict=True), key=lambda point: abs(point[1]))
+    return Statement(f"mean residual up to {short(y)}, where {short(x)} is predicted",
+                f"residuals drawn from {span}; the smooth line is furthest from zero where {short(x)} is predicted, at "
+                f"{short(y)}")
 
 
 @figure_of(Rootogram, part="calibration", place=230)
@@ -278,10 +254,9 @@ def rootogram(context: Context, pairs: list[tuple[Series, Rootogram]]) -> Drawin
         "expected under a Poisson distribution. A bar that ends above zero: fewer rows than expected; below zero: "
         "more."
     )
-    finding = context.finding_text(pairs, _largest_gap_in_short, at_length=_largest_count_gap)
-    texts = finding, caption, context.alt_text(title, pairs, _largest_count_gap)
+    finding, alt = context.finding_and_alt(title, pairs, _largest_count_gap)
     sheets = [_rootogram_sheet(context, series, curve) for series, curve in pairs]
-    return drawing(f"d{context.place}-rootogram", title, texts, sheets)
+    return drawing(f"d{context.place}-rootogram", title, (finding, caption, alt), sheets)
 
 
 def _rootogram_sheet(context: Context, series: Series, curve: Rootogram) -> Sheet:
@@ -311,32 +286,19 @@ def _rootogram_sheet(context: Context, series: Series, curve: Rootogram) -> Shee
     return sheet
 
 
-def _largest_count_gap(curve: Rootogram) -> str:
-    """Return in words the observed and expected zeros, and the count at which a rootogram differs most."""
+def _largest_count_gap(curve: Rootogram) -> Statement:
+    """Say at which count a rootogram differs most, at length with the observed and expected zeros."""
     points = curve.points
     rows = list(zip(known(points.count), known(points.observed), known(points.expected), strict=True))
-    count, observed, expected = _most_different(curve)
+    count, observed, expected = max(rows, key=lambda row: abs(math.sqrt(row[1]) - math.sqrt(row[2])))
     more = " or more" if curve.notes.last_or_more and count == rows[-1][0] else ""
     expected_above = or_nan(curve.notes.expected_above)
     beyond = f"; {short(expected_above)} rows are expected above {numbers.count(rows[-1][0])}, where there are none"
-    return (
+    return Statement(
+        f"{numbers.count(observed)} rows with count {numbers.count(count)}, {short(expected)} expected",
         f"{numbers.count(rows[0][1])} rows with count 0, {short(rows[0][2])} expected; observed and expected "
         f"differ most at {numbers.count(count)}{more}: {numbers.count(observed)} against {short(expected)}"
-        + (beyond if expected_above >= 0.05 else "")
-    )
-
-
-def _most_different(curve: Rootogram) -> tuple[float, float, float]:
-    """Return the count at which a rootogram differs most, with its observed and expected rows."""
-    points = curve.points
-    rows = zip(known(points.count), known(points.observed), known(points.expected), strict=True)
-    return max(rows, key=lambda row: abs(math.sqrt(row[1]) - math.sqrt(row[2])))
-
-
-def _largest_gap_in_short(curve: Rootogram) -> str:
-    """Return in a few words the count at which a rootogram differs most."""
-    count, observed, expected = _most_different(curve)
-    return f"{numbers.count(observed)} rows with count {numbers.count(count)}, {short(expected)} expected"
+        + (beyond if expected_above >= 0.05 else ""))
 
 
 RESIDUAL_NAMES = {"raw": "standardised residual", "deviance": "deviance residual", "pearson": "Pearson residual"}
@@ -348,19 +310,35 @@ STANDARDISED = " Standardised: over the root mean square of all."
 
 def _against_predictions(
     context: Context, panels: Sequence[ScatterPanel], key: str, heads: tuple[str, str], caption: str,
-    say: Callable[[ScatterPanel], str],
+    drawn: Literal["residuals", "roots"] = "residuals",
 ) -> Drawing:
-    """Draw a scatter for each model; ``heads`` are the title and the vertical axis, ``say`` writes it at length."""
+    """Draw a scatter of residuals, or of roots of their sizes, for each model.
+
+    ``heads`` are the title and the vertical axis.
+    """
     title, y_name = heads
-    of_panels = [(panel_of.series, panel_of) for panel_of in panels]
     xs, ys = ([value for panel_of in panels for path in panel_of.paths for value in known(path[side])]
               for side in (0, 1))
     x = unit_axis("Predicted probability") if context.results.levels else (
         number_axis(axis_name(context, "Predicted"), xs))
-    texts = (context.finding_text(of_panels, _gap_in_short, at_length=say), caption,
-             context.alt_text(title, of_panels, say))
+    finding, alt = context.finding_and_alt(
+        title, [(panel_of.series, panel_of) for panel_of in panels], partial(_gap_from_expected, drawn))
     sheets = [scatter_sheet(panel_of, (x, number_axis(y_name, ys, zero=True)), "Expected") for panel_of in panels]
-    return drawing(f"d{context.place}-{key}", title, texts, sheets)
+    return drawing(f"d{context.place}-{key}", title, (finding, caption, alt), sheets)
+
+
+def _gap_from_expected(drawn: str, panel_of: ScatterPanel) -> Statement:
+    """Say where the smooth line is furthest from what is expected, or else the range of the ``drawn`` points."""
+    ys = known(panel_of.rows.points.path[1])
+    span = f"from {short(min(ys))} to {short(max(ys))}"
+    if panel_of.smooth is None:
+        return Statement(span, f"roots drawn up to {short(max(ys))}" if drawn == "roots" else f"residuals drawn {span}")
+    points = panel_of.smooth.points
+    x, y, expected = max(zip(*map(known, (*points.path, points.expected)), strict=True),
+                         key=lambda point: abs(point[1] - point[2]))
+    return Statement(f"{short(y)} against {short(expected)} expected, where {short(x)} is predicted",
+                f"{'' if drawn == 'roots' else f'residuals drawn {span}; '}the smooth line is furthest from what is "
+                f"expected where {short(x)} is predicted, {short(y)} against {short(expected)}")
 
 
 def _kind_against_predictions(context: Context, pairs: list[tuple[Series, KindPredicted]], kind: str) -> Drawing:
@@ -371,7 +349,7 @@ def _kind_against_predictions(context: Context, pairs: list[tuple[Series, KindPr
     caption = (f"{point_sentence(panels)}{branches} {line_sentence(panels)} Dotted: its mean if outcomes were drawn as "
                f"predicted{'' if kind == 'pearson' else ', which need not be zero'}. A line away from it shows bias.")
     return _against_predictions(context, panels, f"{kind}-residual-predicted", (f"{name} against predicted", name),
-                                caption, _furthest_from_expected)
+                                caption)
 
 
 @figure_of(KindPredicted, part="appendix", place=192, name="deviance_residual_predicted")
@@ -386,39 +364,6 @@ def pearson_residuals(context: Context, pairs: list[tuple[Series, KindPredicted]
     return _kind_against_predictions(context, pairs, "pearson")
 
 
-def _furthest_from_expected(panel_of: ScatterPanel) -> str:
-    """Return in words the range of the residuals, and where the smooth line is furthest from expected."""
-    ys = known(panel_of.rows.points.path[1])
-    text = f"residuals drawn from {short(min(ys))} to {short(max(ys))}"
-    if panel_of.smooth is None:
-        return text
-    points = panel_of.smooth.points
-    return f"{text}; {_largest_gap(points.predicted, points.residual, points.expected)}"
-
-
-def _furthest_point(predicted: Column, line: Column, expected: Column) -> tuple[float, float, float]:
-    """Return where a smooth line is furthest from the line that is expected, and both heights."""
-    return max(zip(known(predicted), known(line), known(expected), strict=True),
-               key=lambda point: abs(point[1] - point[2]))
-
-
-def _gap_in_short(panel_of: ScatterPanel) -> str:
-    """Return in a few words how far the smooth line is from what is expected, or else the range of what is drawn."""
-    if panel_of.smooth is None:
-        ys = known(panel_of.rows.points.path[1])
-        return f"from {short(min(ys))} to {short(max(ys))}"
-    across, up = panel_of.smooth.points.path
-    x, y, expected = _furthest_point(across, up, panel_of.smooth.points.expected)
-    return f"{short(y)} against {short(expected)} expected, where {short(x)} is predicted"
-
-
-def _largest_gap(predicted: Column, line: Column, expected: Column) -> str:
-    """Return in words where a smooth line is furthest from the line that is expected."""
-    x, y, expected_y = _furthest_point(predicted, line, expected)
-    return (f"the smooth line is furthest from what is expected where {short(x)} is predicted, {short(y)} against "
-            f"{short(expected_y)}")
-
-
 @figure_of(ScaleLocation, part="appendix", place=196)
 def scale_location(context: Context, pairs: list[tuple[Series, ScaleLocation]]) -> Drawing:
     """Draw the root of the size of each model's residuals against its predictions."""
@@ -428,17 +373,8 @@ def scale_location(context: Context, pairs: list[tuple[Series, ScaleLocation]]) 
     caption = (f"The root of the absolute {RESIDUAL_NAMES[kind]}. {point_sentence(panels)} {line_sentence(panels)} "
                f"Dotted: its mean if {right}. Above it residuals are larger, below it "
                f"smaller.{STANDARDISED if kind == 'raw' else ''}")
-    return _against_predictions(context, panels, "scale-location",
-                                ("Scale-location plot", f"Root of the absolute {RESIDUAL_NAMES[kind]}"), caption,
-                                _scale_gap)
-
-
-def _scale_gap(panel_of: ScatterPanel) -> str:
-    """Return in words where the smooth line of root sizes is furthest from expected."""
-    if panel_of.smooth is None:
-        return f"roots drawn up to {short(max(known(panel_of.rows.points.path[1])))}"
-    points = panel_of.smooth.points
-    return _largest_gap(points.predicted, points.root_size, points.expected)
+    heads = "Scale-location plot", f"Root of the absolute {RESIDUAL_NAMES[kind]}"
+    return _against_predictions(context, panels, "scale-location", heads, caption, "roots")
 
 
 @figure_of(HalfNormal, part="appendix", place=198)
@@ -468,36 +404,21 @@ def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Dra
                f"Dotted: what is expected if {right}.{band} Above it residuals are larger than the model says."
                f"{STANDARDISED if kind == 'raw' else ''}")
     title = "Half-normal plot"
-    finding = context.finding_text(pairs, _beyond_in_short, at_length=_beyond_limits)
-    texts = finding, caption, context.alt_text(title, pairs, _beyond_limits)
-    return drawing(f"d{context.place}-half-normal", title, texts, sheets)
+    finding, alt = context.finding_and_alt(title, pairs, _beyond_limits)
+    return drawing(f"d{context.place}-half-normal", title, (finding, caption, alt), sheets)
 
 
-def _points_beyond(curve: HalfNormal) -> tuple[int, int] | None:
-    """Return how many points lie above and below the limits; None where there are none."""
-    points = curve.points
+def _beyond_limits(curve: HalfNormal) -> Statement:
+    """Say how many points lie beyond the limits, where there are any, and how large the largest residual is."""
+    points, sizes = curve.points, known(curve.points.absolute_residual)
+    text = f"the largest residual is {short(sizes[-1])}, where {short(known(points.expected)[-1])} is expected"
     if points.lower is None or points.upper is None:
-        return None
-    limits = list(zip(known(points.absolute_residual), known(points.lower), known(points.upper), strict=True))
-    return sum(y > high for y, _, high in limits), sum(y < low for y, low, _ in limits)
-
-
-def _beyond_limits(curve: HalfNormal) -> str:
-    """Return in words how many points lie beyond the limits, and how large the largest residual is."""
-    sizes, beyond = known(curve.points.absolute_residual), _points_beyond(curve)
-    text = f"the largest residual is {short(sizes[-1])}, where {short(known(curve.points.expected)[-1])} is expected"
-    if beyond is None:
-        return text
-    above, below = map(numbers.count, beyond)
-    return f"of {numbers.count(len(sizes))} points {above} lie above the limits and {below} below; {text}"
-
-
-def _beyond_in_short(curve: HalfNormal) -> str:
-    """Return in a few words how many points lie beyond the limits, or else how large the largest residual is."""
-    beyond = _points_beyond(curve)
-    if beyond is None:
-        return f"largest residual {short(known(curve.points.absolute_residual)[-1])}"
-    return f"{numbers.count(sum(beyond))} of {numbers.count(len(curve.points.absolute_residual))} beyond the limits"
+        return Statement(f"largest residual {short(sizes[-1])}", text)
+    above = sum(y > high for y, high in zip(sizes, known(points.upper), strict=True))
+    below = sum(y < low for y, low in zip(sizes, known(points.lower), strict=True))
+    return Statement(f"{numbers.count(above + below)} of {numbers.count(len(sizes))} beyond the limits",
+                f"of {numbers.count(len(sizes))} points {numbers.count(above)} lie above the limits and "
+                f"{numbers.count(below)} below; {text}")
 
 
 @figure_of(PredictedObserved, part="appendix", place=182)
@@ -512,18 +433,14 @@ def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObse
               for side in (0, 1))
     axes = number_axis(axis_name(context, "Observed"), xs + ys), number_axis(axis_name(context, "Predicted"), xs + ys)
 
-    def say(panel_of: ScatterPanel) -> str:
-        """Return the number of points and the least-squares line of a model in words."""
+    def say(panel_of: ScatterPanel) -> Statement:
         text = f"{numbers.count(len(panel_of.rows.points.observed))} points"
         if panel_of.fitted is None:
-            return text
+            return Statement(text, text)
         slope, intercept = panel_of.fitted
-        return (f"{text}; the least-squares line of the predictions has slope {short(slope)} and intercept "
-                f"{with_unit(context, intercept)}")
+        return Statement(f"slope {short(slope)}", f"{text}; the least-squares line of the predictions has slope "
+                    f"{short(slope)} and intercept {with_unit(context, intercept)}")
 
-    of_panels = [(panel_of.series, panel_of) for panel_of in panels]
-    finding = context.finding_text(of_panels, lambda panel_of: (
-        f"slope {short(panel_of.fitted[0])}" if panel_of.fitted else say(panel_of)), at_length=say)
-    return drawing(f"d{context.place}-predicted-observed", title, (
-        finding, caption, context.alt_text(title, of_panels, say)),
-        [scatter_sheet(panel_of, axes, "Observed = predicted") for panel_of in panels])
+    finding, alt = context.finding_and_alt(title, [(panel_of.series, panel_of) for panel_of in panels], say)
+    return drawing(f"d{context.place}-predicted-observed", title, (finding, caption, alt),
+                   [scatter_sheet(panel_of, axes, "Observed = predicted") for panel_of in panels])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, column, figure_of, known, or_nan
+from evalpipe.card.figures.context import Context, Statement, column, figure_of, known, or_nan
 from evalpipe.card.figures.curves import Band, CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
 from evalpipe.card.figures.labels import LineLabel, draw_marked_rules, label_lines, label_rules, marks_of
 from evalpipe.card.figures.panel import DASHES, panel
@@ -36,10 +36,8 @@ def rates(context: Context, pairs: list[tuple[Series, Thresholds]]) -> Drawing:
         series.name: [RateLine(name, dash, column(points.threshold), column(rate)) for name, dash, rate in zip(
             RATES, STROKES, (points.sensitivity, points.specificity, points.precision), strict=True)]
         for series, points in ((series, curve.points) for series, curve in pairs)}
-    finding = context.finding_text(pairs, _crossing, again=lambda curve: _crossing(curve, "at"),
-                                   at_length=_closest_rates)
-    texts = (finding, f"Rates at every threshold.{_line_caption(context)}",
-             context.alt_text("Rates by threshold", pairs, _closest_rates))
+    finding, alt = context.finding_and_alt("Rates by threshold", pairs, _closest_rates)
+    texts = finding, f"Rates at every threshold.{_line_caption(context)}", alt
     sheets = _rate_sheets(context, [series for series, _ in pairs], lines)
     return drawing(f"d{context.place}-thresholds", "Rates by threshold", texts, sheets)
 
@@ -55,11 +53,9 @@ def true_and_false_positives(context: Context, pairs: list[tuple[Series, Roc]]) 
     caption = ("True positive rate (sensitivity) and false positive rate (1 − specificity) at every threshold."
                f"{_line_caption(context)}")
     title = "True and false positive rate by threshold"
-    finding = context.finding_text(pairs, _furthest_in_short, again=lambda curve: _furthest_in_short(curve, "at"),
-                                   at_length=_furthest_apart)
-    texts = finding, caption, context.alt_text(title, pairs, _furthest_apart)
+    finding, alt = context.finding_and_alt(title, pairs, _furthest_apart)
     sheets = _rate_sheets(context, [series for series, _ in pairs], lines)
-    return drawing(f"d{context.place}-positive-rates", title, texts, sheets)
+    return drawing(f"d{context.place}-positive-rates", title, (finding, caption, alt), sheets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,34 +120,26 @@ COLUMNS = {"Sensitivity": "sensitivity", "Specificity": "specificity", "Precisio
 """The columns of marked thresholds that have the rates of these names."""
 
 
-def _closest_rates(curve: Thresholds) -> str:
-    """Return in words the threshold at which sensitivity and specificity are closest."""
+def _closest_rates(curve: Thresholds) -> Statement:
+    """Say at which threshold sensitivity and specificity are closest, at length with both."""
     closest = curve.notes.closest
     if closest is None:
-        return "rates drawn"
-    return (f"sensitivity and specificity are closest at threshold {numbers.given(closest.threshold)}, with "
-            f"{numbers.number(closest.sensitivity)} and {numbers.number(closest.specificity)}")
+        return Statement("rates drawn", "rates drawn")
+    at = f"at {numbers.number(closest.threshold)}"
+    return Statement(f"sensitivity and specificity closest {at}",
+                f"sensitivity and specificity are closest at threshold {numbers.given(closest.threshold)}, with "
+                f"{numbers.number(closest.sensitivity)} and {numbers.number(closest.specificity)}", again=at)
 
 
-def _crossing(curve: Thresholds, start: str = "sensitivity and specificity closest at") -> str:
-    """Return in a few words the threshold at which sensitivity and specificity are closest, after a ``start``."""
-    closest = curve.notes.closest
-    return "rates drawn" if closest is None else f"{start} {numbers.number(closest.threshold)}"
-
-
-def _furthest_apart(curve: Roc) -> str:
-    """Return in words where the true positive rate exceeds the false positive rate most."""
+def _furthest_apart(curve: Roc) -> Statement:
+    """Say at which threshold the true positive rate exceeds the false positive rate most, at length with both."""
     furthest = curve.notes.furthest
     if furthest is None:
-        return "the true positive rate exceeds the false positive rate at no threshold"
-    return (f"the rates are furthest apart at threshold {numbers.given(furthest.threshold)}, with "
-            f"{numbers.number(furthest.sensitivity)} and {numbers.number(furthest.false_positive_rate)}")
-
-
-def _furthest_in_short(curve: Roc, start: str = "furthest apart at") -> str:
-    """Return in a few words the threshold at which the rates are furthest apart, after a ``start``."""
-    furthest = curve.notes.furthest
-    return "never apart" if furthest is None else f"{start} {numbers.number(furthest.threshold)}"
+        return Statement("never apart", "the true positive rate exceeds the false positive rate at no threshold")
+    at = f"at {numbers.number(furthest.threshold)}"
+    return Statement(f"furthest apart {at}",
+                f"the rates are furthest apart at threshold {numbers.given(furthest.threshold)}, with "
+                f"{numbers.number(furthest.sensitivity)} and {numbers.number(furthest.false_positive_rate)}", again=at)
 
 
 LEAST = 1e-9
