@@ -6,6 +6,7 @@ Commands with a file of their own are added at its end. What a command needs is 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -34,6 +35,7 @@ from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.tasks import TASKS, known_task
 from evalpipe.version import VERSION
 from evalpipe.words.sentences import FORMER_VERDICTS
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +52,6 @@ def doctor(out: str, form: str) -> int:
     behind, and nothing is asked of a network. The exit code is 0 where all is well and 1 where a check failed; a note
     fails nothing.
     """
-    import json
     from dataclasses import asdict
 
     from evalpipe.cli.doctor import run_checks
@@ -66,8 +67,7 @@ def doctor(out: str, form: str) -> int:
         click.echo(f"{check.state:<6}  {check.name:<{wide}}  {check.text}")
         if check.hint is not None:
             click.echo(f"{'':<{8 + wide}}    {check.hint}")
-    counted = f"{failed} {'check' if failed == 1 else 'checks'} failed"
-    click.echo(counted if failed else "this machine can run evalpipe")
+    click.echo(f"{counted(failed, 'check')} failed" if failed else "this machine can run evalpipe")
     return int(failed > 0)
 
 
@@ -323,7 +323,7 @@ def recalibrate(results: str, model: str, data: str, out: str, fitted_on: str | 
 
     frame = recalibrated(results, model, data, fitted_on)
     write(frame, Path(out))
-    click.echo(f"{out}: {frame.height:,} {'row' if frame.height == 1 else 'rows'}")
+    click.echo(f"{out}: {counted(frame.height, 'row')}")
 
 
 app.add_command(gc)
@@ -345,9 +345,9 @@ def metrics(name: str | None, task: str | None, form: str) -> None:
 @click.option("--of", "kind", type=click.Choice(SCHEMAS), default="spec", show_default=True)
 def schema(kind: str) -> None:
     """Print the JSON Schema of the spec, of results.json, or of what `diff --format json` prints."""
-    from evalpipe.cli.catalogue import print_schema
+    from evalpipe.cli.catalogue import json_schema_of
 
-    print_schema(kind)
+    click.echo(json.dumps(json_schema_of(kind), indent=1, ensure_ascii=False))
 
 
 app.add_command(doctor)
@@ -363,22 +363,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     collect_rarely()
     replace_streams()
+
+    def rescue(_: int) -> NoReturn:
+        from evalpipe.run import abandon
+
+        abandon(None)
+        leave_at_once(interrupted(KeyboardInterrupt()))
+
     try:
-        with Guard(None, _rescue):
+        with Guard(None, rescue):
             code = _run_command(arguments)
             sys.stdout.flush()
     except OSError as error:  # only streams are left: every file has its own message
         code = full(error).exit_code
         tell_person(str(full(error)))
     leave(code)
-
-
-def _rescue(_: int) -> NoReturn:
-    """End a command whose main thread does not answer to a signal."""
-    from evalpipe.run import abandon
-
-    abandon(None)
-    leave_at_once(interrupted(KeyboardInterrupt()))
 
 
 def _run_command(arguments: list[str]) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def json_schema_of(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of the spec, or of a document that evalpipe writes."""
+    """Return the JSON Schema of the spec, or of a document that evalpipe writes ("results", "diff")."""
     from evalpipe.results import Results
     from evalpipe.review.differences.records import Difference
     from evalpipe.spec.schema import json_schema
@@ -29,19 +29,22 @@ def json_schema_of(kind: str) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def print_schema(kind: str) -> None:
-    """Print the JSON Schema of the spec, or of a document that evalpipe writes ("results", "diff")."""
-    click.echo(json.dumps(json_schema_of(kind), indent=1, ensure_ascii=False))
-
-
 def print_metrics(name: str | None, task: str | None, form: str) -> None:
     """Print the metric of a name or an alias; without ``name`` all metrics, or those of a ``task``."""
     from evalpipe.metrics import registry
 
     if name is None:
         metrics = [metric for metric in registry if task is None or task in metric.tasks]
-        documents = [describe(metric) for metric in metrics]
-        click.echo(json.dumps(documents, indent=1, ensure_ascii=False) if form == "json" else _family_list(metrics))
+        if form == "json":
+            click.echo(json.dumps([describe(metric) for metric in metrics], indent=1, ensure_ascii=False))
+            return
+        width = max(len(metric.name) for metric in metrics)
+        lines: list[str] = []
+        for need, family in FAMILIES.items():
+            rows = [f"  {metric.name:<{width}}  {metric.definition.split('. ')[0].rstrip('.')}"
+                    for metric in metrics if metric.needs == need]
+            lines += ["", family, *rows] if rows else []
+        click.echo("\n".join(lines[1:]))
         return
     if name not in registry:
         advice = registry.advice(name, task or "")
@@ -105,19 +108,8 @@ FAMILIES = {
 """The families of measures, by what they need."""
 
 
-def _family_list(metrics: list[Metric]) -> str:
-    """Return the names of metrics by family, each with the first sentence of its definition."""
-    width = max(len(metric.name) for metric in metrics)
-    lines: list[str] = []
-    for need, family in FAMILIES.items():
-        rows = [f"  {metric.name:<{width}}  {metric.definition.split('. ')[0].rstrip('.')}"
-                for metric in metrics if metric.needs == need]
-        lines += ["", family, *rows] if rows else []
-    return "\n".join(lines[1:])
-
-
 def _metric_page(metric: Metric) -> str:
-    """Return the description of a metric as text, with a line for each fact."""
+    """Return the description of a metric as text, with a line for each fact and each option."""
     low, high = (f"{bound:g}" if math.isfinite(bound) else "unbounded" for bound in metric.range)
     better = {"maximize": "higher is better", "minimize": "lower is better", "none": "neither is better"}
     rows = [
@@ -126,17 +118,13 @@ def _metric_page(metric: Metric) -> str:
         ("range", f"{low} to {high}; {better[metric.direction]}"),
         ("undefined", ("when there are " if metric.undefined.startswith("no ") else "when ") + metric.undefined),
         ("interval", INTERVALS[metric.interval]), ("reference", metric.ref),
-        *((f"option {name}", _option_text(option)) for name, option in _options(metric).items()),
     ]
+    words = {"exclusiveMinimum": "above", "exclusiveMaximum": "below", "minimum": "from", "maximum": "to"}
+    for name, option in _options(metric).items():
+        kind = " or ".join(map(str, option["enum"])) if "enum" in option else option.get("type", "")
+        bounds = [f"{word} {option[key]:g}" for key, word in words.items() if key in option]
+        default = [f"default {option['default']}"] if "default" in option else []
+        rows.append((f"option {name}", ", ".join([kind, *bounds, *default])))
     width = max(len(label) for label, _ in rows)
     lines = [f"{metric.name} ({metric.title})", metric.definition, ""]
     return "\n".join(lines + [f"{label:<{width}}  {text}" for label, text in rows])
-
-
-def _option_text(option: Schema) -> str:
-    """Return the text for an option from its JSON Schema: type or choices, bounds, default."""
-    kind = " or ".join(map(str, option["enum"])) if "enum" in option else option.get("type", "")
-    words = {"exclusiveMinimum": "above", "exclusiveMaximum": "below", "minimum": "from", "maximum": "to"}
-    bounds = [f"{word} {option[key]:g}" for key, word in words.items() if key in option]
-    default = [f"default {option['default']}"] if "default" in option else []
-    return ", ".join([kind, *bounds, *default])

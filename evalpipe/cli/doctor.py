@@ -23,7 +23,7 @@ from evalpipe.words.numbers import bytes_text
 from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 
 ROOT = Path("/")
@@ -34,9 +34,13 @@ _NO_LIMIT = 2**60
 
 def cores(root: Path = ROOT) -> float:
     """Return how many processors this process may use, by its CPU affinity and the quotas of its control groups."""
-    affinity = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quotas = [quota for folder in _groups(root, "cpu") if (quota := _quota(folder)) is not None]
-    return min([float(affinity), *quotas])
+    allowed = [float(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)]
+    for folder in _groups(root, "cpu"):
+        words = _text(folder / "cpu.max").split()  # quota and period, which version 1 has in two files
+        words = words or [_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
+        if len(words) == 2 and words[0].isdecimal() and words[1].isdecimal() and int(words[1]):
+            allowed.append(int(words[0]) / int(words[1]))
+    return min(allowed)
 
 
 def memory_limit(root: Path = ROOT) -> int | None:
@@ -66,15 +70,6 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
         group = Path(path.lstrip("/"))
         # Within a container the path is that of the host, and the group of the container is at the top.
         yield from (hierarchy / above for above in (group, *group.parents) if (hierarchy / above).is_dir())
-
-
-def _quota(folder: Path) -> float | None:
-    """Return how many processors a control group may use, its quota by its period; None without a quota."""
-    words = _text(folder / "cpu.max").split()  # quota and period, which version 1 has in two files
-    words = words or [_text(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
-    if len(words) == 2 and words[0].isdecimal() and words[1].isdecimal() and int(words[1]):
-        return int(words[0]) / int(words[1])
-    return None
 
 
 def _text(path: Path) -> str:
@@ -116,15 +111,10 @@ class Probe:
 
 def run_checks(reports: Path) -> list[Probe]:
     """Run all checks of this machine and return their results; output folders are made in the folder ``reports``."""
-    checks: list[Callable[[], Iterator[Probe]]] = [
-        _python, _libraries, _pdf, _fonts, _cores, _memory, _temporary, lambda: _reports(reports), _extras]
-    return [check for run_check in checks for check in run_check()]
-
-
-def _python() -> Iterator[Probe]:
-    """Tell the version of Python and the system."""
     # Another Python than pyproject.toml allows cannot have installed this.
-    yield Probe("python", "ok", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    system = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    return [Probe("python", "ok", system), *_libraries(), *_pdf(), *_fonts(), _cores(), *_memory(), *_temporary(),
+            *_reports(reports), *_extras()]
 
 
 def _libraries() -> Iterator[Probe]:
@@ -236,17 +226,14 @@ def _scripts() -> Iterator[Probe]:
         yield Probe("scripts", "ok", f"fonts for {joined(list(SAMPLES), 'and')}")
 
 
-def _cores() -> Iterator[Probe]:
+def _cores() -> Probe:
     """Check that polars has no more threads than this process may use cores."""
     import polars as pl
 
     usable, threads = cores(), pl.thread_pool_size()
     text = f"{usable:g} of {os.cpu_count()} may be used; polars has {threads} {'thread' if threads == 1 else 'threads'}"
-    if threads > max(1, usable):
-        hint = f"set POLARS_MAX_THREADS={max(1, int(usable))}: more threads than that wait for each other"
-        yield Probe("cores", "note", text, hint)
-    else:
-        yield Probe("cores", "ok", text)
+    hint = f"set POLARS_MAX_THREADS={max(1, int(usable))}: more threads than that wait for each other"
+    return Probe("cores", "note", text, hint) if threads > max(1, usable) else Probe("cores", "ok", text)
 
 
 def _memory() -> Iterator[Probe]:

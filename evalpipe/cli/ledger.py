@@ -10,6 +10,7 @@ import click
 
 from evalpipe.base.constants import LARGEST
 from evalpipe.words import numbers
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -119,8 +120,7 @@ def _print_table(subject: str, kind: str, ledger: str, runs: list[Run], metric: 
             run["as_of"] or run["last_recorded"][:10], _verdict(run),
             *(_value_text(values.get(key)) for key in columns), run["results_sha256"][:8]))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    several = "" if len(runs) == 1 else "s"
-    click.echo(f"{subject}: {len(runs):,} {kind}{several} in {ledger}; {name} with its interval")
+    click.echo(f"{subject}: {counted(len(runs), kind)} in {ledger}; {name} with its interval")
     for line in lines:
         click.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
 
@@ -181,17 +181,13 @@ def gc(
     ledger = Ledger.open(read.place)
     gone, kept = (forget_runs(ledger, Path(folder), keep, dry=dry_run) if chosen is None
                   else forget_nights(ledger, chosen, keep, dry=dry_run))
-    verb, counted = "would remove" if dry_run else "removed", _counted(gone, "run" if chosen is None else "night")
+    verb, what = "would remove" if dry_run else "removed", counted(gone, "run" if chosen is None else "night")
     subject = folder if chosen is None else chosen
-    click.echo(f"{read.place.shown}: {verb} {counted} of {subject}; {kept:,} {'stay' if kept != 1 else 'stays'}")
+    click.echo(f"{read.place.shown}: {verb} {what} of {subject}; {kept:,} {'stay' if kept != 1 else 'stays'}")
     killed = 0 if dry_run else sweep_killed(Path(folder))
     if killed:
-        click.echo(f"{folder}: removed what killed runs left of {_counted(killed, 'output folder')}")
+        click.echo(f"{folder}: removed what killed runs left of {counted(killed, 'output folder')}")
     return 0
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 MARGIN = 0.01

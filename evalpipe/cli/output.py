@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from evalpipe.errors import UsageError
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -178,7 +179,7 @@ def collect_cache(folder: str) -> None:
 
 def parts_line(dataset: str, parts: int, cached: int, why: str) -> str:
     """Return the line on how many parts a dataset has, how many the cache has, and ``why`` the others are read."""
-    part_text = f"{dataset}: {parts:,} part{'' if parts == 1 else 's'}"
+    part_text = f"{dataset}: {counted(parts, 'part')}"
     reason_text = f" ({why})" if why else ""
     if not cached:
         return f"{part_text} to read{reason_text}"
@@ -189,4 +190,4 @@ def parts_line(dataset: str, parts: int, cached: int, why: str) -> str:
 def _counted(entries: Iterable[CacheEntry]) -> str:
     """Return the number and the total size of some entries as text."""
     sizes = [entry.bytes for entry in entries]
-    return f"{len(sizes):,} {'entry' if len(sizes) == 1 else 'entries'} of {sum(sizes):,} bytes"
+    return f"{counted(len(sizes), 'entry')} of {sum(sizes):,} bytes"

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.plan.datasets import DatasetPlan
-    from evalpipe.plan.models import ModelPlan
     from evalpipe.plan.plan import Plan
 
 
@@ -31,36 +30,60 @@ Document = dict[str, Any]
 
 def plan_document(plan: Plan) -> Document:
     """Return a plan as plain JSON values."""
+    drawn, prevalence, exposure, residuals = drawing(plan), plan.prevalence, plan.exposure, plan.residuals
+    worst, recalibrate, compare = plan.slices.worst, plan.recalibrate, plan.compare
+    methods = [{"variant": method.name, "method": method.method, "options": dict(method.options)}
+               for method in recalibrate.methods]
+    settings = plan.calibration.settings
+    window = settings.window
+    of_variants = None if window.of_variants is None else dict(zip(("width", "step"), window.of_variants, strict=True))
     return {
         "name": plan.name, "as_of": plan.as_of, "task": plan.task, "spec_sha256": plan.spec_sha256, "seed": plan.seed,
         "datasets": [_dataset(plan, dataset) for dataset in plan.datasets],
         "estimates": list(_estimates(plan)),
         "not_served": list(_not_served(plan)),
-        "prevalence": _prevalence(plan), "permutations": plan.permutations,
-        "replicates": plan.replicates, "level": plan.level, "cost": plan.cost, "drawing": _drawing(plan),
-        "rows": _rows(plan), "exposure": _exposure(plan),
-        "thresholds": [_threshold(model) for model in plan.models.values()],
-        "zones": [zone for model in plan.models.values() for zone in _zones(model)],
+        # Shares that come from a dataset are not read yet.
+        "prevalence": prevalence and {
+            "shares": list(prevalence.shares) if prevalence.dataset is None else None,
+            "parameters": prevalence.parameters, "dataset": prevalence.dataset, "source": prevalence.source},
+        "permutations": plan.permutations,
+        "replicates": plan.replicates, "level": plan.level, "cost": plan.cost,
+        "drawing": {"mode": drawn.mode, "reason": drawn.reason, "refused": drawn.refused},
+        "rows": {"held": not plan.streaming.streamed, "batch": plan.streaming.batch, "reason": plan.streaming.reason},
+        "exposure": exposure and {
+            "column": exposure.column, "unit": exposure.unit,
+            "rates_of": [name for name, model in plan.models.items() if model.rate is not None]},
+        "thresholds": [{
+            "model": name, "value": model.threshold.number, "rule": model.threshold.words,
+            "chosen_on": model.threshold.rule and model.threshold.rule.dataset,
+            "folds": model.threshold.rule and model.threshold.rule.folds} for name, model in plan.models.items()],
+        "zones": [{"model": name, "below": model.zone.below, "above": model.zone.above,
+                   "min_probability": model.zone.min_probability}
+                  for name, model in plan.models.items() if model.zone is not None],
         "marks": list(plan.marks), "gain_groups": plan.gain_groups if plan.task == "binary" else None,
-        "residuals": _residuals(plan), "relations": _relations(plan),
-        "calibration": _calibration(plan),
+        "residuals": residuals and {
+            "kinds": list(residuals.kinds), "figures": dict.fromkeys(residuals.figures, residuals.kind),
+            "against": list(residuals.against), "order": residuals.order},
+        "relations": plan.relations and {
+            "measures": [entry.label for entry in plan.relations.measures],
+            "prevalences": list(plan.relations.prevalences)},
+        "calibration": {
+            "bins": settings.bins, "strategy": settings.strategy, "position": settings.position,
+            "window": {"width": window.width, "step": window.moved_by, "recalibrated": of_variants},
+            "smoother": settings.smoother, "interval": plan.calibration.interval, "rug": plan.calibration.rug},
         "slices": [slicing.title for slicing in plan.slices.slicings],
-        "worst_slices": _worst(plan), "folds": None if plan.slices.folds is None else plan.slices.folds.column,
-        "recalibration": _recalibration(plan), "compare": _compare(plan),
+        "worst_slices": worst and {
+            **worst.entry.document, "columns": [sliced.column for sliced in worst.columns], "depth": worst.depth,
+            "top": worst.top},
+        "folds": None if plan.slices.folds is None else plan.slices.folds.column,
+        "recalibration": {
+            "methods": methods, "fitted_on": recalibrate.dataset, "folds": recalibrate.folds} if methods else None,
+        "compare": compare and {
+            "baseline": compare.baseline, "pairs": compare.pairs, "baseline_dataset": compare.baseline_dataset,
+            "margins": dict(compare.margins)},
         "goals": [goal.document for goal in plan.goals],
         **{key: value for document in functions("plan", "document") for key, value in document(plan).items()},
     }
-
-
-def _drawing(plan: Plan) -> Document:
-    """Return how replicates are drawn, and why, as far as it is known before the data are read."""
-    planned = drawing(plan)
-    return {"mode": planned.mode, "reason": planned.reason, "refused": planned.refused}
-
-
-def _rows(plan: Plan) -> Document:
-    """Return whether all rows are in memory at once, else how many are read at once, and the reason."""
-    return {"held": not plan.streaming.streamed, "batch": plan.streaming.batch, "reason": plan.streaming.reason}
 
 
 def _dataset(plan: Plan, dataset: DatasetPlan) -> Document:
@@ -110,85 +133,6 @@ def _not_served(plan: Plan) -> Iterator[Document]:
             yield {"model": name, "metric": entry.metric.name, "reason": f"the model gives {NEEDS[need]}{variants}"}
 
 
-def _exposure(plan: Plan) -> Document | None:
-    """Return the exposure of counts, and the models whose rates are multiplied by it; None without exposure."""
-    if plan.exposure is None:
-        return None
-    rates = [name for name, model in plan.models.items() if model.rate is not None]
-    return {"column": plan.exposure.column, "unit": plan.exposure.unit, "rates_of": rates}
-
-
-def _prevalence(plan: Plan) -> Document | None:
-    """Return the declared prevalence; its shares are None where they come from a dataset, which is not read yet."""
-    declared = plan.prevalence
-    if declared is None:
-        return None
-    shares = list(declared.shares) if declared.dataset is None else None
-    return {"shares": shares, "parameters": declared.parameters, "dataset": declared.dataset,
-            "source": declared.source}
-
-
-def _threshold(model: ModelPlan) -> Document:
-    """Return the threshold of a model: a number, or a rule with the dataset or the folds that it is chosen on."""
-    rule, threshold = model.threshold.rule, model.threshold
-    return {
-        "model": model.name, "value": threshold.number, "rule": threshold.words,
-        "chosen_on": None if rule is None else rule.dataset, "folds": None if rule is None else rule.folds,
-    }
-
-
-def _zones(model: ModelPlan) -> Iterator[Document]:
-    if model.zone is not None:
-        yield {"model": model.name, "below": model.zone.below, "above": model.zone.above,
-               "min_probability": model.zone.min_probability}
-
-
-def _calibration(plan: Plan) -> Document:
-    """Return the settings of calibration figures: bins, windows, smoother, interval, rug."""
-    settings, variant_window = plan.calibration.settings, plan.calibration.settings.window.of_variants
-    recalibrated = None if variant_window is None else {"width": variant_window[0], "step": variant_window[1]}
-    window = {"width": settings.window.width, "step": settings.window.moved_by, "recalibrated": recalibrated}
-    return {"bins": settings.bins, "strategy": settings.strategy, "position": settings.position, "window": window,
-            "smoother": settings.smoother, "interval": plan.calibration.interval, "rug": plan.calibration.rug}
-
-
-def _relations(plan: Plan) -> Document | None:
-    related = plan.relations
-    return None if related is None else {
-        "measures": [entry.label for entry in related.measures], "prevalences": list(related.prevalences)}
-
-
-def _residuals(plan: Plan) -> Document | None:
-    """Return the residuals that the spec adds to the usual ones: kinds, figures, columns; None without any."""
-    residuals = plan.residuals
-    return None if residuals is None else {
-        "kinds": list(residuals.kinds), "figures": dict.fromkeys(residuals.figures, residuals.kind),
-        "against": list(residuals.against), "order": residuals.order}
-
-
-def _worst(plan: Plan) -> Document | None:
-    """Return the settings of the search for the worst slices; None without it."""
-    worst = plan.slices.worst
-    if worst is None:
-        return None
-    columns = [sliced.column for sliced in worst.columns]
-    return {**worst.entry.document, "columns": columns, "depth": worst.depth, "top": worst.top}
-
-
-def _recalibration(plan: Plan) -> Document | None:
-    methods = [{"variant": method.name, "method": method.method, "options": dict(method.options)}
-               for method in plan.recalibrate.methods]
-    fitted = {"fitted_on": plan.recalibrate.dataset, "folds": plan.recalibrate.folds}
-    return {"methods": methods, **fitted} if methods else None
-
-
-def _compare(plan: Plan) -> Document | None:
-    compare = plan.compare
-    return None if compare is None else {
-        "baseline": compare.baseline, "pairs": compare.pairs, "baseline_dataset": compare.baseline_dataset,
-        "margins": dict(compare.margins)}
-
-
 def validate_spec(path: str, overrides: Sequence[str], as_of: str | None, form: str) -> None:
     """Read and plan a spec (steps 1 and 2); print its warnings and that it is valid, or raise all its problems."""
     from evalpipe.run import plan
@@ -231,24 +175,17 @@ def print_plan(
     folder = output_folder(out, planned.name, planned.as_of)
     parts = _parts(planned, folder) if planned.streaming.streamed else {}
     document = plan_document(planned)
-    document |= {"parts": parts, "expected": _expected_of_gates(planned, document, folder, *expected)}
+    gates = []
+    if document["gates"]:
+        from evalpipe.ledger.forecasts import forecasts
+
+        gates = [gate.document() for gate in forecasts(planned, folder, *expected)]
+    document |= {"parts": parts, "expected": {"margin": expected[0], "drop": expected[1], "gates": gates}}
     if form == "json":
         # A share that a dataset has yet to give is a text.
         click.echo(json.dumps(document, indent=1, ensure_ascii=False, default=str))
     else:
         click.echo(_plan_text(planned, document))
-
-
-def _expected_of_gates(
-    plan: Plan, document: dict[str, Any], folder: Path, margin: float, drop: float,
-) -> dict[str, Any]:
-    """Return the forecast of false alarms and delay of each gate, with its assumptions, as JSON values."""
-    if not document["gates"]:
-        return {"margin": margin, "drop": drop, "gates": []}
-    from evalpipe.ledger.forecasts import forecasts
-
-    gates = forecasts(plan, folder, margin, drop)
-    return {"margin": margin, "drop": drop, "gates": [gate.document() for gate in gates]}
 
 
 def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
@@ -279,11 +216,15 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
     day = f", as of {plan.as_of}" if plan.as_of else ""
     lines = [f"plan of {document['name']} ({document['task']}){day}, seed {document['seed']}", ""]
     lines += [line for dataset in document["datasets"] for line in _input_lines(plan, dataset)]
-    lines += [_memory_line(document["rows"])] if plan.datasets else []
+    if plan.datasets:
+        rows = document["rows"]
+        lines.append(f"all rows are held: {rows['reason']}" if rows["held"] else
+                     f"rows are read part by part, {rows['batch']:,} at once, and never held: {rows['reason']}")
     evaluated_names = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     lines += _part_lines(document["parts"])
+    of_chapters = [line for write in functions("plan", "lines") for line in write(plan)]
     if not plan.datasets:
-        return "\n".join([*lines, *_goal_lines(plan), *_chapter_lines(plan), *expected_lines(document["expected"])])
+        return "\n".join([*lines, *_goal_lines(plan), *of_chapters, *expected_lines(document["expected"])])
     measures = counted(len(plan.metrics), "measure")
     lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated_names)}:"]
     labels = [entry.label for entry in plan.metrics]
@@ -296,19 +237,13 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
     lines += _unserved_lines(document["not_served"])
     if plan.prevalence is not None and plan.prevalence.dataset is not None:
         lines += ["", f"the prevalence is estimated from the outcomes of {plan.prevalence.dataset}, once they are read"]
-    lines += [*_further_results(plan), *expected_lines(document["expected"])]
+    further = [*_further_results(plan), *_goal_lines(plan), *of_chapters]
+    lines += [*([""] if further else []), *further, *expected_lines(document["expected"])]
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",
               drawing(plan).words]
     cost_unit = "rows x models" if plan.streaming.streamed else "rows x replicates x models"
     return "\n".join([*lines, f"expected cost ({cost_unit}): {cost}"])
-
-
-def _memory_line(rows: dict[str, Any]) -> str:
-    """Return the line that says whether all rows are in memory at once, and why."""
-    if rows["held"]:
-        return f"all rows are held: {rows['reason']}"
-    return f"rows are read part by part, {rows['batch']:,} at once, and never held: {rows['reason']}"
 
 
 def _input_lines(plan: Plan, dataset: dict[str, Any]) -> list[str]:
@@ -318,26 +253,17 @@ def _input_lines(plan: Plan, dataset: dict[str, Any]) -> list[str]:
     lines = [f"dataset {dataset['name']} ({dataset['role']}): {', '.join(dataset['files'])}, {rows}{training_note}"]
     lines += [f"  where {dataset['where']}"] if dataset["where"] else []
     lines.append(f"  reads {', '.join(dataset['columns'])}")
+    for model, source in dataset["predictions"].items():
+        fits = model if source["fits"] == 1 else f"{source['fits']} fits of {model}"
+        shown = "the last" if source["at"] is None else f"step {source['at']}"
+        steps = "" if source["step"] is None else f" at each step of {source['step']}; shown is {shown}"
+        lines.append(f"  reads {', '.join(source['columns'])} of {fits} from {', '.join(source['files'])}, rows "
+                     f"matched {_matching_text(plan.id, source['compared'])}{steps}")
     return lines + [
-        f"  reads {', '.join(source['columns'])} of {_fit_text(model, source)} from {', '.join(source['files'])}, rows "
-        f"matched {_matching_text(plan.id, source['compared'])}{_step_text(source['step'], source['at'])}"
-        for model, source in dataset["predictions"].items()
-    ] + [
         f"  reads {counted(len(source['files']), 'bootstrap fit')} of {model}, {source['files'][0]} to "
         f"{source['files'][-1]}, rows drawn as often as {source['drawn']} says, for its optimism"
         for model, source in dataset["bootstrap"].items()
     ]
-
-
-def _fit_text(model: str, source: dict[str, Any]) -> str:
-    """Return the name of a model, with the number of its fits where there are several."""
-    return model if source["fits"] == 1 else f"{source['fits']} fits of {model}"
-
-
-def _step_text(column: str | None, at: int | None) -> str:
-    """Return the words for a file with a row for each step in ``column``, of which step ``at`` is shown; or ""."""
-    shown = "the last" if at is None else f"step {at}"
-    return "" if column is None else f" at each step of {column}; shown is {shown}"
 
 
 def _unserved_lines(rows: Sequence[dict[str, str]]) -> list[str]:
@@ -363,8 +289,8 @@ def _matching_text(identity: str | None, compared: Sequence[str]) -> str:
 
 
 def _further_results(plan: Plan) -> list[str]:
-    """Return the lines on further results: slices, folds, variants, thresholds, comparisons, goals, chapters."""
-    lines = [""]
+    """Return the lines on further results: slices, folds, variants, thresholds, curves, comparisons."""
+    lines = []
     if plan.slices.slicings:
         lines.append(f"in slices by {', '.join(slicing.title for slicing in plan.slices.slicings)}")
     if plan.slices.worst is not None:
@@ -380,25 +306,18 @@ def _further_results(plan: Plan) -> list[str]:
                    f"cross-fitted in {recalibrate.folds} folds")
         names = ", ".join(method.name for method in recalibrate.methods)
         lines.append(f"every model recalibrated by {names}, {fitting}, minus the original on the same rows")
-    lines += _exposure_lines(plan)
+    if plan.exposure is not None:
+        unit = f" ({plan.exposure.unit})" if plan.exposure.unit else ""
+        rates = [name for name, model in plan.models.items() if model.rate is not None]
+        expected = f"; the expected counts of {', '.join(rates)} are rates times it" if rates else ""
+        lines.append(f"counts are of the exposure {plan.exposure.column}{unit}{expected}")
     if plan.complete_case:
         lines.append("rows without a prediction of every model are left out for all models")
     lines += [f"threshold of {name}: {model.threshold.words}"
               for name, model in plan.models.items() if model.threshold.words is not None]
     lines += [f"equivocal zone of {name}: {model.zone.words}"
               for name, model in plan.models.items() if model.zone is not None]
-    lines += [*_curve_lines(plan), *_comparison_lines(plan), *_goal_lines(plan), *_chapter_lines(plan)]
-    return lines if len(lines) > 1 else []
-
-
-def _exposure_lines(plan: Plan) -> list[str]:
-    """Return the line on the exposure of counts, and on models whose rates are multiplied by it; or nothing."""
-    if plan.exposure is None:
-        return []
-    unit = f" ({plan.exposure.unit})" if plan.exposure.unit else ""
-    rates = [name for name, model in plan.models.items() if model.rate is not None]
-    expected = f"; the expected counts of {', '.join(rates)} are rates times it" if rates else ""
-    return [f"counts are of the exposure {plan.exposure.column}{unit}{expected}"]
+    return [*lines, *_curve_lines(plan), *_comparison_lines(plan)]
 
 
 def _curve_lines(plan: Plan) -> list[str]:
@@ -438,21 +357,18 @@ def _calibration_lines(plan: Plan) -> list[str]:
 
 def _comparison_lines(plan: Plan) -> list[str]:
     """Return the lines on the baseline model and the baseline dataset of comparisons; empty without any."""
+    compare = plan.compare
+    if compare is None:
+        return []
     lines = []
-    if plan.compare is not None and plan.compare.baseline is not None:
-        lines.append(f"every model minus {plan.compare.baseline}, on the same rows")
-    if plan.compare is not None and plan.compare.pairs == "all":
-        lines.append("every pair of models, on the same rows")
-    if plan.compare is not None and plan.compare.pairs == "auto":
-        lines.append("every pair of models, on the same rows, where replicates do not draw cells of rows")
-    if plan.compare is not None and plan.compare.baseline_dataset is not None:
-        lines.append(f"every dataset minus {plan.compare.baseline_dataset}, as independent samples")
+    if compare.baseline is not None:
+        lines.append(f"every model minus {compare.baseline}, on the same rows")
+    if compare.pairs in ("all", "auto"):
+        unless = ", where replicates do not draw cells of rows" if compare.pairs == "auto" else ""
+        lines.append(f"every pair of models, on the same rows{unless}")
+    if compare.baseline_dataset is not None:
+        lines.append(f"every dataset minus {compare.baseline_dataset}, as independent samples")
     return lines
-
-
-def _chapter_lines(plan: Plan) -> list[str]:
-    """Return the lines that the chapters add to the plan."""
-    return [line for lines in functions("plan", "lines") for line in lines(plan)]
 
 
 def _goal_lines(plan: Plan) -> list[str]:

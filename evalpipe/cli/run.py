@@ -39,6 +39,7 @@ from evalpipe.cli.output import output_folder, parts_line, printing
 from evalpipe.errors import DataError, UsageError
 from evalpipe.run import STEPS, Progress
 from evalpipe.version import VERSION
+from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,14 +83,6 @@ class Lines(Quiet):
         click.echo(f"    {parts_line(dataset, parts, cached, why)}", err=True)
 
 
-def _terminal() -> TextIO:
-    """Return standard error under a second descriptor, as the usual one is redirected while files are read."""
-    try:
-        return os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace")
-    except (OSError, ValueError):
-        return sys.stderr
-
-
 class Bar(Progress):
     """A live bar that vanishes when the run ends."""
 
@@ -101,7 +94,12 @@ class Bar(Progress):
 
         share = TextColumn("{task.percentage:>3.0f} %")
         columns = (TextColumn("{task.description}"), BarColumn(), share, TimeElapsedColumn())
-        self._file = _terminal()
+        try:
+            # Under a second descriptor, as the usual one is redirected while files are read.
+            self._file: TextIO = os.fdopen(
+                os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace")
+        except (OSError, ValueError):
+            self._file = sys.stderr
         # Wiped at the end, so that the summary below it stands alone.
         self._rich = RichProgress(*columns, console=Console(file=self._file), transient=True)
         self._task: TaskID | None = None
@@ -477,8 +475,7 @@ def _print(outcome: RunOutcome, form: str) -> None:
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     if unchanged:
-        count = len(results.inputs)
-        inputs = f"{count:,} {'input' if count == 1 else 'inputs'}"
+        inputs = counted(len(results.inputs), "input")
         alike = f"the spec, {inputs}, all versions and the files in {folder} are those of the run there"
         click.echo(f"nothing to do: {alike}; its verdict is {results.verdict}")
     else:

@@ -62,18 +62,26 @@ def matched(a: Iterable[T], b: Iterable[T], key: Callable[[T], Hashable]) -> Ite
 
 def matched_twice(
     a: Iterable[T], b: Iterable[T], exact: Callable[[T], Hashable], key: Callable[[T], Hashable]
-) -> Iterator[tuple[T | None, T | None]]:
-    """Yield pairs of rows that agree by the key ``exact``, then of the others, which may have changed, by ``key``."""
-    left: list[T] = []
-    right: list[T] = []
-    for first, second in matched(a, b, exact):
+) -> list[tuple[T | None, T | None]]:
+    """Return pairs of rows that agree by the key ``exact``, then of the others, which may have changed, by ``key``."""
+    pairs = matched(a, b, exact)
+    both, left, right = _split(pairs)
+    return [*both, *matched(left, right, key)]
+
+
+def _split(pairs: Iterable[tuple[T | None, T | None]]) -> tuple[list[tuple[T, T]], list[T], list[T]]:
+    """Return the pairs that have both rows, the rows of the first run alone, and those of the second alone."""
+    both: list[tuple[T, T]] = []
+    only_a: list[T] = []
+    only_b: list[T] = []
+    for first, second in pairs:
         if first is not None and second is not None:
-            yield first, second
+            both.append((first, second))
         elif first is not None:
-            left.append(first)
+            only_a.append(first)
         elif second is not None:
-            right.append(second)
-    yield from matched(left, right, key)
+            only_b.append(second)
+    return both, only_a, only_b
 
 
 def spec_changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[SpecChange]:
@@ -157,20 +165,16 @@ def version_changes(a: Mapping[str, str], b: Mapping[str, str]) -> list[VersionC
 
 def subject_changes(a: Results, b: Results) -> list[SubjectChange]:
     """Return the evaluated datasets, the models and the metrics that one run alone has."""
-    names: dict[Literal["dataset", "model", "metric"], tuple[list[str], list[str]]] = {
-        "dataset": (_evaluated_datasets(a), _evaluated_datasets(b)),
-        "model": ([model.name for model in a.models], [model.name for model in b.models]),
-        "metric": ([*dict.fromkeys(row.metric for row in a.rows)], [*dict.fromkeys(row.metric for row in b.rows)]),
+    names: dict[Literal["dataset", "model", "metric"], list[list[str]]] = {
+        "dataset": [[row.name for row in run.datasets if row.role == "evaluate"] for run in (a, b)],
+        "model": [[model.name for model in run.models] for run in (a, b)],
+        "metric": [[*dict.fromkeys(row.metric for row in run.rows)] for run in (a, b)],
     }
     changes = []
     for kind, (names_a, names_b) in names.items():
         changes += [SubjectChange(kind=kind, name=name, only_in="a") for name in names_a if name not in names_b]
         changes += [SubjectChange(kind=kind, name=name, only_in="b") for name in names_b if name not in names_a]
     return changes
-
-
-def _evaluated_datasets(results: Results) -> list[str]:
-    return [dataset.name for dataset in results.datasets if dataset.role == "evaluate"]
 
 
 if TYPE_CHECKING:
@@ -210,7 +214,6 @@ def number_changes(
 ) -> list[NumberChange]:
     """Return the thresholds or desirabilities (``kind``) of two runs that differ beyond the tolerance."""
     def subject(row: Compared) -> str:
-        """Return a text of what tells a row from others of its kind, in which the rows of two runs are matched."""
         return text_of([getattr(row, name, None) for name in ("dataset", "model", "variant", "goal")])
 
     changes = (_number_change(kind, first, second, tolerance) for first, second in matched(a, b, subject))
@@ -224,7 +227,10 @@ def _number_change(
     aspects: list[Aspect] = ["presence"]
     details: list[str] = []
     difference = overlap = None
-    first, second = (None if row is None else _number_side(kind, row) for row in (a, b))
+    side_fields = ("lower", "upper", "level", "method", "n", "events", "reason")
+    first, second = (None if row is None else NumberSide(
+        value=getattr(row, _value_field(kind, row)), status=row.status,
+        **{name: getattr(row, name, None) for name in side_fields}) for row in (a, b))
     if a is not None and b is not None and first is not None and second is not None:
         metric = getattr(a, "metric", None) if kind == "estimate" else None
         details_a, details_b = _details(kind, a), _details(kind, b)
@@ -262,12 +268,6 @@ def _value_field(kind: NumberKind, row: Compared) -> str:
     return "desirability" if kind == "desirability" and hasattr(row, "goal") else "value"
 
 
-def _number_side(kind: NumberKind, row: Compared) -> NumberSide:
-    """Return a number as one run has it, with its interval and support, from a row of its results."""
-    fields = {name: getattr(row, name, None) for name in ("lower", "upper", "level", "method", "n", "events", "reason")}
-    return NumberSide(value=getattr(row, _value_field(kind, row)), status=row.status, **fields)
-
-
 def _details(kind: NumberKind, row: Compared) -> dict[str, Any]:
     """Return the fields of a row, in words, but for its subject, value, limits and status, which are compared apart."""
     compared = {*SUBJECT_FIELDS[kind], _value_field(kind, row), "lower", "upper", "status"}
@@ -284,16 +284,11 @@ KINDS = ("pass", "skipped", "inconclusive", "warn", "fail")
 
 def gate_pairs(a: Results, b: Results) -> GatePairs:
     """Return pairs of gates of two runs: with the same name, reference and measure, if possible the same limits."""
-    def subject(gate: Gate) -> str:
-        """Return a text of what a gate is about, which stays where its limits change."""
-        return text_of([gate.name, gate.against, gate.key])
+    def subject(gate: Gate) -> list[Any]:
+        return [gate.name, gate.against, gate.key]
 
-    def subject_and_limit(gate: Gate) -> str:
-        """Return a text of what a gate is about, and of its limits."""
-        return text_of([subject(gate), gate.on, gate.limit])
-
-    pairs = matched_twice(a.gates, b.gates, subject_and_limit, subject)
-    return list(pairs)
+    return matched_twice(a.gates, b.gates, lambda gate: text_of([subject(gate), gate.on, gate.limit]),
+                         lambda gate: text_of(subject(gate)))
 
 
 def gate_changes(runs: tuple[Results, Results], pairs: GatePairs) -> list[GateChange]:
@@ -343,17 +338,10 @@ def finding_pairs(a: Results, b: Results) -> FindingPairs:
         about = sorted(text_of(part.about) for part in finding.estimates) or NUMBER.sub("#", finding.text)
         return text_of([finding.section, finding.plugin, about])
 
+    # What is of one kind belongs together; what is left over may have turned from one kind into another.
     pairs = matched_twice(a.findings, b.findings, lambda finding: (finding.kind, finding.section, finding.text),
                           lambda finding: (finding.kind, subject(finding)))
-    # What is of one kind belongs together; what is left over may have turned from one kind into another.
-    only_a, only_b, both = [], [], []
-    for first, second in pairs:
-        if first is not None and second is not None:
-            both.append((first, second))
-        elif first is not None:
-            only_a.append(first)
-        elif second is not None:
-            only_b.append(second)
+    both, only_a, only_b = _split(pairs)
     return [*both, *matched_twice(only_a, only_b, subject, subject)]
 
 
@@ -396,7 +384,7 @@ def part_changes(
     or kind.
     """
     left, right = (_compared_parts(results, tolerance) for results in (a, b))
-    changes = [_part_change(part, _as_rows(left.get(part)), _as_rows(right.get(part)), tolerance)
+    changes = [_part_change(part, left.get(part), right.get(part), tolerance)
                for part in [*left, *(part for part in right if part not in left)]]
     skipped = {"gate", "reason"} if tolerance.is_exact else {"gate", "reason", "against_sha256"}
     of_gates = [(_fields_without(first, skipped), _fields_without(second, skipped)) for first, second in gates
@@ -431,13 +419,11 @@ def _finding_fields(finding: Finding) -> dict[str, Any]:
     return _fields_without(finding, {"code"}) | {"text": finding.text}
 
 
-def _as_rows(part: Any) -> list[Any]:
-    """Return a part of results as a list of rows: a single value is one row, None is no row."""
-    return part if isinstance(part, list) else [] if part is None else [part]
-
-
-def _part_change(part: str, a: list[Any], b: list[Any], tolerance: Tolerance) -> PartChange:
+def _part_change(part: str, in_a: Any, in_b: Any, tolerance: Tolerance) -> PartChange:
     """Count the rows of a part that differ, matched by what tells them apart, and those that one run alone has."""
+    # A single value is one row, None is no row.
+    a, b = (value if isinstance(value, list) else [] if value is None else [value] for value in (in_a, in_b))
+
     def identity(row: Any) -> str:
         """Return a text of the fields that tell a row from others; a level that is a number is of its interval."""
         if not isinstance(row, dict):

@@ -33,7 +33,7 @@ from evalpipe.review.differences.records import (
 )
 from evalpipe.runs.folder import RunFolder
 from evalpipe.tasks import NUMBERS
-from evalpipe.words.spelling import closest, listed
+from evalpipe.words.spelling import closest, counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.results import Results
-    from evalpipe.review.differences.records import GateChange, Ignorable, NumberChange, Run
+    from evalpipe.review.differences.records import Ignorable, NumberChange, Run
 
 
 EXACT = Tolerance()
@@ -58,14 +58,29 @@ def compare(
     """
     check_metrics(tolerance, a, b)
     a, b = a.under_new_names(b.results.renamed), b.under_new_names(a.results.renamed)
+    unchanged = _without_changes(a, b, tolerance, ignored)
     if a.results.evidence_sha256 == b.results.evidence_sha256:
-        update = {"identical": True, "verdict": "The results are the same, byte for byte."}
-        return _without_changes(a, b, tolerance, ignored).model_copy(update=update)
-    difference = _with_changes(a, b, tolerance, ignored)
-    if paired:
-
-        difference = with_paired(difference, a, b)
-    return with_verdict(difference)
+        return unchanged.model_copy(update={
+            "identical": True, "verdict": "The results are the same, byte for byte."})
+    gates, findings = gate_pairs(a.results, b.results), finding_pairs(a.results, b.results)
+    estimates, counts = estimate_changes(a.results, b.results, tolerance)
+    left, right = a.results.desirability, b.results.desirability
+    gate_count = sum(first is not None and second is not None for first, second in gates)
+    difference = unchanged.model_copy(update={
+        "counts": counts.model_copy(update={"gates": gate_count, "restated": count_restated(findings)}),
+        "gates": gate_changes((a.results, b.results), gates),
+        "subjects": subject_changes(a.results, b.results),
+        "estimates": estimates,
+        "thresholds": number_changes("threshold", a.results.thresholds, b.results.thresholds, tolerance),
+        "desirability": [*number_changes("desirability", left.overall, right.overall, tolerance),
+                         *number_changes("desirability", left.individual, right.individual, tolerance)],
+        "findings": finding_changes(findings),
+        "spec": spec_changes(a.results.spec, b.results.spec),
+        "data": input_changes(a.results, b.results),
+        "versions": version_changes(a.versions, b.versions),
+        "other": part_changes(a.results, b.results, gates, findings, tolerance),
+    })
+    return with_verdict(with_paired(difference, a, b) if paired else difference)
 
 
 def check_metrics(tolerance: Tolerance, a: Run, b: Run) -> None:
@@ -97,28 +112,6 @@ def _compared_run(run: Run) -> ComparedRun:
         spec_sha256=results.spec_sha256, evidence_sha256=results.evidence_sha256)
 
 
-def _with_changes(a: Run, b: Run, tolerance: Tolerance, ignored: Collection[Ignorable]) -> Difference:
-    """Return a comparison with all differences, still without paired differences and verdict."""
-    gates, findings = gate_pairs(a.results, b.results), finding_pairs(a.results, b.results)
-    estimates, counts = estimate_changes(a.results, b.results, tolerance)
-    left, right = a.results.desirability, b.results.desirability
-    gate_count = sum(first is not None and second is not None for first, second in gates)
-    return _without_changes(a, b, tolerance, ignored).model_copy(update={
-        "counts": counts.model_copy(update={"gates": gate_count, "restated": count_restated(findings)}),
-        "gates": gate_changes((a.results, b.results), gates),
-        "subjects": subject_changes(a.results, b.results),
-        "estimates": estimates,
-        "thresholds": number_changes("threshold", a.results.thresholds, b.results.thresholds, tolerance),
-        "desirability": [*number_changes("desirability", left.overall, right.overall, tolerance),
-                         *number_changes("desirability", left.individual, right.individual, tolerance)],
-        "findings": finding_changes(findings),
-        "spec": spec_changes(a.results.spec, b.results.spec),
-        "data": input_changes(a.results, b.results),
-        "versions": version_changes(a.versions, b.versions),
-        "other": part_changes(a.results, b.results, gates, findings, tolerance),
-    })
-
-
 BEFORE = {"pass": "held", "skipped": "was skipped", "inconclusive": "was inconclusive",
           "warn": "failed with severity warn", "fail": "failed"}
 """What became of a gate in the first run."""
@@ -136,23 +129,15 @@ def with_verdict(difference: Difference) -> Difference:
     """Return the comparison with its verdict in one sentence, and with whether all that counts is the same."""
     counted_clauses = list(_counted_clauses(difference))
     if not counted_clauses:
-        return difference.model_copy(update={"same": True, "verdict": _same_text(difference)})
+        within = "" if _is_exact(difference) else " within the tolerance"
+        ignored_clauses = list(_counted_clauses(difference.model_copy(update={"ignored": []})))
+        not_counted = f"; not counted: {', '.join(ignored_clauses)}" if ignored_clauses else ""
+        verdict = f"The results are the same{within}{not_counted}."
+        return difference.model_copy(update={"same": True, "verdict": verdict})
     # What is said of estimates and gates comes first, and not again where it counts.
     clauses = [_estimate_clause(difference), *_gate_clauses(difference), *counted_clauses]
     text = "; ".join([*dict.fromkeys(filter(None, clauses))][:MOST_CLAUSES])
     return difference.model_copy(update={"same": False, "verdict": f"{text[:1].upper()}{text[1:]}."})
-
-
-def some(count: int, singular: str, plural: str = "") -> str:
-    """Return a count with its noun in the right number: "1 key", "2 keys"."""
-    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
-
-
-def _same_text(difference: Difference) -> str:
-    """Return the verdict where no difference counts; ignored differences are named in it."""
-    text = "The results are the same" if _is_exact(difference) else "The results are the same within the tolerance"
-    ignored_clauses = list(_counted_clauses(difference.model_copy(update={"ignored": []})))
-    return f"{text}; not counted: {', '.join(ignored_clauses)}." if ignored_clauses else f"{text}."
 
 
 def _is_exact(difference: Difference) -> bool:
@@ -168,8 +153,8 @@ def _estimate_clause(difference: Difference) -> str:
         return ""
     beyond = "" if _is_exact(difference) else " by more than the tolerance"
     if not counts.differ:
-        return f"none of {some(counts.estimates, 'estimate')} differs{beyond}"
-    return f"{counts.differ:,} of {some(counts.estimates, 'estimate')} {_verb(counts.differ, 'differ')}{beyond}"
+        return f"none of {counted(counts.estimates, 'estimate')} differs{beyond}"
+    return f"{counts.differ:,} of {counted(counts.estimates, 'estimate')} {_verb(counts.differ, 'differ')}{beyond}"
 
 
 def _verb(count: int, plural: str) -> str:
@@ -183,22 +168,19 @@ def _is_or_are(count: int) -> str:
 
 def _gate_clauses(difference: Difference) -> Iterator[str]:
     """Yield a clause for each change of verdict, the worst turns first, such as "1 gate that held fails now"."""
-    turns = Counter(_verdicts(change) for change in difference.gates)
+    turns: Counter[tuple[str, ...]] = Counter()
+    for change in difference.gates:
+        turn = tuple("" if side is None else side.kind for side in (change.a, change.b))
+        turns[turn if turn[0] != turn[1] else ("", "")] += 1
     for (before, now), count in turns.items():
         if before and now and before != now:
-            yield f"{some(count, 'gate')} that {_was(before, count)} {NOW[now][count > 1]} now"
+            yield f"{counted(count, 'gate')} that {_was(before, count)} {NOW[now][count > 1]} now"
         elif before and not now:
-            yield f"{some(count, 'gate')} that {_was(before, count)} {_is_or_are(count)} gone"
+            yield f"{counted(count, 'gate')} that {_was(before, count)} {_is_or_are(count)} gone"
         elif now and not before:
-            yield f"{some(count, 'new gate')} {NOW[now][count > 1]}"
+            yield f"{counted(count, 'new gate')} {NOW[now][count > 1]}"
         else:
-            yield f"{some(count, 'gate')} {'has another limit' if count == 1 else 'have other limits'}"
-
-
-def _verdicts(change: GateChange) -> tuple[str, str]:
-    """Return the verdicts of a gate in both runs, "" for a run that lacks it; two "" where they are the same."""
-    before, now = (side.kind if side is not None else "" for side in (change.a, change.b))
-    return (before, now) if before != now else ("", "")
+            yield f"{counted(count, 'gate')} {'has another limit' if count == 1 else 'have other limits'}"
 
 
 def _was(kind: str, count: int) -> str:
@@ -214,35 +196,33 @@ def _counted_clauses(difference: Difference) -> Iterator[str]:
     yield from _gate_clauses(difference)
     for count, run in ((counts.only_a, "A"), (counts.only_b, "B")):
         if count:
-            yield f"{some(count, 'estimate')} {_is_or_are(count)} in {run} alone"
+            yield f"{counted(count, 'estimate')} {_is_or_are(count)} in {run} alone"
     yield from _number_clauses(difference)
     if difference.findings and "findings" not in ignored:
-        yield f"{some(len(difference.findings), 'finding')} {_verb(len(difference.findings), 'differ')}"
-    inputs = [some(len(rows), what, plural) for part, rows, what, plural in (
-        ("spec", difference.spec, "key of the spec", "keys of the spec"),
-        ("data", difference.data, "file of data", "files of data")) if rows and part not in ignored]
+        yield f"{counted(len(difference.findings), 'finding')} {_verb(len(difference.findings), 'differ')}"
+    parts = (("spec", difference.spec, "key of the spec"), ("data", difference.data, "file of data"))
+    inputs = [counted(len(rows), what) for part, rows, what in parts if rows and part not in ignored]
     if inputs:
         is_one = len(inputs) == 1 and inputs[0].startswith("1 ")
         yield f"{' and '.join(inputs)} {'differs' if is_one else 'differ'}"
     if difference.subjects:
         count = len(difference.subjects)
-        subjects = some(count, "dataset, model or metric", "datasets, models or metrics")
-        yield f"{subjects} {_is_or_are(count)} in one run alone"
+        subjects = "dataset, model or metric" if count == 1 else "datasets, models or metrics"
+        yield f"{count:,} {subjects} {_is_or_are(count)} in one run alone"
     if difference.other and "other" not in ignored:
         count = len(difference.other)
-        yield f"{some(count, 'further part')} of the results {_verb(count, 'differ')}"
+        yield f"{counted(count, 'further part')} of the results {_verb(count, 'differ')}"
 
 
 def _number_clauses(difference: Difference) -> Iterator[str]:
     """Yield clauses that count differing thresholds and desirabilities, and estimates with only other intervals."""
     count = difference.counts.intervals_alone
     if count and "intervals" not in difference.ignored:
-        yield f"{some(count, 'estimate')} {_verb(count, 'differ')} in the interval or its details alone"
-    for what, plural, changes in (("threshold", "thresholds", difference.thresholds),
-                                  ("desirability", "desirabilities", difference.desirability)):
-        counted = [change for change in changes if not (change.counted_alone and "intervals" in difference.ignored)]
-        if counted:
-            yield f"{some(len(counted), what, plural)} {_verb(len(counted), 'differ')}"
+        yield f"{counted(count, 'estimate')} {_verb(count, 'differ')} in the interval or its details alone"
+    for what, changes in (("threshold", difference.thresholds), ("desirability", difference.desirability)):
+        rows = sum(not (change.counted_alone and "intervals" in difference.ignored) for change in changes)
+        if rows:
+            yield f"{counted(rows, what)} {_verb(rows, 'differ')}"
 
 
 if TYPE_CHECKING:
@@ -280,30 +260,23 @@ def refusal(difference: Difference, a: Run, b: Run) -> str | None:
 
 def _run_refusal(name: str, run: Run) -> str | None:
     """Return the reason why run ``name`` ("A" or "B") has no rows to compare with another run; None where it has."""
-    if run.results.row_file is None:
+    file = run.results.row_file
+    if file is None:
         return f"run {name} has no row-level file, which 'report: {{rows: parquet}}' in its spec lets it write"
     if run.results.spec.get("cluster") is not None:
         return f"run {name} resamples clusters, and the row-level file does not say which rows belong together"
     if (run.results.spec.get("intervals") or {}).get("method") == "none":
         return f"run {name} has no intervals"
-    return _file_refusal(name, run)
+    sha256 = None if run.folder is None else RunFolder(run.folder).sha256_if_readable(_row_file_path(run).name)
+    if sha256 is None:
+        return f"{file.file} of run {name} is not beside its results"
+    return None if sha256 == file.sha256 else f"{file.file} of run {name} was changed after the run"
 
 
 def _outcome(results: Results) -> tuple[object, ...]:
     """Return what two runs must share to be compared row by row: task, event, levels, kind of weight."""
     weight = results.weight and results.weight.get("kind")
     return results.task, results.event, results.levels, weight
-
-
-def _file_refusal(name: str, run: Run) -> str | None:
-    """Return the reason why the row-level file of run ``name`` is missing or was changed; None where it can be used."""
-    file = run.results.row_file
-    if file is None or run.folder is None:
-        return f"run {name} has no row-level file"
-    sha256 = RunFolder(run.folder).sha256_if_readable(_row_file_path(run).name)
-    if sha256 is None:
-        return f"{file.file} of run {name} is not beside its results"
-    return None if sha256 == file.sha256 else f"{file.file} of run {name} was changed after the run"
 
 
 def _row_file_path(run: Run) -> Path:
@@ -392,7 +365,7 @@ INTERVALS = ("level", "method", "replicates", "stratify", "resampling")
 def with_paired(difference: Difference, a: Run, b: Run) -> Difference:
     """Return a comparison with the paired difference of each estimate whose value differs, or why there is none."""
     changed_values = [change for change in difference.estimates
-              if change.difference is not None and "value" in change.differs_in]
+                      if change.difference is not None and "value" in change.differs_in]
     if not changed_values:
         return difference
     why_not = refusal(difference, a, b)
@@ -497,18 +470,15 @@ def _evaluate_both(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Resu
         paired_spec["exposure"] = "exposure"
     # A spec is refused that declares a prevalence or costs which no measure uses.
     if spec.get("prevalence") is not None and any(name in metrics_text for name in ("ppv", "npv", "prevalence")):
-        paired_spec["prevalence"] = _declared_prevalence(run)
+        prior = run.prevalence
+        if prior is None or prior.dataset is None:
+            paired_spec["prevalence"] = _set_keys(spec["prevalence"])
+        else:
+            paired_spec["prevalence"] = {"beta": prior.beta} if prior.dirichlet is None else {
+                "dirichlet": prior.dirichlet}
     if spec.get("costs") is not None and "cost" in metrics_text:
         paired_spec["costs"] = [_set_keys(cost) for cost in spec["costs"]]
     return evaluate(paired_spec, frames={"rows": rows})
-
-
-def _declared_prevalence(run: Results) -> dict[str, Any]:
-    """Return the declared prevalence of a run as a spec has it; one from a dataset as its beta or Dirichlet prior."""
-    prior, declared = run.prevalence, _set_keys(run.spec["prevalence"])
-    if prior is None or prior.dataset is None:
-        return declared
-    return {"beta": prior.beta} if prior.dirichlet is None else {"dirichlet": prior.dirichlet}
 
 
 def _set_keys(part: dict[str, Any]) -> dict[str, Any]:
@@ -533,16 +503,16 @@ def _paired_difference(compared: Sequence[Results], change: NumberChange, *, swa
 
     ``compared`` are evaluations of the models "first" and "second", which are B and A where ``swapped``.
     """
-    measure = text_of([change.metric, change.params, change.average, change.class_])
-    sides = (change.b, change.a) if swapped else (change.a, change.b)
+    measure, sides = _measure_key(change), (change.b, change.a) if swapped else (change.a, change.b)
     for results in compared:
         value_of_model = {row.model: row.value for row in results.rows if measure == _measure_key(row)}
         row = next((row for row in results.comparisons if measure == _measure_key(row)), None)
         if row is None:
             continue
-        if not all(side is not None and _same_value(value_of_model.get(model), side.value)
-                   for model, side in zip(("first", "second"), sides, strict=True)):
-            return OTHER_VALUES
+        for model, side in zip(("first", "second"), sides, strict=True):
+            value, stated = value_of_model.get(model), None if side is None else side.value
+            if value is None or stated is None or not math.isclose(value, stated, rel_tol=1e-9, abs_tol=1e-12):
+                return OTHER_VALUES
         difference, lower, upper = row.difference, row.lower, row.upper
         if swapped:
             difference, lower, upper = _negative(difference), _negative(upper), _negative(lower)
@@ -555,11 +525,6 @@ def _paired_difference(compared: Sequence[Results], change: NumberChange, *, swa
 def _measure_key(row: Any) -> str:
     """Return a text by which rows of the same measure, with its options, average and class, are matched."""
     return text_of([row.metric, row.params, row.average, row.class_])
-
-
-def _same_value(a: float | None, b: float | None) -> bool:
-    """Tell whether two values are both defined, and equal but for rounding."""
-    return a is not None and b is not None and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _negative(value: float | None) -> float | None:

@@ -26,10 +26,9 @@ from evalpipe.card.summary import SIGNS
 from evalpipe.card.wording import LIMITS, VERDICTS, Names, capital, joined
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.review.differences.changes import text_of, without_null, worsening
-from evalpipe.review.differences.compare import some
 from evalpipe.version import VERSION
 from evalpipe.words import numbers
-from evalpipe.words.spelling import clipped, legible, printable
+from evalpipe.words.spelling import clipped, counted, legible, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,11 +37,9 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Block, Cell
     from evalpipe.results import InputFile, Results
     from evalpipe.review.differences.records import (
-        ComparedRun,
         Difference,
         FindingChange,
         GateChange,
-        GateSide,
         InputChange,
         NumberChange,
         NumberSide,
@@ -187,7 +184,12 @@ def names_of_both(a: Results, b: Results) -> Names:
 
 def facts(difference: Difference) -> Facts:
     """Return the facts of a comparison: both runs, the tolerance, and what is not counted."""
-    entries: list[tuple[str, Cell]] = [("A", _run_facts(difference.a)), ("B", _run_facts(difference.b))]
+    entries: list[tuple[str, Cell]] = []
+    for name, run in (("A", difference.a), ("B", difference.b)):
+        day = "" if run.as_of is None else f", as of {run.as_of}"
+        evidence = Code(run.evidence_sha256[:EVIDENCE_DIGITS], run.evidence_sha256)
+        entries.append((name, (_safe_code(run.source), f": {run.name}{day}, evalpipe {run.evalpipe_version}, evidence ",
+                               evidence)))
     if not difference.identical:
         given = difference.tolerance
         parts = [f"{numbers.plain(given.absolute)} absolute"] if given.absolute else []
@@ -199,13 +201,6 @@ def facts(difference: Difference) -> Facts:
     return Facts(tuple(entries))
 
 
-def _run_facts(run: ComparedRun) -> Cell:
-    """Return the cell that tells a run from the other: its folder or file, name, day, version and evidence."""
-    evidence = Code(run.evidence_sha256[:EVIDENCE_DIGITS], run.evidence_sha256)
-    day = "" if run.as_of is None else f", as of {run.as_of}"
-    return _safe_code(run.source), f": {run.name}{day}, evalpipe {run.evalpipe_version}, evidence ", evidence
-
-
 def _safe_code(text: str) -> Code:
     """Return text from a spec or a path as code, without control characters for a terminal."""
     return Code(printable(legible(text)))
@@ -214,21 +209,41 @@ def _safe_code(text: str) -> Code:
 def sections(difference: Difference, names: Names, most: int | None = None) -> Iterator[Section]:
     """Yield a section for each kind of difference; tables show at ``most`` so many rows, None for all."""
     if difference.gates:
-        columns = Column("Verdict", style="said"), Column("Gate", style="what"), Column("A"), Column("B")
-        rows = tuple(_gate_row(names, change) for change in difference.gates)
+        columns: tuple[Column, ...] = (
+            Column("Verdict", style="said"), Column("Gate", style="what"), Column("A"), Column("B"))
+        rows = tuple(Row((
+            _verdict_change(change),
+            (change.name or capital(names.subject(change)), Aside(_limits(change), "limit"),
+             Aside(f"of {names.scope(change)}", "definition")),
+            *("not there" if side is None else side.reason for side in (change.a, change.b))))
+            for change in difference.gates)
         yield Section("gates", "Gates", (Table("Gates that differ, those that got worse most first", columns, rows,
                                                stacked=True, heading=1, most=most, rest=REST),))
     yield from _estimate_sections(difference, names, most)
     if difference.findings:
-        yield Section("findings", "Findings", (
-            Bullets(tuple(map(_finding, difference.findings)), "findings"), *_restated(difference.counts.restated)))
+        blocks: list[Block] = [Bullets(tuple(map(_finding, difference.findings)), "findings")]
+        restated = difference.counts.restated
+        if restated:
+            verb = "says" if restated == 1 else "say"
+            blocks.append(Text(
+                f"{counted(restated, 'further finding')} {verb} the same with other numbers or words.", "small"))
+        yield Section("findings", "Findings", tuple(blocks))
     for title, caption, changes in (("Thresholds", "Thresholds that differ", difference.thresholds),
                                     ("Desirability", "Desirability that differs", difference.desirability)):
         if changes:
             yield Section(title.lower(), title, (numbers_table(caption, names, changes, most),))
     yield from _input_sections(difference, most)
     if difference.other:
-        yield Section("other", "Other parts of the results", (_other_parts(difference),))
+        columns = (
+            Column("Part", style="what"), Column("Rows in A", "num"), Column("Rows in B", "num"),
+            Column("Differ", "num"),
+            Column("In A alone", "num", shown=any(part.only_a for part in difference.other)),
+            Column("In B alone", "num", shown=any(part.only_b for part in difference.other)))
+        rows = tuple(Row((_safe_code(change.part), *(numbers.count(count) for count in (
+            change.rows_a, change.rows_b, change.differ, change.only_a, change.only_b))))
+            for change in difference.other)
+        yield Section("other", "Other parts of the results", (
+            Table("Parts that differ, counted and not listed", columns, rows, stacked=True),))
 
 
 def _input_sections(difference: Difference, most: int | None) -> Iterator[Section]:
@@ -252,16 +267,6 @@ def _input_sections(difference: Difference, most: int | None) -> Iterator[Sectio
             Table("Libraries of other versions", (Column("Library"), *sides), rows, stacked=True),))
 
 
-def _gate_row(names: Names, change: GateChange) -> Row:
-    """Return the row of a gate that differs: change of verdict, name with limits, and the reason in each run."""
-    title = change.name or capital(names.subject(change))
-    limits = [_limits(side) for side in (change.a, change.b) if side is not None]
-    limit = " → ".join(dict.fromkeys(limits))
-    return Row((_verdict_change(change), (title, Aside(limit, "limit"),
-                  Aside(f"of {names.scope(change)}", "definition")),
-                *("not there" if side is None else side.reason for side in (change.a, change.b))))
-
-
 def _verdict_change(change: GateChange) -> Cell:
     """Return the cell with a gate's verdict in the first and the second run, in the style of the second."""
     sides = [None if side is None else side.kind for side in (change.a, change.b)]
@@ -272,12 +277,16 @@ def _verdict_change(change: GateChange) -> Cell:
     return Verdict(text, sign, f"outcome {style}")
 
 
-def _limits(side: GateSide) -> str:
-    """Return the limits of a gate in one run as text, with what it is judged by and its severity."""
-    limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in side.limit.items())
-    basis = {"interval": "", "sequence": " by the evidence of all nights", "check": "is required"}.get(
-        side.on, f" by its {side.on}")
-    return f"{limits}{basis}{', severity warn' if side.severity == 'warn' else ''}"
+def _limits(change: GateChange) -> str:
+    """Return the limits of a gate in both runs as text, with what it is judged by and its severity."""
+    texts = []
+    for side in (change.a, change.b):
+        if side is not None:
+            limits = " and ".join(f"{LIMITS[key]} {numbers.plain(value)}" for key, value in side.limit.items())
+            basis = {"interval": "", "sequence": " by the evidence of all nights", "check": "is required"}.get(
+                side.on, f" by its {side.on}")
+            texts.append(f"{limits}{basis}{', severity warn' if side.severity == 'warn' else ''}")
+    return " → ".join(dict.fromkeys(texts))
 
 
 def _estimate_sections(difference: Difference, names: Names, most: int | None) -> Iterator[Section]:
@@ -298,7 +307,7 @@ def _estimate_sections(difference: Difference, names: Names, most: int | None) -
     blocks += [Bullets(tuple(in_one_run))] if in_one_run else []
     if difference.counts.within_tolerance:
         count = difference.counts.within_tolerance
-        blocks.append(Text(f"{some(count, 'further estimate')} {'differs' if count == 1 else 'differ'} by less than "
+        blocks.append(Text(f"{counted(count, 'further estimate')} {'differs' if count == 1 else 'differ'} by less than "
                            "the tolerance.", "small"))
     if blocks:
         yield Section("estimates", "Estimates", tuple(blocks))
@@ -328,7 +337,7 @@ def _in_one_run(difference: Difference, names: Names) -> Iterator[str]:
             slice_text = "" if change.slice is None else f", {names.slice(change.slice)}"
             counts["B" if change.a is None else "A", subset + slice_text] += 1
     for (run, subset), count in counts.items():
-        yield f"In {run} alone: {some(count, 'estimate')} of {subset}."
+        yield f"In {run} alone: {counted(count, 'estimate')} of {subset}."
 
 
 def _finding(change: FindingChange) -> Cell:
@@ -338,13 +347,6 @@ def _finding(change: FindingChange) -> Cell:
     sign, style = SIGNS[change.b.kind]
     text = f"New: {change.b.text}" if change.a is None else f"Turned: {change.b.text} Before: {change.a.text}"
     return Verdict("", sign, f"finding {style}"), text
-
-
-def _restated(count: int) -> Iterator[Block]:
-    """Yield the sentence on ``count`` findings whose words or digits alone differ; nothing for 0."""
-    if count:
-        verb = "says" if count == 1 else "say"
-        yield Text(f"{some(count, 'further finding')} {verb} the same with other numbers or words.", "small")
 
 
 def _spec_value(value: Any) -> Cell:
@@ -369,17 +371,6 @@ def _file_aspects(change: InputChange) -> str:
         new = [name for name in change.b.columns if name not in change.a.columns]
         parts += [f"column {name} in A alone" for name in gone] + [f"column {name} in B alone" for name in new]
     return ", ".join(part for part in parts if part != "columns")
-
-
-def _other_parts(difference: Difference) -> Table:
-    """Return a table that counts the rows that differ in further parts of the results."""
-    columns = (Column("Part", style="what"), Column("Rows in A", "num"), Column("Rows in B", "num"),
-               Column("Differ", "num"),
-               Column("In A alone", "num", shown=any(part.only_a for part in difference.other)),
-               Column("In B alone", "num", shown=any(part.only_b for part in difference.other)))
-    rows = tuple(Row((_safe_code(change.part), *(numbers.count(count) for count in (
-        change.rows_a, change.rows_b, change.differ, change.only_a, change.only_b)))) for change in difference.other)
-    return Table("Parts that differ, counted and not listed", columns, rows, stacked=True)
 
 
 WIDEST = 44
@@ -455,14 +446,11 @@ def _columns(rows: Sequence[list[str] | str], right_aligned: set[int], max_width
             continue
         for line_index in range(max(map(len, row))):
             parts = (cell[line_index] if line_index < len(cell) else "" for cell in row)
-            cells = (padded(part, widths[index], right=index in right_aligned) for index, part in enumerate(parts))
+            cells = []
+            for index, part in enumerate(parts):
+                space = " " * (widths[index] - width(part))
+                cells.append(space + part if index in right_aligned else part + space)
             yield f"  {'  '.join(cells)}"
-
-
-def padded(text: str, columns: int, *, right: bool) -> str:
-    """Return a text filled with spaces to a width of ``columns``, on its left where it is ``right`` aligned."""
-    space = " " * (columns - width(text))
-    return space + text if right else text + space
 
 
 def width(text: str) -> int:
@@ -494,6 +482,7 @@ MOST_ON_PAGE = 500
 
 def write(difference: Difference, a: Run, b: Run, form: Format) -> str:
     """Return the comparison in a format; it ends with a new line."""
+    names = names_of_both(a.results, b.results)
     if form == "json":
         return json.dumps(difference.model_dump(by_alias=True), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if form == "html":
@@ -501,25 +490,18 @@ def write(difference: Difference, a: Run, b: Run, form: Format) -> str:
 
         return write_sections(_card(difference, a, b), "difference.html").decode("utf-8")
     if form == "markdown":
-        return _markdown(difference, a, b)
+        from evalpipe.card.edition import Edition
+        from evalpipe.card.markdown import block_paragraphs, escaped, inline
+
+        edition = Edition(b.results)
+        lines = [f"**{escaped(difference.verdict)}**", *block_paragraphs(edition, facts(difference))]
+        for section in sections(difference, names, MOST_ROWS):
+            lines.append(f"### {inline(section.title)}")
+            lines += [paragraph for block in section.blocks for paragraph in block_paragraphs(edition, block)]
+        return "\n\n".join(line for line in lines if line.strip()) + "\n"
     if difference.identical:
         return f"{shown(difference.verdict)}\n"
-    names = names_of_both(a.results, b.results)
     return text(difference.verdict, facts(difference), sections(difference, names, MOST_ROWS))
-
-
-def _markdown(difference: Difference, a: Run, b: Run) -> str:
-    """Return the comparison as Markdown: the verdict, what was compared, then the sections."""
-    from evalpipe.card.edition import Edition
-    from evalpipe.card.markdown import block_paragraphs, escaped, inline
-
-    edition = Edition(b.results)
-    lines = [f"**{escaped(difference.verdict)}**", *block_paragraphs(edition, facts(difference))]
-    for section in sections(difference, names_of_both(a.results, b.results), MOST_ROWS):
-        lines.append(f"### {inline(section.title)}")
-        for block in section.blocks:
-            lines += block_paragraphs(edition, block)
-    return "\n\n".join(line for line in lines if line.strip()) + "\n"
 
 
 def _card(difference: Difference, a: Run, b: Run) -> Card:
