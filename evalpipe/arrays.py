@@ -142,7 +142,6 @@ def _no_predictions(task: str) -> UsageError:
 
 
 def _without_none(mapping: Mapping[str, object]) -> dict[str, object]:
-    """Return a mapping without the keys whose value is None."""
     return {key: value for key, value in mapping.items() if value is not None}
 
 
@@ -276,7 +275,8 @@ def _series(name: str, values: Any, argument: str) -> pl.Series:
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         floats = _floats(values)
         if floats is None:
-            reason = _types_of_entries(values) or str(error).split("\n", maxsplit=1)[0]
+            kinds = sorted({type(value).__name__ for value in values}) if isinstance(values, list | tuple) else []
+            reason = f"its entries are of type {' and '.join(kinds)}" if kinds else str(error).partition("\n")[0]
             raise _not_a_column(argument, values, reason) from None
         series = pl.Series(name, floats)
     if series.dtype.is_nested():
@@ -292,12 +292,6 @@ def _floats(values: object) -> list[float | None] | None:
         return [None if value is None else float(value) for value in values]
     except OverflowError:
         return None
-
-
-def _types_of_entries(values: object) -> str | None:
-    """Return the words for the types of a list's entries; None for an empty list, or other values."""
-    kinds = sorted({type(value).__name__ for value in values}) if isinstance(values, list | tuple) else []
-    return f"its entries are of type {' and '.join(kinds)}" if kinds else None
 
 
 def _is_missing(value: object) -> bool:
@@ -385,17 +379,16 @@ PHRASES = {
 
 def _in_arguments(problem: Problem, arguments: Mapping[str, str]) -> Problem:
     """Return a problem in the words of a call: with ``arguments``, by column, in place of a spec's columns and keys."""
-    hint = None if problem.hint is None else _without_spec(problem.hint)
-    notes = tuple(_note(note, arguments) for note in problem.notes)
-    return replace(problem, message=_message(problem.message, arguments), hint=hint, notes=notes, place=None)
+    notes = []
+    for note in problem.notes:
+        path = re.fullmatch(r"named at the spec, (.*)", note)
+        notes.append(_without_spec(note) if path is None else f"argument {_argument(path[1], arguments)}")
+    return replace(problem, message=_message(problem.message, arguments), notes=tuple(notes), place=None,
+                   hint=None if problem.hint is None else _without_spec(problem.hint))
 
 
 def _message(text: str, arguments: Mapping[str, str]) -> str:
     """Return a message with arguments in place of the path in the spec it begins with, and of columns in it."""
-
-    def quoted_argument(argument: str) -> str:
-        return argument if "[" in argument else f"'{argument}'"
-
     path = re.match(r'([a-z_]+(?:[\w.\[\] -]|"(?:[^"]|"")*")*): ', text)
     if path is not None:
         argument = _argument(path[1], arguments)
@@ -403,14 +396,8 @@ def _message(text: str, arguments: Mapping[str, str]) -> str:
     # The longest first, for the name of a column may begin with that of another.
     names = "|".join(re.escape(column) for column in sorted(arguments, key=len, reverse=True))
     text = re.sub(rf"(the (outcome|prediction|weight|exposure|cluster) )?column '({names}|.*?)'( of dataset 'data')?",
-                  lambda match: quoted_argument(arguments.get(match[3], match[3])), text)
+                  lambda match: name if "[" in (name := arguments.get(match[3], match[3])) else f"'{name}'", text)
     return _without_spec(text).replace(" of dataset 'data'", "").replace("of model 'model' ", "")
-
-
-def _note(text: str, arguments: Mapping[str, str]) -> str:
-    """Return a note with the argument in place of the path in the spec that it names."""
-    path = re.fullmatch(r"named at the spec, (.*)", text)
-    return _without_spec(text) if path is None else f"argument {_argument(path[1], arguments)}"
 
 
 def _argument(path: str, arguments: Mapping[str, str]) -> str:

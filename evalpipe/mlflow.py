@@ -86,7 +86,14 @@ def log(
 
 @contextmanager
 def _mlflow() -> Iterator[Any]:
-    """Yield the module mlflow with its telemetry off; errors that it raises become UsageError."""
+    """Yield the module mlflow with its telemetry off.
+
+    Errors that it raises in the block become UsageError, without the passwords in the URIs of its stores.
+    """
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from evalpipe.base.databases import DatabaseUri
+
     variable = "MLFLOW_DISABLE_TELEMETRY"
     earlier_value = os.environ.get(variable)
     os.environ[variable] = "true"
@@ -96,33 +103,22 @@ def _mlflow() -> Iterator[Any]:
         except ModuleNotFoundError:
             message = "evalpipe.mlflow needs the library MLflow, which is not installed"
             raise UsageError.of("missing-library", message, "pip install 'evalpipe[mlflow]'") from None
-        with _known_faults(mlflow):
+        try:
             yield mlflow
+        except ModuleNotFoundError as error:
+            library = str(error.name).partition(".")[0]
+            message = f"this store of MLflow needs the library {library}, which is not installed"
+            hint = f"pip install {library}, or name a tracking server by MLFLOW_TRACKING_URI"
+            raise UsageError.of("missing-library", message, hint) from None
+        except (mlflow.MlflowException, SQLAlchemyError, OSError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            for uri in (mlflow.get_tracking_uri(), mlflow.get_registry_uri()):
+                reason = DatabaseUri(uri).redacted(reason)
+            hint = "mend that, and log again; nothing is doubled"
+            raise UsageError.of("mlflow", f"MLflow ends with: {reason}", hint) from None
     finally:
         os.environ.pop(variable)
         os.environ |= {} if earlier_value is None else {variable: earlier_value}
-
-
-@contextmanager
-def _known_faults(mlflow: Any) -> Iterator[None]:
-    """Turn errors of MLflow in the block into UsageError, without the passwords in the URIs of its stores."""
-    from sqlalchemy.exc import SQLAlchemyError
-
-    from evalpipe.base.databases import DatabaseUri
-
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        library = str(error.name).partition(".")[0]
-        message = f"this store of MLflow needs the library {library}, which is not installed"
-        hint = f"pip install {library}, or name a tracking server by MLFLOW_TRACKING_URI"
-        raise UsageError.of("missing-library", message, hint) from None
-    except (mlflow.MlflowException, SQLAlchemyError, OSError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        for uri in (mlflow.get_tracking_uri(), mlflow.get_registry_uri()):
-            reason = DatabaseUri(uri).redacted(reason)
-        raise UsageError.of("mlflow", f"MLflow ends with: {reason}", "mend that, and log again; nothing is doubled"
-                            ) from None
 
 
 def _read(results: Results | str | os.PathLike[str], model: str | None) -> ExportedRun:
@@ -151,11 +147,15 @@ def _to_log(exported: ExportedRun) -> ToLog:
 
 def _estimates_by_name(exported: ExportedRun) -> dict[str, Estimate]:
     """Return the headline estimates by the names of their metrics; raises UsageError for names MLflow refuses."""
+    from evalpipe.review.exports.declare import Predictor, measure_name
+
     rows: dict[str, Estimate] = {}
     used_names: set[str] = set()
     problems = []
     for row in exported.headline:
-        name = _metric_name(exported, row)
+        model = [] if exported.chosen is not None else [Predictor(row.model, row.variant).name]
+        parts = row.dataset, *model, measure_name(row).removesuffix(")")
+        name = "/".join(UNFIT.sub("_", part) for part in parts)
         names = {name, f"{name}_lower", f"{name}_upper"}
         if used_names & names:
             problems.append(_unfit(name, "is the name of two estimates", "log each model apart by model=, or"))
@@ -166,19 +166,6 @@ def _estimates_by_name(exported: ExportedRun) -> dict[str, Estimate]:
     if problems:
         raise UsageError(*problems)
     return rows
-
-
-def _metric_name(exported: ExportedRun, row: Estimate) -> str:
-    """Return a metric's name from dataset, model and measure; without the model where one was chosen."""
-    from evalpipe.review.exports.declare import Predictor, measure_name
-
-    model = [] if exported.chosen is not None else [Predictor(row.model, row.variant).name]
-    return "/".join(map(_fit_for_name, (row.dataset, *model, measure_name(row).removesuffix(")"))))
-
-
-def _fit_for_name(text: str) -> str:
-    """Return a text with underscores in place of characters that MLflow refuses in names."""
-    return UNFIT.sub("_", text)
 
 
 def _unfit(name: str, what: str, before: str) -> Problem:
@@ -194,7 +181,8 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
 
     kinds: dict[str, str] = {}
     for test in judged(exported, exported.chosen):
-        name = "/".join(map(_fit_for_name, test.title.split(": ", 1)))  # of the dataset and the model, and of the gate
+        parts = test.title.split(": ", 1)  # the dataset and the model, and the gate
+        name = "/".join(UNFIT.sub("_", part) for part in parts)
         key = f"evalpipe.gate.{name}"[:LONGEST_KEY].rstrip()
         kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)  # the worst, where names are cut
     worst = max(kinds.values(), key=VERDICTS.index, default=None)

@@ -65,7 +65,6 @@ def _frame(data: Any) -> pl.DataFrame:
 
 
 def _read(results: Results | str | os.PathLike[str]) -> Results:
-    """Return the results of a run, read from its folder or file where they are a path."""
     from evalpipe.results import Results
     from evalpipe.runs.folder import RunFolder
 

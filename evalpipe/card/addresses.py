@@ -63,7 +63,7 @@ class Addresses:
             parts.append(f"class={estimate.class_}")
         elif estimate.average is not None:
             parts.append(f"average={estimate.average}")
-        return "/".join(map(_quoted_part, parts))
+        return "/".join('"{}"'.format(part.replace('"', '""')) if re.search('[/@"]', part) else part for part in parts)
 
     def find(self, address: str) -> Estimate:
         """Return the estimate at an address, whole or short; raises UsageError where there is none, or several."""
@@ -129,7 +129,6 @@ class Addresses:
         yield from self._options_and_class(e)
 
     def _slices(self, estimate: Estimate) -> Iterator[str]:
-        """Yield every name of an estimate's slice in addresses."""
         yield _slice_text(estimate)
         if estimate.slice is not None:
             yield self._names.slice(estimate.slice)
@@ -146,7 +145,6 @@ class Addresses:
 
 
 def _metric_names(estimate: Estimate) -> tuple[str, ...]:
-    """Return the name and the aliases of an estimate's metric."""
     from evalpipe.metrics import registry
 
     return estimate.metric, *(registry[estimate.metric].aliases if estimate.metric in registry else ())
@@ -161,11 +159,6 @@ def _parts(address: str) -> list[str]:
     return [_QUOTED.sub(lambda match: match[1].replace('""', '"'), part).strip() for part in parts]
 
 
-def _quoted_part(part: str) -> str:
-    """Return a part, in double quotes where it has a sign that separates parts."""
-    return '"{}"'.format(part.replace('"', '""')) if re.search('[/@"]', part) else part
-
-
 def _slice_text(estimate: Estimate) -> str:
     return OVERALL if estimate.slice is None else ",".join(f"{name}={value}" for name, value in estimate.slice.items())
 
@@ -175,5 +168,4 @@ def _yaml_value(value: Scalar) -> str:
 
 
 def _without_spaces(part: str) -> str:
-    """Return a part without the spaces around ``=`` and ``,``."""
     return re.sub(r"\s*([=,])\s*", r"\1", part)

@@ -62,13 +62,7 @@ Sheet = tuple[str, str]
 
 
 def _font_face(family: str, weight: int, source: str) -> str:
-    """Return the rule of a style sheet for a font."""
     return f"@font-face {{ font-family: '{family}'; font-weight: {weight}; src: {source}; }}\n"
-
-
-def _base64(name: str) -> str:
-    """Return a file of `FACES` as the text of an address."""
-    return base64.b64encode(font_file(name)).decode("ascii")
 
 
 def font_file(name: str) -> bytes:
@@ -86,8 +80,10 @@ def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> lis
         faces = "".join(_font_face(*face[:2], f"url({SCHEME}{face[2]})") for face in (*FACES, *FALLBACKS))
         page_sheets = [("print", faces + text("card.css") + text("print.css"))]
     else:
-        faces = "".join(_font_face(*face[:2], f"url(data:font/woff2;base64,{_base64(face[2])}) format('woff2')")
-                        for face in FACES)
+        faces = "".join(
+            _font_face(family, weight, "url(data:font/woff2;base64,"
+                       f"{base64.b64encode(font_file(name)).decode('ascii')}) format('woff2')")
+            for family, weight, name in FACES)
         page_sheets = [("", faces + text("card.css")), ("print", text("print.css"))]
         page_sheets += [("print", text("unfold.css")), ("screen", text("page.css") + style_sheet()),
                         ("screen and (min-width: 64rem)", text("wide.css")),

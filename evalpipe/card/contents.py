@@ -53,19 +53,9 @@ def masthead(
     yield verdict(results, signatures, evidence)
     yield at_a_glance(results)
     if 1 < len(results.models) <= len(MODELS):
-        yield _boxes(results)
+        yield ModelBoxes(tuple((look_of(index)[0], model.label) for index, model in enumerate(results.models)))
     for beneath in functions("card", "beneath"):
         yield from beneath(results)
-
-
-def _boxes(results: Results) -> ModelBoxes:
-    """Return the boxes that show or hide models, by their inks; of more models than inks there are none."""
-    return ModelBoxes(tuple((look_of(index)[0], model.label) for index, model in enumerate(results.models)))
-
-
-def short_spec(results: Results) -> Code:
-    """Return the sha256 of the resolved spec, shortened."""
-    return Code(results.spec_sha256[:SHORT_HASH], results.spec_sha256, "hash")
 
 
 def subject(results: Results) -> str:
@@ -88,12 +78,10 @@ TITLES: dict[Part, str] = {
 ANNEX = "annex"
 """The anchor of the heading over the annex."""
 
-
-def annex_head() -> Section:
-    """Return the heading over the annex, with a sentence on what is in it."""
-    return Section(ANNEX, TITLES["appendix"], (Text(
-        "What the pages before rest on: further figures and tables, the method, the definitions of the measures, "
-        "references, the spec, and where each number comes from.", "lead"),), "opening", part="appendix")
+ANNEX_HEAD = Section(ANNEX, TITLES["appendix"], (Text(
+    "What the pages before rest on: further figures and tables, the method, the definitions of the measures, "
+    "references, the spec, and where each number comes from.", "lead"),), "opening", part="appendix")
+"""The heading over the annex, with a sentence on what is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +120,17 @@ def card_of(results: Results, signatures: Sequence[Signature] = (), templates: T
     """
     version = f"evalpipe {results.evalpipe_version}"
     sections, evidence = _sections(results, signatures, templates)
+    models = ", ".join(model.label for model in results.models)
+    about = f"Evaluation of {models}" if models else f"Ranking of {len(results.candidates.ranking):,} candidates"
     return Card(
         title=results.title, generator=version,
-        description=f"{_described(results)}; {subject(results)}",
+        description=f"{about}; {subject(results)}",
         identity=identity(results, signatures),
         masthead=tuple(masthead(results, signatures, evidence)),
         sections=tuple(sections),
-        foot=(f"{results.name}, spec ", short_spec(results), f", {version}. Every number on this card is in ",
-              Code("results.json"), "."),
+        foot=(f"{results.name}, spec ", Code(results.spec_sha256[:SHORT_HASH], results.spec_sha256, "hash"),
+              f", {version}. Every number on this card is in ", Code("results.json"), "."),
     )
-
-
-def _described(results: Results) -> str:
-    """Return what the card is about: the models, or the number of candidates where there are no predictions."""
-    models = ", ".join(model.label for model in results.models)
-    return f"Evaluation of {models}" if models else f"Ranking of {len(results.candidates.ranking):,} candidates"
 
 
 def _sections(
@@ -162,23 +146,17 @@ def _sections(
          appendix.definition_sections, appendix.reference_sections)))
     after += [*data.provenance_sections(results, templates), sign_off.section(results, signatures)]
     evidence = EvidenceLinks.of((*before, *after))
-    all_sections = [annex_head(), *before, *summary.finding_sections(results, evidence), *after]
+    all_sections = [ANNEX_HEAD, *before, *summary.finding_sections(results, evidence), *after]
     all_sections += sections_of_plugins(results, [section.anchor for section in all_sections])
-    order = get_args(Part)
-    return _with_questions(sorted(all_sections, key=lambda section: order.index(section.part))), evidence
+    order, asked = get_args(Part), dict(QUESTIONS)
+    return [replace(section, question=asked.pop(section.part)) if section.part in asked else section
+            for section in sorted(all_sections, key=lambda section: order.index(section.part))], evidence
 
 
 QUESTIONS: dict[Part, ReaderQuestion] = {
     "groups": ReaderQuestion("For whom?", "for-whom"), "comparison": ReaderQuestion("Which model?", "which-model"),
 }
 """The question that the first section of a part answers."""
-
-
-def _with_questions(sections: Sequence[Section]) -> list[Section]:
-    """Return sections in their order, the first of each part with the question that it answers."""
-    first = {id(next(of_part)) for _, of_part in groupby(sections, key=lambda section: section.part)}
-    return [replace(section, question=QUESTIONS.get(section.part)) if id(section) in first else section
-            for section in sections]
 
 
 ANCHOR = re.compile(r"[a-z][a-z0-9-]*")
@@ -217,21 +195,19 @@ def _plugin_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
 
 
 def _plugin_figure_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
-    """Yield for each evaluated dataset a section with the plugin's figure."""
     if "figures" in plugin.gives:
         draw = load(plugin, "figures")
         for anchor, dataset in evaluated(results):
             instead = (Text("There is no figure here."),)
-            figures = Figures(partial(_plugin_drawings, draw, results, dataset.name), instead=instead)
+
+            def drawings(dataset: str = dataset.name) -> list[Drawing]:
+                drawing = draw(context_of(results.model_copy(deep=True), dataset))
+                return [] if drawing is None else [drawing]
+
+            figures = Figures(drawings, instead=instead)
             yield Section(
                 f"{plugin.name}-figure-{anchor.rpartition('-')[2]}", f"Figure of {plugin.name} on {dataset.name}",
                 (_byline(plugin), _attributed(plugin, figures)), part="appendix")
-
-
-def _plugin_drawings(draw: Callable[[Any], Drawing | None], results: Results, dataset: str) -> list[Drawing]:
-    """Return the drawing of a plugin on a dataset as a list; empty where it draws none."""
-    drawing = draw(context_of(results.model_copy(deep=True), dataset))
-    return [] if drawing is None else [drawing]
 
 
 def _byline(plugin: Plugin) -> Text:

@@ -290,7 +290,9 @@ def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, s
     of_columns = [numbers.count(sum(column)) for column in zip(*matrix, strict=True)]
     sizes = sum(totals), max(map(max, matrix))
     down, across = ("Predicted", "Truth") if shading.by_predicted else ("Truth", "Predicted")
-    is_numbered = shading.many and _are_long(confusion.levels)
+    # Heads of columns break between words alone.
+    letters = sum(max(map(len, level.split()), default=0) for level in confusion.levels)
+    is_numbered = shading.many and letters > MOST_LETTERS
     heads = [f"{k}" for k in range(1, len(confusion.levels) + 1)] if is_numbered else confusion.levels
     labels: list[Cell] = [(Strong(head), f" {level}") if is_numbered else level
                           for head, level in zip(heads, confusion.levels, strict=True)]
@@ -307,11 +309,6 @@ def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, s
     return Table((model_name, *_prediction_rules(results, confusion, model)), columns, rows, style,
                  label=f"Confusion matrix of {model_name} on {confusion.dataset}",
                  foot=(Row(("Total", *of_columns, numbers.count(sizes[0]))),))
-
-
-def _are_long(levels: Sequence[str]) -> bool:
-    """Tell whether levels are too long for the heads of their columns, which break between words alone."""
-    return sum(max(map(len, level.split()), default=0) for level in levels) > MOST_LETTERS
 
 
 CELLS = {(True, True): "TP", (True, False): "FN, type II error", (False, True): "FP, type I error",

@@ -110,20 +110,15 @@ def write_sections(card: Card, template: str) -> bytes:
 
 
 def _environment() -> Environment:
-    """Return a sandboxed Jinja environment with evalpipe's own templates."""
     from jinja2 import FileSystemLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     # Names from specs and data reach the templates, so these can neither run code nor write markup unescaped.
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(templates_folder()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=COMPILED, finalize=_isolated_text,
+        lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=COMPILED,
+        finalize=lambda value: isolated(value) if type(value) is str else value,
     )
-
-
-def _isolated_text(value: object) -> object:
-    """Return a value for a template; in a text, marks replace characters that make it read otherwise."""
-    return isolated(value) if type(value) is str else value
 
 
 def _block_writer(environment: Environment, templates: Templates) -> Callable[[object], Markup]:

@@ -6,6 +6,7 @@ The front matter is YAML with the `model-index` of results.
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.card.page import (
@@ -37,10 +38,10 @@ from evalpipe.card.wording import names_of
 from evalpipe.words.spelling import legible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from evalpipe.card.edition import Edition
-    from evalpipe.card.page import Block, Cell
+    from evalpipe.card.page import Block, Cell, Dot, Sparkline
     from evalpipe.results import Estimate, Results
 
 
@@ -146,14 +147,19 @@ def inline(cell: Cell) -> str:
     return text[: spaces[0]] + escaped(text) + text[spaces[1]:] if text.strip() else text
 
 
-def _code(piece: Code) -> str:
-    """Return a code span with more backticks about it than the text has in a row."""
-    ticks = "`" * (1 + max(map(len, re.findall("`+", piece.text)), default=0))
+def _code_span(piece: Code) -> str:
+    ticks = _backticks(piece.text, 1)
     return f"{ticks} {piece.text} {ticks}" if "`" in piece.text else f"{ticks}{piece.text}{ticks}"
 
 
+def _backticks(text: str, least: int) -> str:
+    """Return more backticks than the text has in a row, to stand about it."""
+    return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
+
+
 PIECES: dict[type, Callable[[Any], str]] = {
-    Code: _code, Strong: lambda piece: f"**{inline(piece.text)}**", Emphasis: lambda piece: f"*{inline(piece.text)}*",
+    Code: _code_span, Strong: lambda piece: f"**{inline(piece.text)}**",
+    Emphasis: lambda piece: f"*{inline(piece.text)}*",
     ExternalLink: lambda piece: f"[{inline(piece.text)}](<{piece.address}>)", Styled: lambda piece: inline(piece.text),
     Link: lambda piece: f"[{escaped(piece.text)}](#{piece.anchor})", Aside: lambda piece: f" {inline(piece.text)}",
     Line: lambda piece: f" {inline(piece.text)}",
@@ -177,18 +183,6 @@ def block_paragraphs(edition: Edition, block: Block) -> Iterator[str]:
         yield from write(block, edition)
 
 
-def _text(block: Text, _: Edition) -> Iterator[str]:
-    yield inline(block.text)
-
-
-def _heading(block: Heading, _: Edition) -> Iterator[str]:
-    yield f"{'#' * (block.level + 1)} {inline(block.text)}"
-
-
-def _facts(block: Facts, edition: Edition) -> Iterator[str]:
-    yield "\n".join(f"- **{escaped(term)}**: {_list_item(text, edition)}" for term, text in block.entries)
-
-
 def _bullets(block: Bullets, edition: Edition) -> Iterator[str]:
     """Yield a list as one paragraph, numbered where the block has a start."""
     marks = ["-"] * len(block.items) if block.start is None else [
@@ -206,30 +200,15 @@ def _list_item(content: Any, edition: Edition) -> str:
 
 
 def _fenced(block: Preformatted, _: Edition) -> Iterator[str]:
-    """Yield a code block with more backticks about it than the text has in a row."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
+    fence = _backticks(block.text, 3)
     yield f"{fence}\n{block.text.rstrip()}\n{fence}"
 
 
-def _formula(block: Formula, _: Edition) -> Iterator[str]:
-    yield f"$$ {block.latex} $$"
-
-
-def _group(block: BlockGroup, edition: Edition) -> Iterator[str]:
-    for part in block.blocks:
-        yield from block_paragraphs(edition, part)
-
-
-def _dot_plot(block: DotPlot, _: Edition) -> Iterator[str]:
-    lines = [f"| {escaped(dot.label)} | {inline(dot.text)} |" for dot in block.dots]
-    yield "\n".join((f"| {escaped(block.title)} | |", "|---|---:|", *lines))
-    yield escaped(block.caption)
-
-
-def _sparklines(block: Sparklines, _: Edition) -> Iterator[str]:
-    lines = [f"| {escaped(line.label)} | {inline(line.text)} |" for line in block.lines]
-    yield "\n".join((f"| {escaped(block.title)} | |", "|---|---:|", *lines))
-    yield escaped(block.caption)
+def _lines_with_texts(title: str, rows: Iterable[Dot | Sparkline], caption: str) -> Iterator[str]:
+    """Yield a table of the labels and texts of a plot, and its caption."""
+    lines = [f"| {escaped(row.label)} | {inline(row.text)} |" for row in rows]
+    yield "\n".join((f"| {escaped(title)} | |", "|---|---:|", *lines))
+    yield escaped(caption)
 
 
 def _stacked_bars(block: StackedBars, _: Edition) -> Iterator[str]:
@@ -272,8 +251,14 @@ def _table(table: Table, _: Edition) -> Iterator[str]:
 
 
 BLOCKS: dict[type, Callable[[Any, Edition], Iterator[str]]] = {
-    Text: _text, Heading: _heading, Facts: _facts, Bullets: _bullets, Preformatted: _fenced, Formula: _formula,
-    BlockGroup: _group, DotPlot: _dot_plot, Sparklines: _sparklines,
-    StackedBars: _stacked_bars, Figures: _figures, Table: _table,
+    Text: lambda block, _: iter((inline(block.text),)),
+    Heading: lambda block, _: iter((f"{'#' * (block.level + 1)} {inline(block.text)}",)),
+    Facts: lambda block, edition: iter((
+        "\n".join(f"- **{escaped(term)}**: {_list_item(text, edition)}" for term, text in block.entries),)),
+    Formula: lambda block, _: iter((f"$$ {block.latex} $$",)),
+    BlockGroup: lambda block, edition: chain.from_iterable(block_paragraphs(edition, part) for part in block.blocks),
+    DotPlot: lambda block, _: _lines_with_texts(block.title, block.dots, block.caption),
+    Sparklines: lambda block, _: _lines_with_texts(block.title, block.lines, block.caption),
+    Bullets: _bullets, Preformatted: _fenced, StackedBars: _stacked_bars, Figures: _figures, Table: _table,
 }
 """How each kind of block is written."""

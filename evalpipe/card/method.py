@@ -169,7 +169,6 @@ def weighting(results: Results) -> str:
 
 
 def _digits_rule_text() -> str:
-    """Return the rule on how many digits the numbers of the card have."""
     few, many, most = map(wording.number_word, (numbers.USUAL_DIGITS, numbers.GIVEN_DIGITS, numbers.MOST_DECIMALS))
     return ("A number with an interval has the decimals that the interval supports: half its width has one "
             "significant digit, or two where the first is 1. Numbers in one row of a table share their decimals. "

@@ -32,7 +32,7 @@ from evalpipe.version import VERSION
 from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.card.edition import Edition
     from evalpipe.results import Results
@@ -281,13 +281,18 @@ def document(edition: Edition) -> bytes:
     with _own_temporary_folder(), _pinned_clock(), warnings.catch_warnings():
         # WeasyPrint leaves its own colour profile open until it is collected.
         warnings.simplefilter("ignore", ResourceWarning)
+
+        def finish(_: Any, pdf: Any) -> None:  # WeasyPrint calls it before it writes
+            mend(pdf)
+            _freeze_objects(pdf)
+
         laid_out = layout(edition)
         laid_out.metadata.generator = ", ".join(f"{name} {version}" for name, version in _drawing_versions().items())
         with letters_without_font() as letters:
             content = laid_out.write_pdf(attachments=list(_attachments(edition, load_weasyprint())),
                                          pdf_variant=_pdf_variant(results), pdf_tags=True,
                                          pdf_identifier=results.spec_sha256.encode("ascii", "replace")[:16],
-                                         finisher=_finish_structure)
+                                         finisher=finish)
         edition.letters_without_font = letters
         return bytes(content)
 
@@ -364,19 +369,13 @@ def _drawing_versions() -> dict[str, str]:
     load_weasyprint()
     from weasyprint.text.ffi import harfbuzz, pango
 
-    number = pango.pango_version()
+    number, parts = pango.pango_version(), [0, 0, 0]
+    for index in range(3):  # HarfBuzz only tells whether it is at least some version
+        while harfbuzz.hb_version_atleast(*(part + (index == k) for k, part in enumerate(parts))):
+            parts[index] += 1
     return {"evalpipe": VERSION, **{name: metadata.version(name) for name in DRAWING},
             "pango": f"{number // 10_000}.{number // 100 % 100}.{number % 100}",
-            "harfbuzz": _version_by_comparison(harfbuzz.hb_version_atleast), "zlib": zlib.ZLIB_RUNTIME_VERSION}
-
-
-def _version_by_comparison(at_least: Callable[[int, int, int], int]) -> str:
-    """Return the version of a library, "1.2.3", from a function that tells whether it is at least some version."""
-    parts = [0, 0, 0]
-    for index in range(len(parts)):
-        while at_least(*(part + (index == k) for k, part in enumerate(parts))):
-            parts[index] += 1
-    return ".".join(map(str, parts))
+            "harfbuzz": ".".join(map(str, parts)), "zlib": zlib.ZLIB_RUNTIME_VERSION}
 
 
 def drawn_otherwise(pdf: bytes) -> str | None:
@@ -456,12 +455,6 @@ def _attachments(edition: Edition, weasyprint: Any) -> Iterator[Any]:
         yield weasyprint.Attachment(url=address, url_fetcher=_own_files_fetcher({address: (file.content, file.kind)}),
                                     name=file.name, created=date, modified=date, description=file.description,
                                     relationship=file.relationship)
-
-
-def _finish_structure(_: Any, pdf: Any) -> None:
-    """Complete the structure of a PDF and freeze its objects; WeasyPrint calls this before it writes."""
-    mend(pdf)
-    _freeze_objects(pdf)
 
 
 def _freeze_objects(pdf: Any) -> None:

@@ -31,13 +31,9 @@ def row_anchor(section: str, rows: Iterable[Any], *more: str) -> RowAnchor:
 
     It is the same in every run. ``more`` tells it from other rows that show the same numbers.
     """
-    shown = tuple(_about(row) for row in rows)
+    shown = tuple(Measured(**{name: getattr(row, name) for name in Measured.model_fields if hasattr(row, name)}).about
+                  for row in rows)
     return RowAnchor(f"{section}-{json_sha256([shown, more])[:DIGITS]}", shown)
-
-
-def _about(row: Any) -> tuple[object, ...]:
-    """Return what was measured, of what, and where, of any row of the results; see `Measured.about`."""
-    return Measured(**{name: getattr(row, name) for name in Measured.model_fields if hasattr(row, name)}).about
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,10 +188,6 @@ def _decision_word(signature: Signature) -> Verdict:
     return Verdict(words, sign, f"outcome {style}")
 
 
-def _valid_until(signature: Signature) -> tuple[Piece, ...]:
-    return (", valid until", Aside(signature.expires, "day")) if signature.expires else ()
-
-
 def section(results: Results, signatures: Sequence[Signature]) -> Section:
     """Return the section with a line for each role: its decisions, or room for a name, a day and a signature."""
     if not signatures:
@@ -224,8 +220,8 @@ def _decisions_table(results: Results, signatures: Sequence[Signature]) -> Table
         for signature, later in zip(of_role, [None, *of_role], strict=False):  # the newest first, which none replaces
             note = () if later is None else (Line(f"replaced by the decision of {later.date}", "later"),)
             organisation = () if signature.organisation is None else (Line(signature.organisation, "definition"),)
-            decision = (_decision_word(signature), *_valid_until(signature), *note,
-                        *_conditions(signature.conditions))
+            expiry = (", valid until", Aside(signature.expires, "day")) if signature.expires else ()
+            decision = (_decision_word(signature), *expiry, *note, *_conditions(signature.conditions))
             rows.append(Row((
                 capital(role), (signature.name, *organisation), signature.date, decision,
                 Code(signature.evidence_sha256[:EVIDENCE_DIGITS], signature.evidence_sha256)),

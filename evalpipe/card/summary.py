@@ -225,7 +225,9 @@ def verdict(
     It has the colour of gates, and of standards that fall short; without either, of the findings. What a signer rejects
     is not green.
     """
-    sign, headline = _joined_verdicts(results)
+    verdicts = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
+    sign = next((sign for sign, _ in verdicts if sign == "✗"), verdicts[0][0])
+    headline = "; ".join(sentence for _, sentence in verdicts)
     in_headline, others = beside_headline(results)
     # What was not required or not compared stands in the headline and in the facts.
     chosen = [finding for finding in others if finding.code != "unchecked" and (
@@ -255,13 +257,6 @@ def beside_headline(results: Results) -> tuple[list[Finding], list[Finding]]:
     return stated, [finding for finding in results.findings if finding not in stated]
 
 
-def _joined_verdicts(results: Results) -> tuple[str, str]:
-    """Return a sign and the verdicts of all chapters in one text; the sign is ✗ where any of them failed."""
-    verdicts = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
-    sign = next((sign for sign, _ in verdicts if sign == "✗"), verdicts[0][0])
-    return sign, "; ".join(sentence for _, sentence in verdicts)
-
-
 def sentence(finding: Finding, evidence: EvidenceLinks) -> Cell:
     """Return a finding as pieces: its sign, its text, and a link to its evidence."""
     sign, word = SIGNS[finding.kind]
@@ -277,19 +272,14 @@ def at_a_glance(results: Results) -> BlockGroup:
     facts = tuple(_facts(results))
     in_short = BlockGroup((Heading("In short"), Facts(facts)), "in-short")
     lines_of_facts = sum(1 + len(plain(text)) // FACT_LETTERS for _, text in facts)
-    is_longer = sum(map(_lines, figure.blocks)) > lines_of_facts
+    lines_of_figure = sum(len(block.dots) + 3 if isinstance(block, DotPlot) else
+                          2 * len(block.bars) + 2 if isinstance(block, StackedBars) else 0 for block in figure.blocks)
+    is_longer = lines_of_figure > lines_of_facts
     return BlockGroup((figure, in_short), "first figures-longer" if is_longer else "first")
 
 
 FACT_LETTERS = 36
 """Letters of a line of the facts on paper."""
-
-
-def _lines(block: Block) -> int:
-    """Return about how many lines of text a figure of the first screen is high."""
-    if isinstance(block, DotPlot):
-        return len(block.dots) + 3
-    return 2 * len(block.bars) + 2 if isinstance(block, StackedBars) else 0
 
 
 def _facts(results: Results) -> Iterator[tuple[str, Cell]]:

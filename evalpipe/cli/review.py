@@ -69,7 +69,6 @@ def show(folder: str, estimate: str | None, form: str) -> None:
 
 
 def _list_addresses(addresses: Addresses, form: str) -> None:
-    """Print the address of every estimate with its value and limits."""
     from evalpipe.card.tables import shown
 
     if form == "json":

@@ -78,7 +78,6 @@ def print_summary(results: Results) -> None:
 
 
 def _print_lines(console: Console, results: Results, dataset: str | None) -> None:
-    """Print what the chapters say of a dataset or, of None, beneath all of them."""
     for lines in functions("card", "lines"):
         for line in lines(results, dataset):
             console.print(line, markup=False)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Origin
     from evalpipe.findings.claims import Claim, Rule, Say, SpecDocument
-    from evalpipe.results import Gate, Results
+    from evalpipe.results import Results
     from evalpipe.results.document import Finding, Outcome, Verdict
 
 
@@ -136,23 +136,21 @@ def with_texts(results: Results) -> list[Finding]:
     sentences: dict[tuple[object, ...], list[str]] = {}
     for finding in current:
         sentences.setdefault(_finding_key(finding), []).append(finding.text)
-    return [stored if stored.text else stored.model_copy(update={"text": _text_of(stored, sentences)})
-            for stored in results.finding_rows]
+    checks = {rule.code: rule.checks.rstrip(".") for rule in rules()}
+    with_text: list[Finding] = []
+    for stored in results.finding_rows:
+        text = stored.text
+        if not text:
+            unused = sentences.get(_finding_key(stored))
+            text = unused.pop(0) if unused else f"{checks.get(stored.code, stored.code)}: {stored.kind}."
+        with_text.append(stored.model_copy(update={"text": text}))
+    return with_text
 
 
 def _finding_key(finding: Finding) -> tuple[object, ...]:
     """Return a key that is equal for the same finding, whatever its words, its weight and the order of its numbers."""
     return finding.code, finding.kind, finding.section, json_sha256(
         sorted(json_sha256(part.model_dump()) for part in finding.estimates))
-
-
-def _text_of(stored: Finding, sentences: Mapping[tuple[object, ...], list[str]]) -> str:
-    """Take the next sentence of a stored finding; without one, return what its rule checks and the outcome."""
-    unused = sentences.get(_finding_key(stored))
-    if unused:
-        return unused.pop(0)
-    checked = next((rule.checks for rule in rules() if rule.code == stored.code), stored.code)
-    return f"{checked.rstrip('.')}: {stored.kind}."
 
 
 def _by_weight(sentences: Iterable[Finding]) -> list[Finding]:
@@ -224,13 +222,14 @@ def with_required(results: Results) -> Results:
     if all(gate.check is None for gate in results.gates):
         return results
     checks = {check.code: check for check in results.checks}
-    gates = [gate if gate.check is None else _judged(gate, checks[gate.check]) for gate in results.gates]
+    only_notes = {rule.code for rule in rules() if rule.kinds == ("note",)}
+    gates = []
+    for gate in results.gates:
+        if gate.check is not None:
+            check = checks[gate.check]
+            verdict = "fail" if check.code in only_notes and check.outcome == "note" else VERDICTS[check.outcome]
+            reason = gate.reason.model_copy(update={"code": f"check-{check.outcome}", "because": check.reason})
+            gates.append(gate.model_copy(update={"verdict": verdict, "reason": reason}))
+        else:
+            gates.append(gate)
     return with_findings(results.model_copy(update={"gates": gates}))
-
-
-def _judged(gate: Gate, check: Check) -> Gate:
-    """Return a gate with its verdict by the outcome of its check."""
-    only_notes = any(rule.code == check.code and rule.kinds == ("note",) for rule in rules())
-    verdict = "fail" if only_notes and check.outcome == "note" else VERDICTS[check.outcome]
-    reason = gate.reason.model_copy(update={"code": f"check-{check.outcome}", "because": check.reason})
-    return gate.model_copy(update={"verdict": verdict, "reason": reason})

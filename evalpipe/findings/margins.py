@@ -91,7 +91,9 @@ def against_margin(
     beyond = Claim(row, large, max(p_beyond(row, bound), p) if abs(value - none) > margin else 1.0)
     yield beyond
     is_within = within(row, none, margin)
-    small = AsNote(large, stated or margin, is_within, _beyond(row, none, margin))
+    is_beyond = row.lower is not None and row.upper is not None and (
+        row.lower > none + margin or row.upper < none - margin)
+    small = AsNote(large, stated or margin, is_within, is_beyond)
     yield Claim(row, small, p, same if is_within else unclear, after=beyond)
 
 
@@ -99,11 +101,6 @@ def weight_of(rows: Sequence[Any], none: float, margin: float) -> float:
     """Return what a failure of all rows of a dataset weighs, by the row that is furthest from no effect."""
     return by_harm(1.0, max(abs((row.value if hasattr(row, "value") else row.difference) - none) for row in rows) / (
         margin or 1.0))
-
-
-def _beyond(row: Any, none: float, margin: float) -> bool:
-    """Tell whether the interval of a row lies beyond a margin on either side of the value without effect."""
-    return row.lower is not None and row.upper is not None and (row.lower > none + margin or row.upper < none - margin)
 
 
 def within(row: Any, none: float, margin: float) -> bool:

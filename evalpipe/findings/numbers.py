@@ -60,7 +60,9 @@ def zeros(results: Results) -> Iterator[Claim]:
         if isinstance(curve, Rootogram) and curve.slice is None and curve.points.count[:1] == [0]:
             observed, expected = _observed_and_expected_zeros(curve)
             if curve.notes.zeros_statistic and curve.notes.zeros_p_value is not None and expected:
-                yield from against_margin(_zeros_with_limits(curve, observed / expected), 1, margin_of(
+                value = observed / expected
+                half = abs((value - 1) / curve.notes.zeros_statistic) * NormalDist().inv_cdf((1 + USUAL_LEVEL) / 2)
+                yield from against_margin(Zeros(curve, value, value - half, value + half), 1, margin_of(
                     results, "zeros"), excess_zeros if observed > expected else lacking_zeros,
                     p_value=curve.notes.zeros_p_value)
 
@@ -78,11 +80,6 @@ class Zeros(NamedTuple):
     def dataset(self) -> str:
         """The dataset of the counts."""
         return self.curve.dataset
-
-
-def _zeros_with_limits(curve: Rootogram, value: float) -> Zeros:
-    half = abs((value - 1) / (curve.notes.zeros_statistic or 1.0)) * NormalDist().inv_cdf((1 + USUAL_LEVEL) / 2)
-    return Zeros(curve, value, value - half, value + half)
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:

@@ -71,7 +71,6 @@ def of_models(results: Results, rows: Sequence[Any]) -> str:
 
 
 def _is_one_model(rows: Sequence[Any]) -> bool:
-    """Tell whether several rows are of one model, on a dataset each."""
     datasets = {row.dataset for row in rows}
     return len({(row.model, row.variant) for row in rows}) == 1 and len(rows) == len(datasets) > 1
 

@@ -156,7 +156,6 @@ def facts(results: Results) -> Row:
 
 
 def _digests(value: object, day: str | None) -> Digests:
-    """Return the digests of a value of the spec."""
     if isinstance(value, dict):
         return {str(key): _digest(item, day) for key, item in value.items() if item not in EMPTY}
     return [_digest(item, day) for item in value] if isinstance(value, list) else _digest(value, day)

@@ -85,7 +85,6 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
 
 
 def _looks_back(plan: Plan, what: Literal["evidence", "reference"]) -> bool:
-    """Tell whether a chapter reads this of earlier nights."""
     return any(what in looks_back(plan) for looks_back in functions("plan", "looks_back"))
 
 

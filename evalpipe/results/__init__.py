@@ -312,7 +312,14 @@ def upgraded(document: dict[str, Any]) -> dict[str, Any]:
 
     A part that is not as version 1 had it is left as it is, for the rules of this version to say what is wrong with it.
     """
-    parts = {"gates": _gate, "findings": _finding, "warnings": _warning, "comparisons": _comparison}
+    parts: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+        "gates": lambda row: row | {"verdict": FORMER_VERDICTS.get(row["verdict"], row["verdict"]),
+                                    "reason": {"code": "text", "text": row["reason"]}},
+        "findings": lambda row: row | {"code": "text", "kind": KINDS.get(row["kind"], row["kind"])},
+        "warnings": lambda row: {"code": row["code"], "text": row["message"]},
+        "comparisons": lambda row: row | {
+            "margin_verdict": MARGINS.get(row["margin_verdict"], row["margin_verdict"])},
+    }
     changed: dict[str, Any] = {"schema_version": 2}
     for name, upgrade in parts.items():
         with suppress(AttributeError, KeyError, TypeError):
@@ -322,27 +329,6 @@ def upgraded(document: dict[str, Any]) -> dict[str, Any]:
         changed["intervals"] = intervals | {
             "methods": {metric: _methods(text) for metric, text in intervals["methods"].items()}}
     return document | changed
-
-
-def _gate(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a gate with the verdict's present word, and its reason as a text."""
-    verdict = FORMER_VERDICTS.get(row["verdict"], row["verdict"])
-    return row | {"verdict": verdict, "reason": {"code": "text", "text": row["reason"]}}
-
-
-def _finding(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a finding with the present word for its kind, and its sentence as a text."""
-    return row | {"code": "text", "kind": KINDS.get(row["kind"], row["kind"])}
-
-
-def _warning(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a warning with its sentence under the present key."""
-    return {"code": row["code"], "text": row["message"]}
-
-
-def _comparison(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a comparison with the present word for what its margin decides."""
-    return row | {"margin_verdict": MARGINS.get(row["margin_verdict"], row["margin_verdict"])}
 
 
 def _methods(text: str) -> list[dict[str, str]]:

@@ -98,8 +98,12 @@ class Outputs:
             yield self._check_file(name, self.listed.get(name))
         yield self._check_run()
         for entry in self.folder.entries:
-            if entry.name not in names and entry.name not in NOT_LISTED:
-                yield self._check_unlisted(entry)
+            name = f"{entry.name}/" if entry.is_dir() else entry.name
+            if name in RUN_FILES and name not in names and name not in NOT_LISTED:
+                yield CheckedFile("output", name, "differs", "the manifest does not list it")
+            elif entry.name not in names and entry.name not in NOT_LISTED:
+                reason = "it is of an earlier run" if name in REFERENCES else "evalpipe did not write it"
+                yield CheckedFile("output", name, "not checked", reason)
 
     def _check_manifest(self) -> CheckedFile:
         """Check that the manifest can be read and agrees with the results that it lists."""
@@ -185,14 +189,6 @@ class Outputs:
         if evidence is not None and evidence != self.folder.recorded_evidence(self.manifest)[-1]:
             return CheckedFile("output", RUN, "differs", "it names other results than the manifest")
         return CheckedFile("output", RUN, "not checked", "nothing else knows the times and the host in it")
-
-    def _check_unlisted(self, entry: Path) -> CheckedFile:
-        """Return the check of a file or folder that the manifest does not list."""
-        name = f"{entry.name}/" if entry.is_dir() else entry.name
-        if name in RUN_FILES:
-            return CheckedFile("output", name, "differs", "the manifest does not list it")
-        reason = "it is of an earlier run" if name in REFERENCES else "evalpipe did not write it"
-        return CheckedFile("output", name, "not checked", reason)
 
 
 def _message_about_it(error: DataError, path: Path) -> str:
@@ -411,7 +407,9 @@ def _compare_files(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
             reasons = ["the run again gives other bytes", *_changed_versions(outputs)]
             notes: list[str] = []
             if name == RESULTS and outputs.results is not None:
-                reasons += _changed_nights(outputs.results, again.results)
+                nights, nights_again = ([gate.sequence and gate.sequence.nights_sha256 for gate in results.gates]
+                                        for results in (outputs.results, again.results))
+                reasons += [] if nights == nights_again else ["the ledger has other earlier nights than then"]
                 differences = json_differences(folder.content(name), again.content(name))
                 notes = notes_on(differences, "the folder", "in", "the run again")
             yield CheckedFile("recomputed", name, "differs", "; ".join(reasons), tuple(notes))
@@ -447,13 +445,6 @@ def _changed_versions(outputs: Outputs) -> list[str]:
             if now.get(name) != version]
 
 
-def _changed_nights(then: Results, now: Results) -> list[str]:
-    """Return a reason where gates `on: sequence` of two runs were judged by different earlier nights; else nothing."""
-    hashes_then, hashes_now = ([gate.sequence and gate.sequence.nights_sha256 for gate in results.gates]
-                               for results in (then, now))
-    return [] if hashes_then == hashes_now else ["the ledger has other earlier nights than then"]
-
-
 def verify(
     folder: str | os.PathLike[str], *, spec: str | os.PathLike[str] | None = None,
     public_key: str | os.PathLike[str] | None = None, recompute: bool = False,
@@ -480,13 +471,19 @@ def verify(
     signature = check_key_signature(run, key)
     signed_manifest = outputs.manifest if key is not None and signature.status == "same" else None
     signed_files = {} if signed_manifest is None else signed_manifest.sha256_of
-    files = [*(_vouched_by_key(file) if file.file in signed_files else file for file in outputs.checked()), signature,
-             *origins.spec_files(), *origins.inputs(outputs.results)]
+    files = [*outputs.checked(), signature, *origins.spec_files(), *origins.inputs(outputs.results)]
+    if PDF in signed_files:  # whose pages were not compared, but the required key signed its sha256
+        vouched = "the key that was given vouches for its bytes; "
+        files = [replace(file, status="same", reason=vouched + file.reason, notes=())
+                 if (file.kind, file.file, file.status) == ("output", PDF, "not checked") else file for file in files]
     ledger_check = check_ledger(outputs.results, origins, ledger)
     files += [] if ledger_check is None else [ledger_check]
     if recompute:
         repeated = list(recomputed(outputs, origins, progress))
-        files = [*(_rows_read_again(file, repeated) for file in files), *repeated]
+        if any(file.file == RESULTS and file.status in ("same", "same numbers") for file in repeated):
+            # The run again asked for the rows of queries, with their sha256 in its results.
+            files = [replace(file, status="same", reason="") if file.reason == ROWS else file for file in files]
+        files += repeated
     return Verification(str(folder), tuple(files), _sign_off(outputs, files))
 
 
@@ -497,16 +494,3 @@ def _sign_off(outputs: Outputs, files: Sequence[CheckedFile]) -> str:
     if changed or outputs.results is None:
         return f"unknown, as {' and '.join(changed) or RESULTS} cannot be trusted"
     return status_text(outputs.results, outputs.folder.signatures)
-
-
-def _vouched_by_key(file: CheckedFile) -> CheckedFile:
-    """Return the check of a PDF as "same", where its pages were not compared but the required key signed its sha256."""
-    if file.file != PDF or file.status != "not checked":
-        return file
-    return replace(file, status="same", reason=f"the key that was given vouches for its bytes; {file.reason}", notes=())
-
-
-def _rows_read_again(file: CheckedFile, repeated: list[CheckedFile]) -> CheckedFile:
-    """Return the check of a query's rows as "same" if the repeated run gave the same results, with their sha256."""
-    has_same_results = any(other.file == RESULTS and other.status in ("same", "same numbers") for other in repeated)
-    return replace(file, status="same", reason="") if file.reason == ROWS and has_same_results else file

@@ -142,7 +142,15 @@ class Origins:
             for file in results.inputs]
         for file in data_files if self.manifest is None else self.manifest.inputs:
             if file.kind == "query":
-                yield _check_query(file, results)
+                shown = f"query of {file.path}"
+                datasets = [] if results is None else results.spec.get("datasets", {}).values()
+                known = [query_sha256(part["sql"], part["parameters"]) for part in datasets if "sql" in part]
+                if results is None:
+                    yield CheckedFile("input", shown, "not checked", "there are no results with its text")
+                elif file.sha256 in known:
+                    yield CheckedFile("input", shown, "same")
+                else:
+                    yield CheckedFile("input", shown, "differs", "the results have no query with this sha256")
             elif file.kind == "rows":
                 yield CheckedFile("input", f"rows of {file.path}", "not checked", ROWS)
             elif file.path is None or file.sha256 is None:
@@ -155,17 +163,6 @@ class Origins:
         if self.start is None and not Path(path).is_absolute():
             return CheckedFile(kind, path, "not checked", SPEC_UNKNOWN)
         return _check_bytes(kind, path, (self.start or Path()) / path, sha256)
-
-
-def _check_query(file: ReadFile, results: Results | None) -> CheckedFile:
-    """Check that the spec in the results has a query, text and parameters, with the sha256 of the manifest."""
-    shown = f"query of {file.path}"
-    if results is None:
-        return CheckedFile("input", shown, "not checked", "there are no results with its text")
-    datasets = results.spec.get("datasets", {}).values()
-    known_sha256 = [query_sha256(dataset["sql"], dataset["parameters"]) for dataset in datasets if "sql" in dataset]
-    return CheckedFile("input", shown, "same") if file.sha256 in known_sha256 else (
-        CheckedFile("input", shown, "differs", "the results have no query with this sha256"))
 
 
 def _check_bytes(kind: Kind, shown: str, path: Path, sha256: str) -> CheckedFile:

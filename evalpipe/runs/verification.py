@@ -90,7 +90,6 @@ def csv_differences(actual: bytes, expected: bytes) -> Iterator[Difference]:
 
 
 def _csv_rows(content: bytes) -> list[dict[str, str]]:
-    """Return the rows of a CSV table as texts by column."""
     return list(csv.DictReader(io.StringIO(content.decode("utf-8", "replace"), newline="")))
 
 

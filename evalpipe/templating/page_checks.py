@@ -268,7 +268,6 @@ def _first_line_of(templates: Templates, text: str) -> tuple[str, int] | None:
 
 
 def _read_page(page: str, allowed: Allowed) -> _PageReader:
-    """Read a page and return the reader, which has its faults."""
     reader = _PageReader(allowed)
     reader.feed(page)
     reader.close()

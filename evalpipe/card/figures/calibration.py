@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, unit_axis
-from evalpipe.card.figures.context import Context, Statement, column, figure, figure_of, or_nan
+from evalpipe.card.figures.context import Context, FigureFinding, column, figure, figure_of, or_nan
 from evalpipe.card.figures.curves import Band, left_out_sentence, readable
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, Panel, grid, panel
 from evalpipe.card.figures.reliability import (
     axis_upper_end,
     bin_position,
+    bins_finding,
     bins_off,
-    bins_statement,
     draw_diagonal,
     interval_boxes,
     interval_caption,
@@ -93,7 +93,7 @@ def windows(context: Context, all_pairs: Pairs) -> Drawing:
         sheet.key(label_lines(drawn, names, [perfect_label(drawn)], unnamed=unnamed))
         sheets.append(sheet)
     finding, alt = context.finding_and_alt(
-        "Reliability in moving windows", pairs, lambda curve: bins_statement(curve, "windows"))
+        "Reliability in moving windows", pairs, lambda curve: bins_finding(curve, "windows"))
     caption = window_caption(context, [curve for _, curve in pairs]) + shared
     return drawing(key, title, (finding, caption, alt), sheets)
 
@@ -155,7 +155,7 @@ def smooth(context: Context) -> Drawing | None:
     if clipped_rows:
         caption += f" Rows with probability 0 or 1, which pull the line on the log odds: {clipped_rows}."
     finding, alt = context.finding_and_alt(
-        "Smooth calibration curves", pairs, lambda drawn: Statement(smooth_in_short(drawn), smooth_finding(drawn)))
+        "Smooth calibration curves", pairs, lambda drawn: FigureFinding(smooth_in_short(drawn), smooth_finding(drawn)))
     axes, sheets = smooth_axes([drawn for _, drawn in pairs]), []
     for series, drawn in pairs:
         sheets.append(sheet := Sheet())
@@ -370,7 +370,7 @@ def refinement(context: Context, pairs: list[tuple[Series, Refinement]]) -> Draw
         estimates = {words: context.estimate(series.name, metric) for metric, words in PARTS.items()}
         measured = [f"{words} {text}" for words, text in estimates.items() if text is not None]
         text = ", ".join(measured) or f"mean refinement {numbers.number(or_nan(curve.notes.mean))}"
-        sizes[series.name] = Statement(text, text)
+        sizes[series.name] = FigureFinding(text, text)
     sheets = []
     for stack in stacks(pairs):
         sheets.append(sheet := Sheet())
@@ -476,15 +476,15 @@ def _draw(framed: Panel, series: Series, smooth: SmoothCurves, binned: Reliabili
         framed.record(series.label, x, y, lower=lower, upper=upper)
 
 
-def _finding(pair: Pair) -> Statement:
+def _finding(pair: Pair) -> FigureFinding:
     """Say where the probabilities are too high or too low by the band, or else how many bins are off."""
     smooth, binned = pair
     band = band_of(smooth)
     if smooth.banded and band:
-        return Statement(too_high_or_low(band), band_off_diagonal(band, NAMES[smooth.banded.curve]))
+        return FigureFinding(too_high_or_low(band), band_off_diagonal(band, NAMES[smooth.banded.curve]))
     if binned is None:
-        return Statement("a curve without limits", "the curve has no limits")
-    return Statement(bins_off(binned), missing_of_bins(binned) or missed_bins(binned))
+        return FigureFinding("a curve without limits", "the curve has no limits")
+    return FigureFinding(bins_off(binned), missing_of_bins(binned) or missed_bins(binned))
 
 
 def _caption(context: Context, pairs: Sequence[Pair]) -> str:

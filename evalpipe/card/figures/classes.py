@@ -139,8 +139,12 @@ def _reliability_of_levels(
     )
     names = {level.name: f"above {level.label}" if cumulative else level.label for level, _ in pairs}
     gaps = {level.name: numbers.number(or_nan(curve.notes.mean_gap)) for level, curve in pairs}
-    alt = f"{title} on {context.dataset.name}, {model.label}. " + " ".join(
-        f"{names[level.name]}: mean gap {gaps[level.name]}, {_widest_gap(curve)}." for level, curve in pairs)
+    alt = f"{title} on {context.dataset.name}, {model.label}."
+    for level, curve in pairs:
+        both = zip(column(curve.points.mean_probability), column(curve.points.event_rate), strict=True)
+        at, share = (numbers.number(x) for x in max(both, key=lambda pair: abs(pair[1] - pair[0])))
+        alt += (f" {names[level.name]}: mean gap {gaps[level.name]}, widest at mean probability {at}, where the "
+                f"observed share is {share}.")
     sheet = Sheet()
     frame = unit_axis(bin_axis_name(pairs[0][1]), HALVES), unit_axis("Observed share", HALVES)
     panels = grid(sheet, [frame] * len(drawn_levels), [(names[level.name], "ink") for level, _ in drawn_levels])
@@ -161,7 +165,6 @@ def _reliability_of_levels(
 
 
 def _model_number(context: Context, model: Series) -> int:
-    """Return the number of a model in the run, from 1."""
     return [series.name for series in context.series].index(model.name) + 1
 
 
@@ -180,10 +183,3 @@ def _shown_classes(
 ) -> str:
     """Return a sentence on which of all classes are drawn; empty where no ``others`` are left out."""
     return f" Shown: the {MOST} of {len(pairs)} classes with the {which} {what}." if others else ""
-
-
-def _widest_gap(curve: Reliability) -> str:
-    """Return in words where the observed share is furthest from the mean probability."""
-    points = list(zip(column(curve.points.mean_probability), column(curve.points.event_rate), strict=True))
-    at, share = (numbers.number(x) for x in max(points, key=lambda point: abs(point[1] - point[0])))
-    return f"widest at mean probability {at}, where the observed share is {share}"

@@ -28,7 +28,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound="OfModel")
 
 
-class Statement(NamedTuple):
+class FigureFinding(NamedTuple):
     """What a figure says of one model: in a few words, and at length in the notes and in the alternative text.
 
     ``again`` is what it says in short of every model after the first, where that needs fewer words.
@@ -103,7 +103,7 @@ class Context:
         return f"{title} on {self.dataset.name}{more}.{sentences}"
 
     def finding_and_alt(
-        self, title: str, pairs: Iterable[tuple[Series, T]], say: Callable[[T], Statement], more: str = "",
+        self, title: str, pairs: Iterable[tuple[Series, T]], say: Callable[[T], FigureFinding], more: str = "",
     ) -> tuple[Clauses, str]:
         """Return the finding of a figure and its alternative text, of what ``say`` returns for each model's curve.
 

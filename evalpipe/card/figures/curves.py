@@ -107,10 +107,20 @@ def draw_curves(
     """
     if len(curves) > MOST:
         return _panel_sheets(frame, curves, references, layers)
-    if apart or len(curves) == 1:
-        return [_sheet_of_one(frame, curve, curves, references, layers) for curve in curves]
+    labels = [LineLabel(r.text, "muted", r.x, r.y, kind="thin", dash=r.dash) for r in references]
+    sheets = []
+    for curve in curves if apart or len(curves) == 1 else ():
+        sheets.append(sheet := Sheet())
+        drawn = panel(sheet, frame.x, frame.y, frame.height, title=curve.series.label)
+        _draw_background(drawn, references, layers)
+        occupied = _draw_over_others(drawn, curve, curves, layers)
+        curve_label = LineLabel(curve.series.label, curve.series.ink, curve.x, curve.y)
+        sheet.key(label_lines(drawn, [], labels, occupied, [curve_label]))
+    if sheets:
+        return sheets
     sheet = Sheet()
-    drawn = _panel_with_background(sheet, frame, references, layers)
+    drawn = panel(sheet, frame.x, frame.y, frame.height)
+    _draw_background(drawn, references, layers)
     inks = {curve.series.name: curve.series.ink for curve in curves}
     boxes: list[Box] = []
     for name in readable({name: layers.bands[name] for name in inks if name in layers.bands}):
@@ -122,42 +132,15 @@ def draw_curves(
     for curve in curves:
         boxes += layers.above(drawn, curve.series, [*boxes, *lines])
     models = [LineLabel(c.series.label, c.series.ink, c.x, c.y, dash=c.series.dash) for c in curves]
-    sheet.key(label_lines(drawn, models, _reference_labels(references), boxes))
+    sheet.key(label_lines(drawn, models, labels, boxes))
     return [sheet]
 
 
-def _panel_with_background(
-    sheet: Sheet, frame: Frame, references: Sequence[Reference], layers: CurveLayers, title: str = "",
-) -> Panel:
-    """Draw a wide panel with the reference lines and the layer behind all curves."""
-    drawn = panel(sheet, frame.x, frame.y, frame.height, title=title)
-    _draw_background(drawn, references, layers)
-    return drawn
-
-
 def _draw_background(drawn: Panel, references: Sequence[Reference], layers: CurveLayers) -> None:
-    """Draw the layer behind all curves, and the reference lines."""
     if layers.behind is not None:
         layers.behind(drawn)
     for reference in references:
         drawn.line(reference.x, reference.y, "muted", kind="thin", dash=reference.dash)
-
-
-def _reference_labels(references: Sequence[Reference]) -> list[LineLabel]:
-    return [LineLabel(r.text, "muted", r.x, r.y, kind="thin", dash=r.dash) for r in references]
-
-
-def _sheet_of_one(
-    frame: Frame, curve: ModelCurve, curves: Sequence[ModelCurve], references: Sequence[Reference], layers: CurveLayers
-) -> Sheet:
-    """Return a sheet with the panel of one model, whose curve is labelled; all other curves are grey behind it."""
-    sheet = Sheet()
-    drawn = _panel_with_background(sheet, frame, references, layers, curve.series.label)
-    boxes = _draw_over_others(drawn, curve, curves, layers)
-    curve_label = LineLabel(curve.series.label, curve.series.ink, curve.x, curve.y)
-    entries = label_lines(drawn, [], _reference_labels(references), boxes, [curve_label])
-    sheet.key(entries)
-    return sheet
 
 
 def _draw_over_others(

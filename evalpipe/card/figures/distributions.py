@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, Statement, column, figure, figure_of, known, or_nan
+from evalpipe.card.figures.context import Context, FigureFinding, column, figure, figure_of, known, or_nan
 from evalpipe.card.figures.labels import LineLabel, label_lines, name_rows
 from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model, stepped
 from evalpipe.card.figures.svg import Clauses, Sheet, drawing, in_turn, stacks
@@ -80,14 +80,14 @@ def _mirrored_axis(up: float, down: float) -> Axis:
     return Axis("Per cent", low, high, ticks)
 
 
-def _predicted_as_events(context: Context, model: str) -> Statement:
+def _predicted_as_events(context: Context, model: str) -> FigureFinding:
     """Say how many rows of each level a model predicts as events at its threshold."""
     point = context.operating(model)
     if point is None:
-        return Statement("spread drawn", "spread drawn")
+        return FigureFinding("spread drawn", "spread drawn")
     (caught, events), (alarmed, others) = ([numbers.count(n) for n in pair] for pair in (point.caught, point.alarmed))
     event, other = context.results.event, context.results.other
-    return Statement(f"{caught} of {events} {event} and {alarmed} of {others} {other} predicted {event}",
+    return FigureFinding(f"{caught} of {events} {event} and {alarmed} of {others} {other} predicted {event}",
                 f"at {point.cut}, {caught} of {events} rows that are {event} and {alarmed} of {others} that are "
                 f"{other} are predicted as events", again=f"{caught} and {alarmed}")
 
@@ -132,16 +132,15 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
 
 
 def _corners(x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Return the corners of a line of steps, as (x, y)."""
     points = stepped(x, y)
     return [a for a, _ in points], [b for _, b in points]
 
 
-def _largest_distance(curve: Ks) -> Statement:
+def _largest_distance(curve: Ks) -> FigureFinding:
     """Say the largest distance of the distributions of a K-S chart, and its score."""
     at, distance = (numbers.number(or_nan(value)) for value in (curve.notes.score, curve.notes.statistic))
     text = f"largest distance {distance} at score {at}"
-    return Statement(text, text, again=f"{distance} at score {at}")
+    return FigureFinding(text, text, again=f"{distance} at score {at}")
 
 
 @figure(part="appendix", place=10)

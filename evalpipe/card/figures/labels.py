@@ -190,7 +190,6 @@ class Layout:
 
 
 def _nearest_of(box: Box, point: Point) -> Point:
-    """Return the point of a box that is nearest to a point."""
     return min(max(point[0], box[0]), box[2]), min(max(point[1], box[1]), box[3])
 
 
@@ -222,20 +221,15 @@ def label_lines(
             continue
         del layout.names[written:]
         if labels is models:
-            entries += [_key_entry(label) for label in models]
+            entries += [KeyEntry(label.text, label.ink, label.kind, dash=label.dash) for label in models]
     return entries
 
 
 def _others(traces: Sequence[Trace], index: int) -> int:
-    """Return the cells of all traces but the one at an index."""
     cells = 0
     for k, trace in enumerate(traces):
         cells |= trace.cells if k != index else 0
     return cells
-
-
-def _key_entry(label: LineLabel) -> KeyEntry:
-    return KeyEntry(label.text, label.ink, label.kind, dash=label.dash)
 
 
 def name_marks(
@@ -279,7 +273,6 @@ def name_rows(
 
 
 def _write_label(panel: Panel, label: LineLabel, place: LabelPlace) -> None:
-    """Write a label at its place, with its leader, if any."""
     left, top, *_ = place.box
     if place.leader is not None:
         (a, b), (c, d) = place.leader

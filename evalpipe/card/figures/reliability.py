@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, Statement, column, figure_of
+from evalpipe.card.figures.context import Context, FigureFinding, column, figure_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, Panel, grid, model_key, panel
 from evalpipe.card.figures.svg import KeyEntry, PointSeries, Sheet, drawing
@@ -48,7 +48,7 @@ def reliability(context: Context, pairs: Pairs) -> Drawing:
     caption = (f"Observed share of events in each bin against {bin_position(pairs[0][1])}. Dotted diagonal: perfect "
                f"calibration.{interval_caption(context, [curve for _, curve in pairs])}"
                f"{rug_caption(context, rugs.values())}{below}")
-    finding, alt = context.finding_and_alt("Reliability diagram", pairs, bins_statement, f", {kind}")
+    finding, alt = context.finding_and_alt("Reliability diagram", pairs, bins_finding, f", {kind}")
     axes = bin_axis_name(pairs[0][1]), "Observed share of events"
     groups = [[pair] for pair in pairs] if rugs and len(pairs) <= MOST else [pairs]
     end = _upper_end(pairs)
@@ -68,7 +68,7 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
         f"Dotted diagonal: perfect calibration.{interval_caption(context, [curve for _, curve in pairs])}"
     )
     axes = bin_axis_name(pairs[0][1], "probability of the predicted level"), "Share predicted correctly"
-    finding, alt = context.finding_and_alt(title, pairs, bins_statement)
+    finding, alt = context.finding_and_alt(title, pairs, bins_finding)
     return drawing(key, title, (finding, caption, alt), _diagram_sheets(pairs, axes, [], {}, _upper_end(pairs)))
 
 
@@ -88,7 +88,6 @@ def bin_axis_name(curve: Reliability, of: str = "predicted probability") -> str:
 
 
 def _upper_end(pairs: Pairs) -> float:
-    """Return the upper end that the axes need for the diagrams of all models."""
     return axis_upper_end(
         value for _, curve in pairs for values in (
             curve.points.position, curve.points.event_rate, curve.points.upper) for value in column(values))
@@ -177,7 +176,6 @@ def interval_caption(context: Context, curves: list[Reliability], *, joint: bool
 
 
 def _has_joint_limits(curve: Reliability) -> bool:
-    """Tell whether the curve has limits for all bins at once."""
     points_with_limits = (curve.points.simultaneous_lower, curve.points.simultaneous_upper)
     return all(any(value is not None for value in values or ()) for values in points_with_limits)
 
@@ -266,9 +264,9 @@ def missed_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> s
     return f"{counted}; {widest}" if counted else widest
 
 
-def bins_statement(curve: Reliability | CalibrationWindow, what: str = "bins") -> Statement:
+def bins_finding(curve: Reliability | CalibrationWindow, what: str = "bins") -> FigureFinding:
     """Say how many intervals exclude the diagonal, at length with the widest gap; ``what`` names the points."""
-    return Statement(bins_off(curve, what), missed_bins(curve, what), again=bins_off(curve, ""))
+    return FigureFinding(bins_off(curve, what), missed_bins(curve, what), again=bins_off(curve, ""))
 
 
 def bins_off(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, Statement, column, figure_of, or_nan
+from evalpipe.card.figures.context import Context, FigureFinding, column, figure_of, or_nan
 from evalpipe.card.figures.curves import Frame, ModelCurve, draw_curves, shared_sentence
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DOTS, RowLabel, RowPanel, panel, rows
@@ -55,11 +55,11 @@ def histogram(context: Context, pairs: list[tuple[Series, ResidualHistogram]]) -
     return drawing(key, title, (finding, caption, alt), [sheet])
 
 
-def _fullest_bin(context: Context, curve: ResidualHistogram) -> Statement:
+def _fullest_bin(context: Context, curve: ResidualHistogram) -> FigureFinding:
     """Say the range of the residuals, at length with the bin of most rows."""
     low, high, weights = (column(values) for values in (curve.points.low, curve.points.high, curve.points.weight))
     fullest, span = weights.index(max(weights)), f"from {short(low[0])} to {with_unit(context, high[-1])}"
-    return Statement(span, f"{span}; the fullest bin, from {short(low[fullest])} to {short(high[fullest])}, holds "
+    return FigureFinding(span, f"{span}; the fullest bin, from {short(low[fullest])} to {short(high[fullest])}, holds "
                 f"{numbers.percent(weights[fullest], sum(weights))} of the rows")
 
 
@@ -84,14 +84,14 @@ def distribution(context: Context, pairs: list[tuple[Series, ResidualEcdf]]) -> 
     return drawing(key, title, (finding, caption, alt), draw_curves(frame, curves))
 
 
-def _quantile_sizes(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None) -> Statement:
+def _quantile_sizes(context: Context, curve: ResidualEcdf, quantiles: ResidualQuantiles | None) -> FigureFinding:
     """Say the median and the ninth decile of a model's absolute residuals, at length with the largest."""
     largest = with_unit(context, column(curve.points.absolute_residual)[-1])
     if quantiles is None:
-        return Statement(f"at most {largest}", f"the largest is {largest}")
+        return FigureFinding(f"at most {largest}", f"the largest is {largest}")
     size_of_share = dict(zip(column(quantiles.points.share), column(quantiles.points.absolute_residual), strict=True))
     half, ninth = (short(size_of_share[share]) for share in (0.5, 0.9))
-    return Statement(f"half are within {half}, nine in ten within {ninth}",
+    return FigureFinding(f"half are within {half}, nine in ten within {ninth}",
                 f"half of the rows are within {half}, nine in ten within {ninth}; the largest is {largest}",
                 again=f"{half} and {ninth}")
 
@@ -141,13 +141,13 @@ def draw_box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None
     panel_of.sheet.path(f"M{number(median)},{number(y - 8)}v16", "line", ink)
 
 
-def _box_sizes(context: Context, curve: ResidualBox) -> Statement:
+def _box_sizes(context: Context, curve: ResidualBox) -> FigureFinding:
     """Say the median and the RMSE of a model, at length the quartiles and how many rows lie beyond the whiskers."""
     points = curve.points
     low, median, high = (column(values)[0] for values in (points.lower_quartile, points.median, points.upper_quartile))
     rmse, outliers = with_unit(context, or_nan(curve.notes.rmse)), or_nan(curve.notes.outliers)
     rows = "1 row lies" if outliers == 1 else f"{numbers.count(outliers)} rows lie" if outliers else "no row lies"
-    return Statement(f"median {short(median)}, RMSE {rmse}",
+    return FigureFinding(f"median {short(median)}, RMSE {rmse}",
                 f"median {with_unit(context, median)}, quartiles {short(low)} and {short(high)}, RMSE {rmse}; {rows} "
                 "beyond the whiskers")
 
@@ -272,7 +272,7 @@ def _box_sheet(series: Series, groups: Groups, levels: Sequence[str], name: str,
     return sheet
 
 
-def _furthest_groups(curve: ResidualAgainst) -> Statement:
+def _furthest_groups(curve: ResidualAgainst) -> FigureFinding:
     """Say of which group the mean residual is furthest from expected: of all columns, at length of each."""
     parts: list[str] = []
     furthest: list[tuple[float, str]] = []
@@ -288,15 +288,15 @@ def _furthest_groups(curve: ResidualAgainst) -> Statement:
         target = "what is expected" if any(groups["expected"]) else "zero"
         parts.append(f"by {name} the mean is furthest from {target} at {name} {group}, {mean}")
         furthest.append((gaps[row], f"mean {mean} at {name} {group}"))
-    return Statement(max(furthest)[1] if furthest else "too few rows", "; ".join(parts))
+    return FigureFinding(max(furthest)[1] if furthest else "too few rows", "; ".join(parts))
 
 
-def _correlation(curve: ResidualOrder) -> Statement:
+def _correlation(curve: ResidualOrder) -> FigureFinding:
     """Say the autocorrelation of ordered residuals, at length with the Durbin-Watson statistic."""
     notes = curve.notes
     if notes.durbin_watson is None:
         text = "too few places, or residuals that are all the same"
-        return Statement(text, text)
+        return FigureFinding(text, text)
     text = f"autocorrelation {short(or_nan(notes.autocorrelation))}"
-    return Statement(text, f"{text} and Durbin-Watson statistic {short(notes.durbin_watson)} over "
+    return FigureFinding(text, f"{text} and Durbin-Watson statistic {short(notes.durbin_watson)} over "
                 f"{numbers.count(notes.values)} places")

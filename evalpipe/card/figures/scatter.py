@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, Statement, column, figure_of, known, or_nan, path_of
+from evalpipe.card.figures.context import Context, FigureFinding, column, figure_of, known, or_nan, path_of
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, panel
 from evalpipe.card.figures.svg import Sheet, drawing
@@ -181,7 +181,7 @@ def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredi
 
 def _observed_or_residual(
     context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str,
-    say: Callable[[Context, ScatterPanel], Statement],
+    say: Callable[[Context, ScatterPanel], FigureFinding],
 ) -> Drawing:
     """Draw observed values or residuals against predicted ones, a panel for each model, on the same axes.
 
@@ -204,7 +204,7 @@ def _from_to(context: Context, values: list[float]) -> str:
     return f"{short(min(values))} to {with_unit(context, max(values))}"
 
 
-def _observed(context: Context, panel: ScatterPanel) -> Statement:
+def _observed(context: Context, panel: ScatterPanel) -> FigureFinding:
     """Say where a model's least-squares and smooth lines lie, at length with the ranges of its points."""
     predicted, observed = (_from_to(context, known(values)) for values in panel.rows.points.path)
     text = f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {predicted}, observed {observed}"
@@ -214,9 +214,9 @@ def _observed(context: Context, panel: ScatterPanel) -> Statement:
         text += f"; the least-squares line has slope {short(slope)} and intercept {with_unit(context, intercept)}"
         short_text = f"slope {short(slope)}"
     if panel.smooth is None:
-        return Statement(short_text, text)
+        return FigureFinding(short_text, text)
     off_diagonal = beside_diagonal(panel.smooth)
-    return Statement(off_diagonal, f"{text}; the smooth line is {off_diagonal}")
+    return FigureFinding(off_diagonal, f"{text}; the smooth line is {off_diagonal}")
 
 
 NEAR = 0.05
@@ -234,13 +234,13 @@ def beside_diagonal(smooth: CurveOf[Any, Any, Any]) -> str:
     return f"{short(abs(y - x))} {'above' if y > x else 'below'} the diagonal where {short(x)} is predicted"
 
 
-def _residual(context: Context, panel: ScatterPanel) -> Statement:
+def _residual(context: Context, panel: ScatterPanel) -> FigureFinding:
     """Say how far a model's smooth line is from zero and where, at length with the range of its residuals."""
     span = _from_to(context, known(panel.rows.points.path[1]))
     if panel.smooth is None:
-        return Statement(f"from {span}", f"residuals drawn from {span}")
+        return FigureFinding(f"from {span}", f"residuals drawn from {span}")
     x, y = max(zip(*map(known, panel.smooth.points.path), strict=True), key=lambda point: abs(point[1]))
-    return Statement(f"mean residual up to {short(y)}, where {short(x)} is predicted",
+    return FigureFinding(f"mean residual up to {short(y)}, where {short(x)} is predicted",
                 f"residuals drawn from {span}; the smooth line is furthest from zero where {short(x)} is predicted, at "
                 f"{short(y)}")
 
@@ -286,7 +286,7 @@ def _rootogram_sheet(context: Context, series: Series, curve: Rootogram) -> Shee
     return sheet
 
 
-def _largest_count_gap(curve: Rootogram) -> Statement:
+def _largest_count_gap(curve: Rootogram) -> FigureFinding:
     """Say at which count a rootogram differs most, at length with the observed and expected zeros."""
     points = curve.points
     rows = list(zip(known(points.count), known(points.observed), known(points.expected), strict=True))
@@ -294,7 +294,7 @@ def _largest_count_gap(curve: Rootogram) -> Statement:
     more = " or more" if curve.notes.last_or_more and count == rows[-1][0] else ""
     expected_above = or_nan(curve.notes.expected_above)
     beyond = f"; {short(expected_above)} rows are expected above {numbers.count(rows[-1][0])}, where there are none"
-    return Statement(
+    return FigureFinding(
         f"{numbers.count(observed)} rows with count {numbers.count(count)}, {short(expected)} expected",
         f"{numbers.count(rows[0][1])} rows with count 0, {short(rows[0][2])} expected; observed and expected "
         f"differ most at {numbers.count(count)}{more}: {numbers.count(observed)} against {short(expected)}"
@@ -327,16 +327,17 @@ def _against_predictions(
     return drawing(f"d{context.place}-{key}", title, (finding, caption, alt), sheets)
 
 
-def _gap_from_expected(drawn: str, panel_of: ScatterPanel) -> Statement:
+def _gap_from_expected(drawn: str, panel_of: ScatterPanel) -> FigureFinding:
     """Say where the smooth line is furthest from what is expected, or else the range of the ``drawn`` points."""
     ys = known(panel_of.rows.points.path[1])
     span = f"from {short(min(ys))} to {short(max(ys))}"
     if panel_of.smooth is None:
-        return Statement(span, f"roots drawn up to {short(max(ys))}" if drawn == "roots" else f"residuals drawn {span}")
+        at_length = f"roots drawn up to {short(max(ys))}" if drawn == "roots" else f"residuals drawn {span}"
+        return FigureFinding(span, at_length)
     points = panel_of.smooth.points
     x, y, expected = max(zip(*map(known, (*points.path, points.expected)), strict=True),
                          key=lambda point: abs(point[1] - point[2]))
-    return Statement(f"{short(y)} against {short(expected)} expected, where {short(x)} is predicted",
+    return FigureFinding(f"{short(y)} against {short(expected)} expected, where {short(x)} is predicted",
                 f"{'' if drawn == 'roots' else f'residuals drawn {span}; '}the smooth line is furthest from what is "
                 f"expected where {short(x)} is predicted, {short(y)} against {short(expected)}")
 
@@ -408,15 +409,15 @@ def half_normal(context: Context, pairs: list[tuple[Series, HalfNormal]]) -> Dra
     return drawing(f"d{context.place}-half-normal", title, (finding, caption, alt), sheets)
 
 
-def _beyond_limits(curve: HalfNormal) -> Statement:
+def _beyond_limits(curve: HalfNormal) -> FigureFinding:
     """Say how many points lie beyond the limits, where there are any, and how large the largest residual is."""
     points, sizes = curve.points, known(curve.points.absolute_residual)
     text = f"the largest residual is {short(sizes[-1])}, where {short(known(points.expected)[-1])} is expected"
     if points.lower is None or points.upper is None:
-        return Statement(f"largest residual {short(sizes[-1])}", text)
+        return FigureFinding(f"largest residual {short(sizes[-1])}", text)
     above = sum(y > high for y, high in zip(sizes, known(points.upper), strict=True))
     below = sum(y < low for y, low in zip(sizes, known(points.lower), strict=True))
-    return Statement(f"{numbers.count(above + below)} of {numbers.count(len(sizes))} beyond the limits",
+    return FigureFinding(f"{numbers.count(above + below)} of {numbers.count(len(sizes))} beyond the limits",
                 f"of {numbers.count(len(sizes))} points {numbers.count(above)} lie above the limits and "
                 f"{numbers.count(below)} below; {text}")
 
@@ -433,12 +434,12 @@ def predicted_observed(context: Context, pairs: list[tuple[Series, PredictedObse
               for side in (0, 1))
     axes = number_axis(axis_name(context, "Observed"), xs + ys), number_axis(axis_name(context, "Predicted"), xs + ys)
 
-    def say(panel_of: ScatterPanel) -> Statement:
+    def say(panel_of: ScatterPanel) -> FigureFinding:
         text = f"{numbers.count(len(panel_of.rows.points.observed))} points"
         if panel_of.fitted is None:
-            return Statement(text, text)
+            return FigureFinding(text, text)
         slope, intercept = panel_of.fitted
-        return Statement(f"slope {short(slope)}", f"{text}; the least-squares line of the predictions has slope "
+        return FigureFinding(f"slope {short(slope)}", f"{text}; the least-squares line of the predictions has slope "
                     f"{short(slope)} and intercept {with_unit(context, intercept)}")
 
     finding, alt = context.finding_and_alt(title, [(panel_of.series, panel_of) for panel_of in panels], say)

@@ -6,6 +6,7 @@ The SVG has few elements and is 330 pixels wide, so that its text has one size o
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from html import escape
@@ -18,7 +19,7 @@ from evalpipe.card.wording import number_word
 from evalpipe.words.spelling import isolated, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 MOST_WORDS = 25
@@ -57,8 +58,17 @@ class Clauses:
             return ""
         if not self.about and len(self.whole.split()) <= room:
             return self.whole
-        texts = (text for text in _shorter_and_shorter(self.short, self.about) if len(text.split()) <= room)
-        return next(texts, None) or _with_short_name(self.short[0], room)
+        for count in range(min(len(self.short), MOST_SAID), -1, -1):
+            more = _and_more(len(self.short) - count, self.about) if count else ""
+            text = f"{'; '.join(self.short[:count or 1])}{more}."
+            if len(text.split()) <= room:
+                return text
+        # The name before the colon is cut.
+        name, colon, words = self.short[0].partition(": ")
+        left = room - len(words.split())
+        if colon and left >= 1:
+            return f"{' '.join(name.split()[:left])}…: {words}."
+        return IN_NOTES if len(IN_NOTES.split()) <= room else ""
 
 
 def clauses_of(sentence: str) -> Clauses:
@@ -73,27 +83,11 @@ def listed(clauses: Sequence[str], about: str = "model") -> str:
     return f"{text}{_and_more(len(clauses) - most, about)}." if clauses else ""
 
 
-def _shorter_and_shorter(clauses: Sequence[str], about: str) -> Iterator[str]:
-    """Yield sentences of ever fewer clauses; a single one stands last, without the number of the others."""
-    for count in range(min(len(clauses), MOST_SAID), 0, -1):
-        yield f"{'; '.join(clauses[:count])}{_and_more(len(clauses) - count, about)}."
-    yield f"{clauses[0]}."
-
-
 def _and_more(number: int, about: str) -> str:
     """Return the end of a sentence on what is left out, such as "; and two more models"; empty without any."""
     if number <= 0 or not about:
         return ""
     return f"; and {number_word(number)} more {about if number == 1 else plural(about)}"
-
-
-def _with_short_name(clause: str, room: int) -> str:
-    """Return a clause as a sentence with the name before its colon cut to the ``room``; `IN_NOTES` where none fits."""
-    name, colon, words = clause.partition(": ")
-    left = room - len(words.split())
-    if colon and left >= 1:
-        return f"{' '.join(name.split()[:left])}…: {words}."
-    return IN_NOTES if len(IN_NOTES.split()) <= room else ""
 
 
 MOST_POINTS, LEAST_POINTS = 48, 6
@@ -170,30 +164,23 @@ class PointTable:
 def data_tables(drawing: Drawing) -> list[PointTable]:
     """Return the points of a figure as tables, one for each set of columns, with long series thinned evenly."""
     groups: dict[tuple[str, ...], list[PointSeries]] = {}
-    for points in drawing.points:
-        groups.setdefault(tuple(points.columns), []).append(points)
+    for series in drawing.points:
+        groups.setdefault(tuple(series.columns), []).append(series)
     tables = []
     for columns, members in groups.items():
         most = max(LEAST_POINTS, MOST_POINTS // len(members))
-        rows = [(member.name, *map(_value_text, values)) for member in members
-                for values in _thinned(list(zip(*member.columns.values(), strict=True)), most)]
-        point_count = sum(len(next(iter(member.columns.values()))) for member in members)
-        tables.append(PointTable(("Series", *columns), tuple(rows), point_count - len(rows)))
+        rows: list[tuple[str, ...]] = []
+        left_out = 0
+        for member in members:
+            points = list(zip(*member.columns.values(), strict=True))
+            if len(points) > most:
+                left_out += len(points) - most
+                points = [points[round(k * (len(points) - 1) / (most - 1))] for k in range(most)]
+            rows += [(member.name, *(
+                value if isinstance(value, str) else "–" if math.isnan(value) else f"{value:.4g}".replace("-", "−")
+                for value in point)) for point in points]
+        tables.append(PointTable(("Series", *columns), tuple(rows), left_out))
     return tables
-
-
-def _thinned(rows: list[tuple[float | str, ...]], most: int) -> list[tuple[float | str, ...]]:
-    """Return at most ``most`` rows, evenly spaced, with the first and the last of them."""
-    if len(rows) <= most:
-        return rows
-    return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]
-
-
-def _value_text(value: float | str) -> str:
-    """Return a value as text for the table behind a figure; a dash for NaN."""
-    if isinstance(value, str):
-        return value
-    return "–" if value != value else f"{value:.4g}".replace("-", "−")  # noqa: PLR0124 - NaN differs from itself
 
 
 def series_of(models: Sequence[tuple[str, str]]) -> tuple[Series, ...]:

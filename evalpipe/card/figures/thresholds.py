@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, number_axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import Context, Statement, column, figure_of, known, or_nan
+from evalpipe.card.figures.context import Context, FigureFinding, column, figure_of, known, or_nan
 from evalpipe.card.figures.curves import Band, CurveLayers, Frame, ModelCurve, Reference, draw_curves, shared_sentence
 from evalpipe.card.figures.labels import LineLabel, draw_marked_rules, label_lines, label_rules, marks_of
 from evalpipe.card.figures.panel import DASHES, panel
@@ -120,24 +120,24 @@ COLUMNS = {"Sensitivity": "sensitivity", "Specificity": "specificity", "Precisio
 """The columns of marked thresholds that have the rates of these names."""
 
 
-def _closest_rates(curve: Thresholds) -> Statement:
+def _closest_rates(curve: Thresholds) -> FigureFinding:
     """Say at which threshold sensitivity and specificity are closest, at length with both."""
     closest = curve.notes.closest
     if closest is None:
-        return Statement("rates drawn", "rates drawn")
+        return FigureFinding("rates drawn", "rates drawn")
     at = f"at {numbers.number(closest.threshold)}"
-    return Statement(f"sensitivity and specificity closest {at}",
+    return FigureFinding(f"sensitivity and specificity closest {at}",
                 f"sensitivity and specificity are closest at threshold {numbers.given(closest.threshold)}, with "
                 f"{numbers.number(closest.sensitivity)} and {numbers.number(closest.specificity)}", again=at)
 
 
-def _furthest_apart(curve: Roc) -> Statement:
+def _furthest_apart(curve: Roc) -> FigureFinding:
     """Say at which threshold the true positive rate exceeds the false positive rate most, at length with both."""
     furthest = curve.notes.furthest
     if furthest is None:
-        return Statement("never apart", "the true positive rate exceeds the false positive rate at no threshold")
+        return FigureFinding("never apart", "the true positive rate exceeds the false positive rate at no threshold")
     at = f"at {numbers.number(furthest.threshold)}"
-    return Statement(f"furthest apart {at}",
+    return FigureFinding(f"furthest apart {at}",
                 f"the rates are furthest apart at threshold {numbers.given(furthest.threshold)}, with "
                 f"{numbers.number(furthest.sensitivity)} and {numbers.number(furthest.false_positive_rate)}", again=at)
 

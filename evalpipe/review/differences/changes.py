@@ -440,6 +440,5 @@ def _part_change(part: str, in_a: Any, in_b: Any, tolerance: Tolerance) -> PartC
 
 
 def _pair_change(part: str, pairs: Sequence[tuple[object, object]], tolerance: Tolerance) -> PartChange:
-    """Count the pairs of a part that differ."""
     differ = sum(not tolerance.alike(first, second) for first, second in pairs)
     return PartChange(part=part, rows_a=len(pairs), rows_b=len(pairs), differ=differ, only_a=0, only_b=0)

@@ -482,7 +482,6 @@ def _evaluate_both(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Resu
 
 
 def _set_keys(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of a resolved spec without the keys that nobody set."""
     return {key: value for key, value in part.items() if value is not None}
 
 
@@ -523,7 +522,6 @@ def _paired_difference(compared: Sequence[Results], change: NumberChange, *, swa
 
 
 def _measure_key(row: Any) -> str:
-    """Return a text by which rows of the same measure, with its options, average and class, are matched."""
     return text_of([row.metric, row.params, row.average, row.class_])
 
 

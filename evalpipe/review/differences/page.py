@@ -154,7 +154,6 @@ def difference(change: NumberChange) -> Cell:
 
 
 def _paired(change: NumberChange) -> Cell:
-    """Return the cell of the paired difference with its interval; a dash without one."""
     pair = change.paired
     if pair is None or pair.difference is None:
         return "–"

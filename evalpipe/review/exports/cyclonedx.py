@@ -50,7 +50,6 @@ def _run_properties(exported: ExportedRun) -> Iterator[Document]:
 
 
 def _component(exported: ExportedRun, predictor: Predictor) -> Document:
-    """Return the component of a model, with its model card."""
     stated = {"version": exported.stated("version"), "description": exported.names.model(*predictor)}
     developer, licence = exported.stated("developer"), exported.stated("licence")
     rows = exported.rows(predictor)

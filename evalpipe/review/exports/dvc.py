@@ -67,7 +67,6 @@ def _points(exported: ExportedRun, name: str) -> list[dict[str, Any]]:
 
 
 def _rows_json(rows: list[dict[str, Any]]) -> str:
-    """Return rows as a JSON list with one line for each."""
     return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows) + "\n]\n"
 
 

@@ -71,7 +71,6 @@ def _why_left_out(exported: ExportedRun, row: Estimate) -> str | None:
 
 
 def _metric(exported: ExportedRun, row: Estimate) -> MetricSummary:
-    """Return the results' summary of the metric of an estimate."""
     return next(metric for metric in exported.results.metrics if metric.name == row.metric)
 
 

@@ -60,7 +60,6 @@ def _file_name(file: ReadSpec | ReadFile) -> str:
 
 
 def _descriptor(name: str, sha256: str) -> dict[str, Any]:
-    """Return a resource as in-toto describes one: its name, and its digests by algorithm."""
     return {"name": name, "digest": {"sha256": sha256}}
 
 

@@ -65,7 +65,6 @@ def _test(test: Case) -> dict[str, Any]:
 
 
 def _input(file: InputFile) -> dict[str, Any]:
-    """Return an input dataset with its columns, version and row count."""
     facets = {"schema": _facet("1-2-0/SchemaDatasetFacet", fields=[{"name": name} for name in file.columns])}
     if file.sha256 is not None:
         facets["version"] = _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{file.sha256}")
