@@ -205,7 +205,14 @@ def definition_sections(results: Results) -> Iterator[Section]:
     if any("TP" in metric.formula or "FP" in metric.formula for metric in results.metrics):
         blocks.append(Text(CELLS))
     for metric in results.metrics:
-        blocks += [BlockGroup(tuple(_definition(results, metric)), "measure"), *_matrices(results, metric)]
+        blocks.append(BlockGroup(tuple(_definition(results, metric)), "measure"))
+        for title, matrix in metric.matrices.items():
+            rows = tuple(Row((level, *map(numbers.plain, of_level)))
+                         for level, of_level in zip(results.levels, matrix, strict=True))
+            blocks.append(Table(
+                f"{title.capitalize()}: true level by row, predicted level by column",
+                (Column("Truth"), *(Column(level, "num") for level in results.levels)), rows, "matrix-of",
+                label=f"{metric.title}: {title}"))
     yield Section("definitions", "Definitions of the measures", tuple(blocks), part="appendix")
 
 
@@ -220,16 +227,6 @@ def _definition(results: Results, metric: MetricSummary) -> Iterator[Block]:
     about = f"Range {numbers.bounds(*metric.range)}. {wording.BETTER_SENTENCES[metric.direction]} "
     source = (" Reference: ", *cited(metric.reference), ".") if metric.reference else ()
     yield Text((about, wording.undefined(metric), interval, *source), "small")
-
-
-def _matrices(results: Results, metric: MetricSummary) -> Iterator[Table]:
-    """Yield a table for each matrix of a metric: the weight or cost of each pair of a true and a predicted level."""
-    columns = (Column("Truth"), *(Column(level, "num") for level in results.levels))
-    for title, matrix in metric.matrices.items():
-        rows = tuple(
-            Row((level, *map(numbers.plain, weights))) for level, weights in zip(results.levels, matrix, strict=True))
-        yield Table(f"{title.capitalize()}: true level by row, predicted level by column", columns, rows, "matrix-of",
-                    label=f"{metric.title}: {title}")
 
 
 def reference_sections(results: Results) -> Iterator[Section]:

@@ -317,14 +317,12 @@ class Names:
             if "metric" in parts:
                 parts["metric"] = self.titles.get(parts["metric"], parts["metric"])
             if "model" in parts:
-                parts["model"] = self._model_of_entry(parts["model"])
+                # The engine measures a model, or its variant in the form "forest+platt".
+                entry = parts["model"]
+                name, plus, variant = entry.rpartition("+")
+                is_variant = plus and entry not in self.labels and name in self.labels
+                parts["model"] = self.model(name, variant) if is_variant else self.labels.get(entry, entry)
         return str(Sentence(warning.message.code, parts))
-
-    def _model_of_entry(self, entry: str) -> str:
-        """Return the label of what the engine measures: a model, or its variant in the form "forest+platt"."""
-        name, plus, variant = entry.rpartition("+")
-        is_variant = plus and entry not in self.labels and name in self.labels
-        return self.model(name, variant) if is_variant else self.labels.get(entry, entry)
 
     def measure_of(self, row: Any) -> str:
         """Return the name of a row's measure, with its class, if any."""

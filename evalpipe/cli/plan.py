@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -173,7 +172,13 @@ def print_plan(
     planned = plan(path, overrides, as_of=as_of)
     print_warnings(planned)
     folder = output_folder(out, planned.name, planned.as_of)
-    parts = _parts(planned, folder) if planned.streaming.streamed else {}
+    parts: dict[str, list[dict[str, object]]] = {}
+    if planned.streaming.streamed:
+        from evalpipe.streams.cache import cache_folder, states_of_parts
+
+        parts = {name: [{"file": part.file, "first_row": part.first, "rows": part.rows, "cached": part.why is None,
+                         "why": part.why} for part in states]
+                 for name, states in states_of_parts(planned, cache_folder(folder)).items()}
     document = plan_document(planned)
     gates = []
     if document["gates"]:
@@ -188,29 +193,6 @@ def print_plan(
         click.echo(_plan_text(planned, document))
 
 
-def _parts(plan: Plan, folder: Path) -> dict[str, list[dict[str, object]]]:
-    """Return the parts that each dataset is read in, by dataset; ``why`` is the reason for parts not in the cache."""
-    from evalpipe.streams.cache import cache_folder, states_of_parts
-
-    return {name: [{"file": part.file, "first_row": part.first, "rows": part.rows, "cached": part.why is None,
-                    "why": part.why} for part in parts]
-            for name, parts in states_of_parts(plan, cache_folder(folder)).items()}
-
-
-def _part_lines(parts: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """Return lines on how many parts of each dataset the cache has, and why the others would be read."""
-    if not parts:
-        return []
-    from evalpipe.cli.output import parts_line
-    from evalpipe.streams.cache import reasons
-
-    lines = [""]
-    for name, states in parts.items():
-        why = [state["why"] for state in states if state["why"] is not None]
-        lines.append(parts_line(name, len(states), len(states) - len(why), reasons(why)))
-    return lines
-
-
 def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
     """Return the plan as text for a terminal; ``document`` is the same plan as JSON values."""
     day = f", as of {plan.as_of}" if plan.as_of else ""
@@ -221,7 +203,14 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
         lines.append(f"all rows are held: {rows['reason']}" if rows["held"] else
                      f"rows are read part by part, {rows['batch']:,} at once, and never held: {rows['reason']}")
     evaluated_names = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
-    lines += _part_lines(document["parts"])
+    if document["parts"]:
+        from evalpipe.cli.output import parts_line
+        from evalpipe.streams.cache import reasons
+
+        lines.append("")
+        for name, states in document["parts"].items():
+            why = [state["why"] for state in states if state["why"] is not None]
+            lines.append(parts_line(name, len(states), len(states) - len(why), reasons(why)))
     of_chapters = [line for write in functions("plan", "lines") for line in write(plan)]
     if not plan.datasets:
         return "\n".join([*lines, *_goal_lines(plan), *of_chapters, *expected_lines(document["expected"])])
@@ -234,7 +223,11 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
         for label, entry in zip(labels, plan.metrics, strict=True)
     ]
     lines += [f"  {entry.label} is {entry.words}" for entry in plan.metrics if entry.parts]
-    lines += _unserved_lines(document["not_served"])
+    unserved: dict[tuple[str, str], list[str]] = {}
+    for row in document["not_served"]:
+        unserved.setdefault((row["model"], row["reason"]), []).append(row["metric"])
+    lines += [""] if unserved else []
+    lines += [f"not for {model}, as {reason}: {', '.join(names)}" for (model, reason), names in unserved.items()]
     if plan.prevalence is not None and plan.prevalence.dataset is not None:
         lines += ["", f"the prevalence is estimated from the outcomes of {plan.prevalence.dataset}, once they are read"]
     further = [*_further_results(plan), *_goal_lines(plan), *of_chapters]
@@ -264,15 +257,6 @@ def _input_lines(plan: Plan, dataset: dict[str, Any]) -> list[str]:
         f"{source['files'][-1]}, rows drawn as often as {source['drawn']} says, for its optimism"
         for model, source in dataset["bootstrap"].items()
     ]
-
-
-def _unserved_lines(rows: Sequence[dict[str, str]]) -> list[str]:
-    """Return the lines on measures that models cannot have, grouped by model and reason; empty without any."""
-    unserved: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        unserved.setdefault((row["model"], row["reason"]), []).append(row["metric"])
-    lines = [f"not for {model}, as {reason}: {', '.join(names)}" for (model, reason), names in unserved.items()]
-    return ["", *lines] if lines else []
 
 
 def _matching_text(identity: str | None, compared: Sequence[str]) -> str:

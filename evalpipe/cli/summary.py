@@ -178,16 +178,13 @@ def _change_table(results: Results, rows: Sequence[Comparison], losses: Sequence
              for loss in losses}
     for model, variant in dict.fromkeys((row.model, row.variant) for row in rows):
         row_of_loss = {_measure_key(row): row for row in rows if (row.model, row.variant) == (model, variant)}
-        table.add_row(
-            Text(labels.model(model, variant)), *(_difference(row_of_loss.get(loss), least[loss]) for loss in losses))
+        cells = [labels.model(model, variant)]
+        for loss in losses:
+            row = row_of_loss.get(loss)
+            cells.append("–" if row is None or row.difference is None else Number(
+                *signed_interval(row.difference, row.lower, row.upper, least[loss])).text + f" {row.verdict}")
+        table.add_row(Text(cells[0]), *cells[1:])
     return table
-
-
-def _difference(row: Comparison | None, least: int) -> str:
-    """Return a difference with its interval and verdict, with ``least`` decimals or more; a dash without a value."""
-    if row is None or row.difference is None:
-        return "–"
-    return f"{Number(*signed_interval(row.difference, row.lower, row.upper, least)).text} {row.verdict}"
 
 
 def print_findings(results: Results) -> None:

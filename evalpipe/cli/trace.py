@@ -16,7 +16,7 @@ from evalpipe.words.sentences import in_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evalpipe.results import Estimate, InputFile, MetricSummary, ModelSummary, Recalibration, Results, Threshold
+    from evalpipe.results import Estimate, ModelSummary, Results, Threshold
     from evalpipe.runs.folder import RunFolder
 
     Fact = tuple[str, str]
@@ -37,14 +37,23 @@ def trace(results: Results, traced: Estimate, address: str, folder: RunFolder) -
     metric = next(metric for metric in results.metrics if metric.name == traced.metric)
     model = next(model for model in results.models if model.name == traced.model)
     dataset = next(dataset for dataset in results.datasets if dataset.name == traced.dataset)
-    needs, threshold, fit = _needs(metric), _threshold(results, traced, model), _fit(results, traced)
+    names = [re.split(r"[^\w]", label)[0] for label in metric.measures.values()] or [metric.name]
+    needs: set[str] = {metrics[name].needs for name in names if name in metrics}  # none of unknown measures
+    fits = [fit for fit in results.recalibration if (fit.model, fit.variant) == (traced.model, traced.variant)]
+    fit = next((fit for fit in fits if fit.fitted_on == traced.dataset), next(iter(fits), None))
+    threshold = _threshold(results, traced, model)
     cut = threshold if "labels" in needs else None  # of a measure of predicted classes
     columns = _columns(results, traced, model, needs)
+    # Those of the estimate's rows, and of the rows for its threshold and its recalibration.
+    datasets = {traced.dataset, None if cut is None else cut.chosen_on, None if fit is None else fit.fitted_on}
+    used_columns = {column for of_role in columns.values() for column in of_role}
+    inputs = [file for file in results.inputs if file.dataset in datasets and (
+        file.role != "predictions" or used_columns & set(file.columns))]
     return dict(in_words({
         "address": address, "estimate": traced.model_dump(by_alias=True), "measure": metric.model_dump(),
         "interval": _interval(results, traced), "columns": columns,
         "dataset": {"where": dataset.where, "rows": dataset.rows, "n": dataset.n, "events": dataset.events},
-        "inputs": [file.model_dump() for file in _inputs(results, traced, columns, cut, fit)],
+        "inputs": [file.model_dump() for file in inputs],
         "threshold": None if cut is None else cut.model_dump(),
         "prevalence": _prevalence(results, traced),
         "recalibration": None if fit is None else {
@@ -58,12 +67,6 @@ def versions(results: Results, folder: RunFolder) -> dict[str, Any]:
     """Return the versions of evalpipe, Python and libraries, and the commit; None for those that `run.json` lacks."""
     run_facts = folder.run_facts_of(results.evidence_sha256)
     return {"evalpipe": results.evalpipe_version, **{key: run_facts.get(key) for key in ("python", "libraries", "git")}}
-
-
-def _needs(metric: MetricSummary) -> set[str]:
-    """Return what a measure, or those in an expression, need: "labels", "scores", …; none of unknown measures."""
-    names = [re.split(r"[^\w]", label)[0] for label in metric.measures.values()] or [metric.name]
-    return {metrics[name].needs for name in names if name in metrics}
 
 
 def _columns(results: Results, traced: Estimate, model: ModelSummary, needs: set[str]) -> dict[str, list[str]]:
@@ -102,23 +105,6 @@ def _threshold(results: Results, traced: Estimate, model: ModelSummary) -> Thres
         return None
     return next((row for row in results.thresholds if (row.model, row.variant) == (traced.model, traced.variant)
                  and row.dataset in (None, traced.dataset)), None)
-
-
-def _fit(results: Results, traced: Estimate) -> Recalibration | None:
-    """Return the recalibration of the estimate's variant, the one fitted on its dataset if there are several."""
-    fits = [fit for fit in results.recalibration if (fit.model, fit.variant) == (traced.model, traced.variant)]
-    return next((fit for fit in fits if fit.fitted_on == traced.dataset), next(iter(fits), None))
-
-
-def _inputs(
-    results: Results, traced: Estimate, columns: dict[str, list[str]], cut: Threshold | None, fit: Recalibration | None
-) -> Iterator[InputFile]:
-    """Yield the input files of the estimate's rows, and of the rows for its threshold and its recalibration."""
-    datasets = {traced.dataset, None if cut is None else cut.chosen_on, None if fit is None else fit.fitted_on}
-    used_columns = {column for names in columns.values() for column in names}
-    for file in results.inputs:
-        if file.dataset in datasets and (file.role != "predictions" or used_columns & set(file.columns)):
-            yield file
 
 
 def _interval(results: Results, traced: Estimate) -> dict[str, Any]:

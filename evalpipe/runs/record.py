@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.base.ed25519 import Signer
-    from evalpipe.plan.sources import DatasetSource
     from evalpipe.results import Results
     from evalpipe.spec.spec import Spec
 
@@ -129,8 +128,13 @@ class Recorder:
         if results.row_file is not None:
             digests[results.row_file.file] = results.row_file.sha256
         files |= {**other_files, **RunFolder(self.out).manifest_files(manifest.with_files(digests), self.by)}
-        files[RUN] = _run_json(self.began, results.evidence_sha256, {"git": self._commit, **run_facts},
-                                manifest.versions).encode()
+        ended = datetime.now(UTC)
+        files[RUN] = (json.dumps({
+            "evidence_sha256": results.evidence_sha256,
+            "began": self.began.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"),
+            "seconds": round((ended - self.began).total_seconds(), 3), "git": self._commit, **run_facts,
+            "host": platform.node(), "platform": platform.platform(), **manifest.versions,
+        }, indent=1) + "\n").encode()
         with self.refused:
             for name, content in files.items():
                 (self.fresh / name).write_bytes(content)
@@ -248,20 +252,6 @@ def put_files(target: Path, files: Mapping[str, bytes], by: Signer | None = None
             flush_names(target)
 
 
-def _run_json(
-    began: datetime, results_sha256: str, further: Mapping[str, object], versions: Mapping[str, object]
-) -> str:
-    """Return the text of `run.json`: times, host, versions, and the sha256 of `results.json` that it belongs to."""
-    ended = datetime.now(UTC)
-    document = {
-        "evidence_sha256": results_sha256,
-        "began": began.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"),
-        "seconds": round((ended - began).total_seconds(), 3), **further,
-        "host": platform.node(), "platform": platform.platform(), **versions,
-    }
-    return json.dumps(document, indent=1) + "\n"
-
-
 LINES = 2**17
 """The lines of a row group of Parquet: fixed, so that the bytes are the same however many threads write."""
 
@@ -363,7 +353,10 @@ def manifest_of(spec: Spec, results: Results) -> Manifest:
     origin = spec.origin
     spec_files = [ReadSpec(path=None if file.path is None else _path_from(origin.folder, file.path), sha256=file.sha256)
                   for file in origin.files]
-    inputs = dict.fromkeys([*_data_files(spec, results), *_text_files(spec), *_template_files(spec),
+    texts = [ReadFile(kind="text", sha256=prose.sha256, path=_path_from(
+        origin.folder, origin.folder_of(*loc, "file") / prose.path, prose.path))
+        for loc, prose in spec.texts.items() if prose.path is not None]
+    inputs = dict.fromkeys([*_data_files(spec, results), *texts, *_template_files(spec),
                             *_earlier_results(spec, results)])
     return Manifest(
         name=results.name, **versions(libraries_of(sources(spec))), spec_sha256=results.spec_sha256,
@@ -389,9 +382,11 @@ def _path_from(folder: Path, path: Path, declared: str = "") -> str:
 def _data_files(spec: Spec, results: Results) -> Iterator[ReadFile]:
     """Yield the data files, and each query with its rows, in the order of the results."""
     path_of_file: dict[tuple[str, str], Path] = {}
-    for declared in (*sources(spec).datasets.values(), sources(spec).candidates):
-        for name, shown, path in () if declared is None else _located_files(spec, declared):
-            path_of_file.setdefault((name, shown), path)
+    for declared in filter(None, (*sources(spec).datasets.values(), sources(spec).candidates)):
+        for named in declared.named_files:
+            located = find(spec.origin, named)
+            for path, shown in () if isinstance(located, Problem) else located.files:
+                path_of_file.setdefault((declared.name, shown), path)
     for file in results.inputs:
         if file.query_sha256 is not None:
             yield ReadFile(kind="query", path=file.path, sha256=file.query_sha256)
@@ -400,23 +395,6 @@ def _data_files(spec: Spec, results: Results) -> Iterator[ReadFile]:
         file_path = None if file.path is None else path_of_file.get((file.dataset, file.path))
         recorded_path = file.path if file_path is None else _path_from(spec.origin.folder, file_path, file.path or "")
         yield ReadFile(kind="data", path=recorded_path, sha256=file.sha256)
-
-
-def _located_files(spec: Spec, declared: DatasetSource) -> Iterator[tuple[str, str, Path]]:
-    """Yield the files of a dataset: the dataset's name, the path as results show it, and the path to open."""
-    for file_name in declared.named_files:
-        located = find(spec.origin, file_name)
-        for path, shown in () if isinstance(located, Problem) else located.files:
-            yield declared.name, shown, path
-
-
-def _text_files(spec: Spec) -> Iterator[ReadFile]:
-    """Yield the text files that the spec names for the card."""
-    for loc, prose in spec.texts.items():
-        if prose.path is not None:
-            path = spec.origin.folder_of(*loc, "file") / prose.path
-            recorded_path = _path_from(spec.origin.folder, path, prose.path)
-            yield ReadFile(kind="text", path=recorded_path, sha256=prose.sha256)
 
 
 def _template_files(spec: Spec) -> Iterator[ReadFile]:

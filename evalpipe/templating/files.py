@@ -55,7 +55,9 @@ def read_templates(folder: Path, shown: str) -> Templates:
     Raises UsageError where there is none, or with every file that is no template.
     """
     try:
-        files = {folder.name: folder} if folder.is_file() else dict(sorted(_visible_files(folder)))
+        files = {folder.name: folder} if folder.is_file() else dict(sorted(
+            (file.name, file) for file in folder.iterdir()
+            if not file.name.startswith(".") and file.suffix not in PROSE))
         texts, problems = {}, list(_misplaced_files(folder, files, shown))
         if not problems and sum(file.stat().st_size for file in files.values()) > MOST_BYTES:
             problems.append(Problem(CODE, f"the templates in {quoted(shown)} have more than {MOST_BYTES:,} bytes",
@@ -77,13 +79,6 @@ def folder_of(shown: str, name: str) -> str:
     """Return the folder of a path ``shown``, which is the folder itself or its template ``name``."""
     folder, _, last = shown.rpartition("/")
     return folder if last == name else shown
-
-
-def _visible_files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield (name, path) of the entries of a folder, without hidden files and prose."""
-    for file in folder.iterdir():
-        if not file.name.startswith(".") and file.suffix not in PROSE:
-            yield file.name, file
 
 
 def _misplaced_files(folder: Path, files: Mapping[str, Path], shown: str) -> Iterator[Problem]:

@@ -170,20 +170,16 @@ def first_missing(evidence: list[tuple[str, Path]], shown: list[tuple[str, Path]
     """Return the first words of the evidence that are not shown, in their order, on a page; None where all are."""
     index = 0
     for start, (word, path) in enumerate(evidence):
-        while index < len(shown) and not (shown[index][0] == word and _is_subsequence(shown[index][1], path)):
+        while index < len(shown):
+            shown_word, around = shown[index]
+            remaining = iter(path)  # the elements around a word are some of evalpipe's own, in their order
+            if shown_word == word and (around == path or all(tag in remaining for tag in around)):
+                break
             index += 1
         if index == len(shown):
             return " ".join(word for word, _ in evidence[start : start + WORDS_SHOWN])
         index += 1
     return None
-
-
-def _is_subsequence(path: Path, allowed: Path) -> bool:
-    """Tell whether the elements around a word, ``path``, are a subsequence of ``allowed``, evalpipe's own."""
-    if path == allowed:
-        return True
-    remaining = iter(allowed)
-    return all(tag in remaining for tag in path)
 
 
 REFUSED = frozenset({

@@ -41,7 +41,6 @@ from evalpipe.words.spelling import closest, legible, listed, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
-    from types import TracebackType
 
     from jinja2 import Environment
     from jinja2.bccache import Bucket
@@ -307,7 +306,12 @@ def errors_at_places(templates: Templates) -> Iterator[None]:
 
 def _problem_of_error(templates: Templates, error: Exception) -> Problem | None:
     """Return an error that a custom template raised as a problem at its line; None for an error raised elsewhere."""
-    place = _line_of_error(templates, error.__traceback__)
+    files = {templates.shown(name): name for name in templates.texts if name != STYLES}
+    place, traceback = None, error.__traceback__
+    while traceback is not None:  # the innermost line of a custom template
+        name = files.get(traceback.tb_frame.f_code.co_filename)
+        place = (name, traceback.tb_lineno) if name is not None else place
+        traceback = traceback.tb_next
     if place is None:
         return None
     # A value is named by its class alone, without the module.
@@ -316,17 +320,6 @@ def _problem_of_error(templates: Templates, error: Exception) -> Problem | None:
         if isinstance(error, kinds):
             return problem_at(templates, *place, message.format(reason or type(error).__name__), hint)
     return problem_at(templates, *place, f"the template fails: {type(error).__name__}: {reason}", "correct this line")
-
-
-def _line_of_error(templates: Templates, traceback: TracebackType | None) -> tuple[str, int] | None:
-    """Return the innermost custom template and line in the traceback of an error; None where there is none."""
-    files = {templates.shown(name): name for name in templates.texts if name != STYLES}
-    innermost = None
-    while traceback is not None:
-        name = files.get(traceback.tb_frame.f_code.co_filename)
-        innermost = (name, traceback.tb_lineno) if name is not None else innermost
-        traceback = traceback.tb_next
-    return innermost
 
 
 OWN_TEMPLATES = (f"{PACKAGED}{PAGE}", f"{PACKAGED}{BLOCKS}")

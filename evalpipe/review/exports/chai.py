@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from evalpipe.results import Estimate, Gate
-    from evalpipe.review.exports.declare import ExportedRun, Predictor
+    from evalpipe.review.exports.declare import ExportedRun
 
 NAMESPACE = "https://mc.chai.org/v0.2/schema.xsd"
 
@@ -82,7 +82,13 @@ def write(exported: ExportedRun) -> Files:
     from xml.etree import ElementTree as ET
 
     predictor = exported.only
-    numbers = _group_results(exported, predictor)
+    rows = exported.rows(predictor)
+    numbers = {
+        "UsefulnessUsabilityEfficacy": [_result(exported, row) for row in rows if row.slice is None],
+        "FairnessEquity": [_result(exported, row) for row in rows if row.slice is not None],
+        "SafetyReliability": [_gate_result(exported, test.gate, test.reason) for test in judged(exported, predictor)
+                              if test.gate is not None],
+    }
     problems = [*_unstated(exported), *(
         exported.problem(f"the format requires {number} in {group}, and there is none", hint)
         for group, (number, hint) in NEEDS.items() if not numbers[group])]
@@ -119,17 +125,6 @@ def _unstated(exported: ExportedRun) -> Iterator[Problem]:
             fields = " or ".join(f"'card.{key}'" for key in part.fields)
             yield exported.problem(f"the format requires {part.name}, and nobody states it",
                                    f"state {fields} in the spec, and run again")
-
-
-def _group_results(exported: ExportedRun, predictor: Predictor) -> dict[str, list[tuple[str, str]]]:
-    """Return what each group of key metrics shows of a model, as pairs of label and value in JSON."""
-    rows = exported.rows(predictor)
-    return {
-        "UsefulnessUsabilityEfficacy": [_result(exported, row) for row in rows if row.slice is None],
-        "FairnessEquity": [_result(exported, row) for row in rows if row.slice is not None],
-        "SafetyReliability": [_gate_result(exported, test.gate, test.reason) for test in judged(exported, predictor)
-                              if test.gate is not None],
-    }
 
 
 def _result(exported: ExportedRun, row: Estimate) -> tuple[str, str]:

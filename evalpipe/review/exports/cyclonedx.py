@@ -24,10 +24,14 @@ def write(exported: ExportedRun) -> Files:
     results = exported.results
     tool = {"type": "application", "name": "evalpipe", "version": results.evalpipe_version}
     day = {} if results.as_of is None else {"timestamp": exported.day.isoformat()}
+    facts = {"name": results.name, "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256,
+             "verdict": results.verdict}
+    properties = [_property(name, fact) for name, fact in facts.items()]
+    properties += [_property("gate", gate.model_dump(mode="json", by_alias=True)) for gate in results.gates]
     return {EXPORT.file: json_text({
         "$schema": SCHEMA, "bomFormat": "CycloneDX", "specVersion": "1.7",
         "serialNumber": f"urn:uuid:{exported.uuid('cyclonedx')}", "version": 1,
-        "metadata": {**day, "tools": {"components": [tool]}, "properties": list(_run_properties(exported))},
+        "metadata": {**day, "tools": {"components": [tool]}, "properties": properties},
         "components": [_component(exported, predictor) for predictor in exported.at_least_one],
     })}
 
@@ -38,20 +42,10 @@ def _property(name: str, value: object) -> Document:
     return {"name": f"evalpipe:{name}", "value": text}
 
 
-def _run_properties(exported: ExportedRun) -> Iterator[Document]:
-    """Yield the properties of the run: name, hashes, verdict, and each gate."""
-    results = exported.results
-    yield _property("name", results.name)
-    yield _property("results_sha256", results.evidence_sha256)
-    yield _property("spec_sha256", results.spec_sha256)
-    yield _property("verdict", results.verdict)
-    for gate in results.gates:
-        yield _property("gate", gate.model_dump(mode="json", by_alias=True))
-
-
 def _component(exported: ExportedRun, predictor: Predictor) -> Document:
     stated = {"version": exported.stated("version"), "description": exported.names.model(*predictor)}
     developer, licence = exported.stated("developer"), exported.stated("licence")
+    family, architecture = exported.stated("model_type"), exported.stated("architecture")
     rows = exported.rows(predictor)
     return {
         "type": "machine-learning-model", "bom-ref": f"model:{predictor.name}", "name": predictor.name,
@@ -62,21 +56,15 @@ def _component(exported: ExportedRun, predictor: Predictor) -> Document:
             {"type": "model-card" if name in CARDS else "evidence", "url": quote(name),
              "hashes": [{"alg": "SHA-256", "content": sha256}]} for name, sha256 in exported.files.items()],
         "modelCard": {
-            "bom-ref": f"card:{predictor.name}", "modelParameters": _parameters(exported, predictor),
+            "bom-ref": f"card:{predictor.name}",
+            "modelParameters": {
+                "task": exported.results.task,
+                **({"architectureFamily": family} if family else {}),
+                **({"modelArchitecture": architecture} if architecture else {}),
+                "datasets": [_dataset(predictor, index, file) for index, file in enumerate(exported.results.inputs)]},
             "quantitativeAnalysis": {"performanceMetrics": [_metric(exported, row) for row in rows]},
             "considerations": _considerations(exported), "properties": list(_properties(exported, predictor)),
         },
-    }
-
-
-def _parameters(exported: ExportedRun, predictor: Predictor) -> Document:
-    """Return the parameters of a model: task, architecture as stated, and datasets."""
-    family, architecture = exported.stated("model_type"), exported.stated("architecture")
-    return {
-        "task": exported.results.task,
-        **({"architectureFamily": family} if family else {}),
-        **({"modelArchitecture": architecture} if architecture else {}),
-        "datasets": [_dataset(predictor, index, file) for index, file in enumerate(exported.results.inputs)],
     }
 
 

@@ -28,12 +28,19 @@ def write(exported: ExportedRun) -> Files:
         raise SpecError(*problems)
     seconds, rows = str(int(exported.day.timestamp())), exported.rows(predictor)
     developer, version = exported.stated("developer"), exported.stated("version")
-    accepted = [row for row in rows if _why_left_out(exported, row) is None]
+    left_out = {exported.addresses.of(row): reason for row in rows
+                if (reason := _why_left_out(exported, row)) is not None}
+    accepted = [row for row in rows if exported.addresses.of(row) not in left_out]
     return {EXPORT.file: json_text({
         "schema_version": EXPORT.version,
         "evaluation_id": f"{results.name}/{predictor.name}/{seconds}",
         "retrieved_timestamp": seconds, "evaluation_timestamp": results.as_of,
-        "source_metadata": _source(exported, rows),
+        "source_metadata": {
+            "source_name": results.title, "source_type": "documentation",
+            "source_organization_name": _organisation(exported), "evaluator_relationship": exported.evaluator,
+            "additional_details": {
+                "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256,
+                "verdict": results.verdict, "estimates_left_out": json.dumps(left_out, ensure_ascii=False)}},
         "eval_library": {"name": "evalpipe", "version": results.evalpipe_version},
         "model_info": {
             "name": exported.names.model(*predictor), "id": predictor.name,
@@ -61,6 +68,10 @@ def _organisation(exported: ExportedRun) -> str | None:
     return exported.stated("validator") or exported.stated("owner")
 
 
+def _metric(exported: ExportedRun, row: Estimate) -> MetricSummary:
+    return next(metric for metric in exported.results.metrics if metric.name == row.metric)
+
+
 def _why_left_out(exported: ExportedRun, row: Estimate) -> str | None:
     """Return the reason why the format cannot hold an estimate; None where it can."""
     if row.value is None:
@@ -70,36 +81,25 @@ def _why_left_out(exported: ExportedRun, row: Estimate) -> str | None:
     return None
 
 
-def _metric(exported: ExportedRun, row: Estimate) -> MetricSummary:
-    return next(metric for metric in exported.results.metrics if metric.name == row.metric)
-
-
-def _source(exported: ExportedRun, rows: list[Estimate]) -> Document:
-    """Return the source of the record: organisation, hashes, verdict, and estimates left out with their reasons."""
-    left_out = {exported.addresses.of(row): reason for row in rows
-                if (reason := _why_left_out(exported, row)) is not None}
-    return {
-        "source_name": exported.results.title, "source_type": "documentation",
-        "source_organization_name": _organisation(exported), "evaluator_relationship": exported.evaluator,
-        "additional_details": {
-            "results_sha256": exported.results.evidence_sha256, "spec_sha256": exported.results.spec_sha256,
-            "verdict": exported.results.verdict,
-            "estimates_left_out": json.dumps(left_out, ensure_ascii=False)}}
-
-
 def _result(exported: ExportedRun, row: Estimate) -> Document:
     """Return the entry of an estimate: its data, measure, score and uncertainty."""
     hashes = [file.sha256 for file in exported.results.inputs if file.dataset == row.dataset and file.sha256]
     data_facts = {"sha256": ",".join(hashes)} if hashes else {}
     slice_facts = {} if row.slice is None else {"slice": options(row.slice)}
     class_facts = {} if row.class_ is None else {"class": row.class_}
+    uncertainty: Document = {"num_samples": row.n}
+    if row.lower is not None and row.upper is not None:
+        interval = {"lower": row.lower, "upper": row.upper, "confidence_level": row.level, "method": row.method}
+        uncertainty = {"confidence_interval": interval, **uncertainty}
+        if row.monte_carlo_error is not None:
+            uncertainty["num_bootstrap_samples"] = exported.results.intervals.replicates
     return {
         "evaluation_result_id": exported.addresses.of(row), "evaluation_name": row.dataset,
         "source_data": {"dataset_name": row.dataset, "source_type": "other",
                         "additional_details": {**data_facts, **slice_facts, **class_facts}},
         "metric_config": _config(exported, row),
         "score_details": {"score": row.value, "details": interval_text(row),
-                          "uncertainty": _uncertainty(exported, row)},
+                          "uncertainty": uncertainty},
     }
 
 
@@ -114,17 +114,6 @@ def _config(exported: ExportedRun, row: Estimate) -> Document:
         "metric_name": exported.names.measure(row.metric, row.params, row.average, row.class_),
         "metric_parameters": {**row.params, **average}, "lower_is_better": metric.direction == "minimize",
         "score_type": "continuous", **bounds}
-
-
-def _uncertainty(exported: ExportedRun, row: Estimate) -> Document:
-    """Return the interval of an estimate with its level and method, and its number of rows."""
-    support: Document = {"num_samples": row.n}
-    if row.lower is None or row.upper is None:
-        return support
-    interval = {"lower": row.lower, "upper": row.upper, "confidence_level": row.level, "method": row.method}
-    replicates = {} if row.monte_carlo_error is None else {
-        "num_bootstrap_samples": exported.results.intervals.replicates}
-    return {"confidence_interval": interval, **support, **replicates}
 
 
 EXPORT = Export(

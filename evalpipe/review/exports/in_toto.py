@@ -8,7 +8,6 @@ from evalpipe.review.exports.declare import Export, Files, json_text, judged
 
 if TYPE_CHECKING:
     from evalpipe.review.exports.declare import ExportedRun
-    from evalpipe.runs.manifest import ReadFile, ReadSpec
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -30,16 +29,13 @@ def write(exported: ExportedRun) -> Files:
     for test in judged(exported):
         if test.kind in LISTS:
             lists[LISTS[test.kind]].append(test.title)
+    subjects = [
+        *(_descriptor(str(file.path) if file.query_sha256 is None else f"rows of {file.path}", file.sha256)
+          for file in results.inputs if file.role == "evaluate" and file.sha256 is not None),
+        *(_descriptor(name, sha256) for name, sha256 in exported.files.items())]
     predicate = {"result": RESULTS[results.verdict], "configuration": _configuration(exported), **lists}
     return {EXPORT.file: json_text({
-        "_type": STATEMENT, "subject": _subjects(exported), "predicateType": PREDICATE, "predicate": predicate})}
-
-
-def _subjects(exported: ExportedRun) -> list[dict[str, Any]]:
-    """Return descriptors of what was tested: the evaluated data files and the files of the output folder."""
-    data = [_descriptor(str(file.path) if file.query_sha256 is None else f"rows of {file.path}", file.sha256)
-            for file in exported.results.inputs if file.role == "evaluate" and file.sha256 is not None]
-    return [*data, *(_descriptor(name, sha256) for name, sha256 in exported.files.items())]
+        "_type": STATEMENT, "subject": subjects, "predicateType": PREDICATE, "predicate": predicate})}
 
 
 def _configuration(exported: ExportedRun) -> list[dict[str, Any]]:
@@ -48,15 +44,12 @@ def _configuration(exported: ExportedRun) -> list[dict[str, Any]]:
     if exported.manifest is None:
         return [spec]
     evaluated_sha256 = {file.sha256 for file in exported.results.inputs if file.role == "evaluate"}
-    files: list[ReadSpec | ReadFile] = [*exported.manifest.spec_files, *exported.manifest.inputs]
-    return [spec, *(_descriptor(_file_name(file), file.sha256)
-                    for file in files if file.sha256 is not None and file.sha256 not in evaluated_sha256)]
-
-
-def _file_name(file: ReadSpec | ReadFile) -> str:
-    """Return the name of a file that was read, or of a query or its rows, as `evalpipe verify` shows it."""
-    kind = getattr(file, "kind", "spec")
-    return f"{kind} of {file.path}" if kind in ("query", "rows") else file.path or "standard input"
+    # Names are those that `evalpipe verify` shows.
+    files: list[tuple[str | None, str | None]] = [(file.path, file.sha256) for file in exported.manifest.spec_files]
+    files += [(f"{file.kind} of {file.path}" if file.kind in ("query", "rows") else file.path, file.sha256)
+              for file in exported.manifest.inputs]
+    return [spec, *(_descriptor(name or "standard input", sha256) for name, sha256 in files
+                    if sha256 is not None and sha256 not in evaluated_sha256)]
 
 
 def _descriptor(name: str, sha256: str) -> dict[str, Any]:

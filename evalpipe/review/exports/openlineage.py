@@ -69,17 +69,11 @@ def _input(file: InputFile) -> dict[str, Any]:
     if file.sha256 is not None:
         facets["version"] = _facet("1-0-1/DatasetVersionDatasetFacet", datasetVersion=f"sha256:{file.sha256}")
     statistics = _facet("1-0-0/InputStatisticsInputDatasetFacet", rowCount=file.used_rows)
-    return {**_dataset_name(file), "facets": facets, "inputFacets": {"inputStatistics": statistics}}
-
-
-def _dataset_name(file: InputFile) -> dict[str, str]:
-    """Return the namespace and the name of input data: file and path, database and its name, or memory and dataset."""
-    if file.path is None:
-        return {"namespace": "memory", "name": file.dataset}
-    if file.query_sha256 is None:
-        return {"namespace": "file", "name": file.path}
-    kind, _, database = file.path.partition(":")
-    return {"namespace": kind, "name": database or file.dataset}
+    kind, _, database = (file.path or "").partition(":")
+    name = ({"namespace": "memory", "name": file.dataset} if file.path is None else
+            {"namespace": "file", "name": file.path} if file.query_sha256 is None else
+            {"namespace": kind, "name": database or file.dataset})
+    return {**name, "facets": facets, "inputFacets": {"inputStatistics": statistics}}
 
 
 EXPORT = Export(

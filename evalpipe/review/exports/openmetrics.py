@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from evalpipe.review.exports.declare import Export, Files, judged, options
 
 if TYPE_CHECKING:
-    from evalpipe.results import Estimate
+    from evalpipe.results import Estimate, Gate
     from evalpipe.review.exports.declare import ExportedRun
 
 Labels = dict[str, str]
@@ -24,7 +24,17 @@ def write(exported: ExportedRun) -> Files:
 
     There are gauges alone and no times, for the node exporter reads neither other types nor times.
     """
-    results, estimates, gates = exported.results, list(_estimates(exported)), list(_gate_labels(exported))
+    results = exported.results
+    estimates: list[tuple[Labels, Estimate]] = [({
+        "run": results.name, "dataset": row.dataset, "model": row.model, "variant": row.variant, "metric": row.metric,
+        "options": options(row.params), "average": row.average or "",
+        "level": "" if row.level is None else json.dumps(row.level), "method": row.method}, row)
+        for row in exported.headline]
+    gates: list[tuple[Labels, Gate]] = [({
+        "run": results.name, "gate": str(gate.gate), "name": test.title, "dataset": gate.dataset, "model": gate.model,
+        "variant": gate.variant, "slice": options(gate.slice or {}),
+        "metric": gate.metric or gate.check or "desirability", "severity": gate.severity}, gate)
+        for test in judged(exported, exported.chosen) if (gate := test.gate) is not None]
     run = {"run": results.name, "version": results.evalpipe_version, "as_of": results.as_of or "",
            "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256}
     families = [
@@ -55,24 +65,6 @@ def _family(name: str, text: str, samples: Samples) -> list[str]:
         label_text = ",".join(f'{key}="{label.translate(escapes)}"' for key, label in labels.items())
         lines.append(f"{name}{{{label_text}}} {'NaN' if value is None else json.dumps(value)}\n")
     return [f"# HELP {name} {text}\n", f"# TYPE {name} gauge\n", *lines] if lines else []
-
-
-def _gate_labels(exported: ExportedRun) -> Iterator[tuple[Labels, Any]]:
-    """Yield pairs of labels and gate, for each gate on the chosen model, or on any; the labels identify the gate."""
-    for test in judged(exported, exported.chosen):
-        gate = test.gate
-        if gate is not None:
-            yield {"run": exported.results.name, "gate": str(gate.gate), "name": test.title, "dataset": gate.dataset,
-                   "model": gate.model, "variant": gate.variant, "slice": options(gate.slice or {}),
-                   "metric": gate.metric or gate.check or "desirability", "severity": gate.severity}, gate
-
-
-def _estimates(exported: ExportedRun) -> Iterator[tuple[Labels, Estimate]]:
-    """Yield pairs of labels and estimate, for each headline estimate of the exported models."""
-    for row in exported.headline:
-        yield {"run": exported.results.name, "dataset": row.dataset, "model": row.model, "variant": row.variant,
-               "metric": row.metric, "options": options(row.params), "average": row.average or "",
-               "level": "" if row.level is None else json.dumps(row.level), "method": row.method}, row
 
 
 EXPORT = Export(
