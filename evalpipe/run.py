@@ -234,7 +234,10 @@ def _run_from_plan(
     results = with_required(with_findings(_with_run_before(results, ledger, folder, before)))
     if folder is not None:
         references = _reference_files(results, earlier_runs, folder, fail_on)
-        _render_and_record(folder, spec, results, references, clock, _parts_read(planned, work), ledger)
+        cluster = {} if planned.dask is None else {"dask": planned.dask, "bytes_sent": work.sent}
+        parts_read = {"parts": {"read": work.read, "cached": work.cached, **cluster}}
+        _render_and_record(folder, spec, results, references, clock, parts_read if planned.streaming.streamed else {},
+                           ledger)
     return results
 
 
@@ -253,7 +256,7 @@ def _unchanged_results(spec: Spec, folder: Recorder, fail_on: FailOn, progress: 
 
 
 def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Plan, dict[str, object]]:
-    """Return the plan, and the spec with every default, as it is in results."""
+    """Return the plan, and the spec with every default; raises SpecError for a gate on a check that cannot apply."""
     from evalpipe.data.catalog import look
     from evalpipe.plan.resolve import plan as make_plan
     from evalpipe.plan.sources import sources
@@ -261,18 +264,13 @@ def _planned(spec: Spec, frames: Mapping[str, pl.DataFrame] | None) -> tuple[Pla
 
     resolved_spec = resolved(spec)
     if any(gate.check is not None for gate in spec.gates or ()):
-        _refuse_checks_that_do_not_apply(spec, resolved_spec)
+        from evalpipe.errors import SpecError
+        from evalpipe.findings import not_applicable
+
+        problems = list(not_applicable(resolved_spec, spec.origin))
+        if problems:
+            raise SpecError(*problems)
     return make_plan(spec, look(sources(spec), frames)), resolved_spec
-
-
-def _refuse_checks_that_do_not_apply(spec: Spec, resolved_spec: Mapping[str, object]) -> None:
-    """Raise SpecError with each gate that requires a check which the resolved spec shows not to apply."""
-    from evalpipe.errors import SpecError
-    from evalpipe.findings import not_applicable
-
-    problems = list(not_applicable(resolved_spec, spec.origin))
-    if problems:
-        raise SpecError(*problems)
 
 
 def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: Progress, *, cached: bool) -> Work:
@@ -291,14 +289,6 @@ def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: P
     scratch = folder.fresh if folder is not None and avoids_cache else cache
     spec_of_workers = "" if planned.dask is None else to_text(spec)
     return Work(cache if cached else None, progress, spec_of_workers, scratch)
-
-
-def _parts_read(planned: Plan, work: Work) -> dict[str, object]:
-    """Return the keys of `run.json` on the parts read, and on the Dask cluster; none where rows were in memory."""
-    if not planned.streaming.streamed:
-        return {}
-    cluster = {} if planned.dask is None else {"dask": planned.dask, "bytes_sent": work.sent}
-    return {"parts": {"read": work.read, "cached": work.cached, **cluster}}
 
 
 def _row_file(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> RowFile | None:

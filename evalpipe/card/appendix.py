@@ -13,8 +13,7 @@ from evalpipe.card.figures.context import has_curves
 from evalpipe.card.method import references
 from evalpipe.card.page import BlockGroup, Code, Column, Figures, Formula, Heading, Line, Row, Section, Table, Text
 from evalpipe.card.references import anchor, cited, resolved
-from evalpipe.card.row_anchors import OF_FINDINGS
-from evalpipe.card.tables import MODELS_ABREAST, curves_of, evaluated, labels, shown, with_limits
+from evalpipe.card.tables import MODELS_ABREAST, OF_FINDINGS, curves_of, evaluated, labels, shown, with_limits
 from evalpipe.results.curves.calibration import GainTable
 from evalpipe.results.curves.residuals import KindQuantiles, ResidualQuantiles
 from evalpipe.words import numbers

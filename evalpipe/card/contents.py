@@ -30,9 +30,8 @@ from evalpipe.card.page import (
     Text,
 )
 from evalpipe.card.palette import MODELS, look_of
-from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks
 from evalpipe.card.summary import at_a_glance, identity, verdict
-from evalpipe.card.tables import evaluated
+from evalpipe.card.tables import NO_LINKS, EvidenceLinks, evaluated
 from evalpipe.chapters import functions
 
 if TYPE_CHECKING:

@@ -27,7 +27,6 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
-from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import (
     MEASURES_ABREAST,
     abreast,
@@ -35,6 +34,7 @@ from evalpipe.card.tables import (
     evaluated,
     evenly,
     overall,
+    row_anchor,
     shown,
     with_limits,
 )

@@ -219,7 +219,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class RowAnchor:
-    """The id of a row that links go to, and the numbers that it shows: see `row_anchors.py`."""
+    """The id of a row that links go to, and the numbers that it shows: see `tables.py`."""
 
     id: str
     numbers: tuple[tuple[object, ...], ...]

@@ -28,10 +28,9 @@ from evalpipe.card.page import (
     plain,
 )
 from evalpipe.card.palette import place_of
-from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks
 from evalpipe.card.sign_off import rejected, reservations, status
 from evalpipe.card.statements import PLACES, missing, opening
-from evalpipe.card.tables import below, evaluated, key_measures, shown
+from evalpipe.card.tables import NO_LINKS, EvidenceLinks, below, evaluated, key_measures, shown
 from evalpipe.card.wording import capital, joined, names_of, nouns_of
 from evalpipe.chapters import functions
 from evalpipe.results.document import ORDER

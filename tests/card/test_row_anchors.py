@@ -11,7 +11,7 @@ from card.blocks import tables
 from evalpipe.card.contents import QUESTIONS, card_of
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Link, Row, Section, plain
-from evalpipe.card.row_anchors import NO_LINKS, EvidenceLinks, row_anchor
+from evalpipe.card.tables import NO_LINKS, EvidenceLinks, row_anchor
 from evalpipe.findings.words import finding
 
 if TYPE_CHECKING:

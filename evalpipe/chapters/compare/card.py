@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Link, Number, Row, Section, Table, Text, Verdict
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import MOST_ROWS, key_measures, note_of, on_same_rows, signed, status_of, with_intervals
+from evalpipe.card.tables import (
+    MOST_ROWS,
+    key_measures,
+    note_of,
+    on_same_rows,
+    row_anchor,
+    signed,
+    status_of,
+    with_intervals,
+)
 from evalpipe.card.wording import Names, names_of
 from evalpipe.chapters.compare.card_pairs import is_pair, verdict_or_leaning
 from evalpipe.chapters.compare.figures import forests

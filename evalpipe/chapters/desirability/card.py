@@ -14,8 +14,7 @@ from evalpipe.card.figures.panel import Panel, RowLabel, grid
 from evalpipe.card.figures.panel import rows as rows_of
 from evalpipe.card.figures.svg import Clauses, Drawing, Series, Sheet, drawing, series_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import evenly, ranged, with_intervals
+from evalpipe.card.tables import evenly, ranged, row_anchor, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
 from evalpipe.chapters.desirability.records import FACTORS

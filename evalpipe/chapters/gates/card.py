@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from evalpipe.card.junit import Case
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import with_limits
+from evalpipe.card.tables import row_anchor, with_limits
 from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, capital, names_of
 from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged, worst_failed
 from evalpipe.chapters.gates.card_sentences import gate_sentence

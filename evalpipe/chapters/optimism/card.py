@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Cell, Column, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import ranged, reasons_below, with_intervals
+from evalpipe.card.tables import ranged, reasons_below, row_anchor, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, Unless, rule

@@ -14,8 +14,7 @@ from evalpipe.card.figures.labels import LineLabel, label_lines, label_on_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
 from evalpipe.card.figures.svg import Clauses, Sheet, drawing, in_turn
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import curves_of, evaluated, labels, limited, overall, ranged, shown, with_limits
+from evalpipe.card.tables import curves_of, evaluated, labels, limited, overall, ranged, row_anchor, shown, with_limits
 from evalpipe.card.wording import joined, names_of, observed_share, share
 from evalpipe.findings import weights
 from evalpipe.findings.claims import NOT_BINARY, Claim, Unless, p_apart, p_beyond, rule, without

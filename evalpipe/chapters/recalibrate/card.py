@@ -25,8 +25,7 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import key_measures, on_same_rows, shown, with_intervals, with_limits
+from evalpipe.card.tables import key_measures, on_same_rows, row_anchor, shown, with_intervals, with_limits
 from evalpipe.card.wording import names_of, variant_name
 from evalpipe.chapters.compare.card import (
     COLUMNS,

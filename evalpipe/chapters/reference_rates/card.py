@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Row, Section, Table, Text
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import estimate_of, ranged, shown
+from evalpipe.card.tables import estimate_of, ranged, row_anchor, shown
 from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.compare.card import difference_number, notes, verdict_of
 from evalpipe.findings import weights

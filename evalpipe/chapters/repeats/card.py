@@ -14,8 +14,7 @@ from evalpipe.card.figures.panel import DOTS, Panel, panel
 from evalpipe.card.figures.svg import Clauses, Sheet, drawing, stacks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import ranged, reasons_below, with_intervals
+from evalpipe.card.tables import ranged, reasons_below, row_anchor, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import NO_BASELINE, ONE_MODEL, Claim, Unless, rule

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Code, Column, Figures, Fold, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
+from evalpipe.card.tables import MOST_ROWS, ranged, row_anchor, signed, status_of
 from evalpipe.card.wording import MOST_NAMED, Names, capital, names_of, number_word
 from evalpipe.chapters.slices import figures
 from evalpipe.chapters.slices.card_matrix import FIRST, MORE, lead, matrices

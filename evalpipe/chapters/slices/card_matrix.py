@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card.page import Column, Fold, Group, Number, Row, Strong, Styled, Table, Text
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import MEASURES_ABREAST, below, evenly, metric_of, shown, with_limits
+from evalpipe.card.tables import MEASURES_ABREAST, below, evenly, metric_of, row_anchor, shown, with_limits
 from evalpipe.card.wording import names_of
 from evalpipe.findings.margins import margin_between, margin_of
 from evalpipe.words import numbers

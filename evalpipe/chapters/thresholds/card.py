@@ -15,8 +15,7 @@ from evalpipe.card.figures.labels import draw_marked_rules
 from evalpipe.card.figures.panel import DASHES, grid
 from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
-from evalpipe.card.row_anchors import row_anchor
-from evalpipe.card.tables import curves_of, limited, metric_of, ranged, shown, with_intervals
+from evalpipe.card.tables import curves_of, limited, metric_of, ranged, row_anchor, shown, with_intervals
 from evalpipe.card.wording import Names, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, Unless, rule
