@@ -48,7 +48,7 @@ from evalpipe.runs.verification import PDF, Deviation, FolderCheck, json_differe
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from evalpipe.results import Gate, Results
     from evalpipe.run import Progress
@@ -484,13 +484,10 @@ def verify(
             # The run again asked for the rows of queries, with their sha256 in its results.
             files = [replace(file, status="same", reason="") if file.reason == ROWS else file for file in files]
         files += repeated
-    return Verification(str(folder), tuple(files), _sign_off(outputs, files))
-
-
-def _sign_off(outputs: Outputs, files: Sequence[CheckedFile]) -> str:
-    """Return the status of the document by its signatures; unknown where they, or what they are of, have changed."""
     changed = [file.file for file in files if file.kind == "output" and file.status == "differs"
                and file.file in (RESULTS, SIGNATURES)]
     if changed or outputs.results is None:
-        return f"unknown, as {' and '.join(changed) or RESULTS} cannot be trusted"
-    return status_text(outputs.results, outputs.folder.signatures)
+        sign_off = f"unknown, as {' and '.join(changed) or RESULTS} cannot be trusted"
+    else:
+        sign_off = status_text(outputs.results, outputs.folder.signatures)
+    return Verification(str(folder), tuple(files), sign_off)

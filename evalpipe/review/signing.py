@@ -95,8 +95,11 @@ def _sign_folder(
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
         _refuse_out_of_order(signature, earlier)
         signatures = (*earlier, signature)
-        if needs_distinct_people(results):
-            _refuse_second_role(signature, signatures)
+        for person, roles in roles_by_person(signatures).items() if needs_distinct_people(results) else ():
+            others = [other for other in roles if other != signature.role]
+            if signature.role in roles:
+                message = f"{person} has signed as {joined(others, 'and')}, and the spec has 'card.sign_off.distinct'"
+                raise UsageError.of("same-signer", message, f"another person signs as {signature.role}")
         reason = not_compared(run.content(PDF)) if run.has(PDF) else None
         card = render(results, run.formats, signatures, templates)
         put_files(target, {SIGNATURES: signatures_json(signatures), **card}, key)
@@ -117,15 +120,6 @@ def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> 
     if last is not None and signature.date < last.date:
         message = f"the {signature.role} has signed on {last.date}, after {signature.date}"
         raise UsageError.of("bad-date", message, "the newest decision of a role counts: give its day")
-
-
-def _refuse_second_role(signature: Signature, signatures: Sequence[Signature]) -> None:
-    """Raise UsageError where the person of a new signature, the last of all, signed in another role already."""
-    for name, roles in roles_by_person(signatures).items():
-        others = [role for role in roles if role != signature.role]
-        if signature.role in roles:
-            message = f"{name} has signed as {joined(others, 'and')}, and the spec has 'card.sign_off.distinct'"
-            raise UsageError.of("same-signer", message, f"another person signs as {signature.role}")
 
 
 def _trimmed(text: str | None) -> str | None:
@@ -178,22 +172,17 @@ def accept(
         restart = nullcontext() if nightly_ledger is None else nightly_ledger.begun_anew(results.name, day)
         with signals_postponed("the new output is complete"), restart:
             put_files(target, files, signing_key)
-    former_reference = kept_references[0] if isinstance(kept_references, list) and kept_references else None
-    return results, _reference_changes(results, former_reference)
+    before = kept_references[0] if isinstance(kept_references, list) and kept_references else None
+    if before is not None:
+        before = replace(before, names={former_name: name for name, former_name in results.renamed.items()})
+    now = EarlierRun(results, RESULTS, b"")
+    return results, [ReferenceChange(gate, _observed_value(before, gate), _observed_value(now, gate))
+                     for gate in results.gates if gate.against == "last"]
 
 
 def begins_anew(results: Results) -> bool:
     """Tell whether accepting a run restarts the sequences of its spec: it has a day and gates `on: sequence`."""
     return results.as_of is not None and any(gate.on == "sequence" for gate in results.gates)
-
-
-def _reference_changes(results: Results, before: EarlierRun | None) -> list[ReferenceChange]:
-    """Return what each verdict `against: last` compares with: in the run ``before``, and then in ``results``."""
-    new_reference = EarlierRun(results, RESULTS, b"")
-    current_names = {former_name: name for name, former_name in results.renamed.items()}
-    old_reference = None if before is None else replace(before, names=current_names)
-    return [ReferenceChange(gate, _observed_value(old_reference, gate), _observed_value(new_reference, gate))
-            for gate in results.gates if gate.against == "last"]
 
 
 def _observed_value(run: EarlierRun | None, gate: Gate) -> float | None:

@@ -87,9 +87,10 @@ def _predicted_as_events(context: Context, model: str) -> FigureFinding:
         return FigureFinding("spread drawn", "spread drawn")
     (caught, events), (alarmed, others) = ([numbers.count(n) for n in pair] for pair in (point.caught, point.alarmed))
     event, other = context.results.event, context.results.other
-    return FigureFinding(f"{caught} of {events} {event} and {alarmed} of {others} {other} predicted {event}",
-                f"at {point.cut}, {caught} of {events} rows that are {event} and {alarmed} of {others} that are "
-                f"{other} are predicted as events", again=f"{caught} and {alarmed}")
+    return FigureFinding(
+        f"{caught} of {events} {event} and {alarmed} of {others} {other} predicted {event}",
+        f"at {point.cut}, {caught} of {events} rows that are {event} and {alarmed} of {others} that are "
+        f"{other} are predicted as events", again=f"{caught} and {alarmed}")
 
 
 def _all_probabilities(*scores: Column) -> bool:

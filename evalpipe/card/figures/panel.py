@@ -99,21 +99,18 @@ class Panel:
         """Draw a line through points, broken at NaN; as ``steps``, each height continues up to the next point."""
         points = stepped(x, y) if steps else list(zip(x, y, strict=True))
         path = self._path_through(self.visible(points))
-        if path:
-            self.sheet.path(path, kind, ink, dash)
+        self.sheet.path(path, kind, ink, dash)
         self.record(name, x, y)
 
     def lines(self, lines: Iterable[tuple[Sequence[float], Sequence[float]]], ink: str, kind: str = "thin") -> None:
         """Draw several lines, (x, y) each, in one path; the table of the figure has none of them."""
         path = "".join(self._path_through(self.visible(list(zip(x, y, strict=True)))) for x, y in lines)
-        if path:
-            self.sheet.path(path, kind, ink)
+        self.sheet.path(path, kind, ink)
 
     def record(self, name: str, x: Sequence[float], y: Sequence[float], **more: Sequence[float]) -> None:
         """Add points to the table of the figure, with ``more`` columns by name; nothing for an empty ``name``."""
         if name:
-            columns = {self.x.name or "x": x, self.y.name or "y": y, **more}
-            self.sheet.points.append(PointSeries(name, {key: list(values) for key, values in columns.items()}))
+            self.record_values(name, **{self.x.name or "x": x, self.y.name or "y": y, **more})
 
     def record_values(self, name: str, **columns: Sequence[float]) -> None:
         """Add a series to the table of the figure, with its columns by name."""
@@ -171,8 +168,7 @@ class Panel:
                 runs[-1].append(point)
         edges = ([(a, h) for a, _, h in run] + [(a, lo) for a, lo, _ in reversed(run)] for run in runs if len(run) > 1)
         path = "".join(f"{self._path_through(outline)}z" for outline in edges)
-        if path:
-            self.sheet.path(path, kind, ink)
+        self.sheet.path(path, kind, ink)
 
     def marks(self, x: Sequence[float], y: Sequence[float], ink: str, marker: str = "o", *, name: str = "",
               size: float | Sequence[float] = 4.0, kind: str = "mark") -> None:
@@ -181,15 +177,13 @@ class Panel:
         path = "".join(
             outline(self.across(a), self.down(b), marker, s) for a, b, s in zip(x, y, sizes, strict=True)
             if not (math.isnan(a) or math.isnan(b)))
-        if path:
-            self.sheet.path(path, kind, ink)
+        self.sheet.path(path, kind, ink)
         self.record(name, x, y)
 
     def dots(self, x: Sequence[float], y: Sequence[float], ink: str, *, name: str = "") -> None:
         """Draw many small points, all in one path; those beyond the axes are left out."""
         path = "".join(f"M{number(self.across(a))},{number(self.down(b))}h.01" for a, b in zip(x, y, strict=True))
-        if path:
-            self.sheet.path(path, "dots", ink)
+        self.sheet.path(path, "dots", ink)
         self.record(name, x, y)
 
     def ranges(self, at: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str, *,
@@ -201,8 +195,7 @@ class Panel:
             f"M{number(self.across(self._within(lo, self.x)))},{number(self.down(a))}"
             f"H{number(self.across(self._within(hi, self.x)))}"
             for a, lo, hi in zip(at, low, high, strict=True) if not any(map(math.isnan, (a, lo, hi))))
-        if path:
-            self.sheet.path(path, kind, ink)
+        self.sheet.path(path, kind, ink)
 
     def ticks(self, at: Sequence[float], lengths: Sequence[float], ink: str, *, above: bool) -> None:
         """Draw strokes inwards from the upper or the lower edge, in one path; of strokes on one pixel the longest."""
@@ -213,8 +206,7 @@ class Panel:
                 longest[across] = max(length, longest.get(across, 0.0))
         start, direction = (self.top, 1) if above else (self.base, -1)
         path = "".join(f"M{across},{number(start)}v{number(direction * length)}" for across, length in longest.items())
-        if path:
-            self.sheet.path(path, "thin", ink)
+        self.sheet.path(path, "thin", ink)
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], ink: str, *, name: str = "", kind: str = "fill",
              bases: Sequence[float] | None = None, gap: float = 0.6) -> None:
@@ -225,8 +217,7 @@ class Panel:
                 a, b = self.across(left) + gap / 2, self.across(right) - gap / 2
                 y = self.down(self._within(bottom + height, self.y))
                 path += f"M{number(a)},{number(self.down(bottom))}V{number(y)}H{number(b)}V{number(self.down(bottom))}z"
-        if path:
-            self.sheet.path(path, kind, ink)
+        self.sheet.path(path, kind, ink)
         self.record(name, edges[: len(heights)], heights)
 
     def hang(self, edges: Sequence[float], lengths: Sequence[float], tops: Sequence[float], ink: str) -> None:
@@ -262,21 +253,17 @@ class Panel:
         """Write a text at the values ``x`` and ``y`` of the axes, vertically centred."""
         self.sheet.write(self.across(x), self.down(y) + 4.5, text, ink, anchor)
 
-    def keep_axes(self) -> None:
-        """Add the axes to the sheet, for reading values off it; not where labels of ticks are no plain numbers."""
-        if all(text == numbers.plain(value) for axis in (self.x, self.y) for value, text in axis.ticks):
-            rectangle = (round(pixels, 1) for pixels in (self.left, self.top, self.width, self.height))
-            self.sheet.axes.append((*rectangle, self.x.low, self.x.high, self.y.low, self.y.high, self.x.name))
-
     def frame(self, *, across: bool = True, up: bool = True) -> None:
         """Draw the grid at the ticks, and the numbers of the horizontal (``across``) and the vertical axis (``up``)."""
-        self.keep_axes()
+        if all(text == numbers.plain(value) for axis in (self.x, self.y) for value, text in axis.ticks):
+            # For reading values off the panel.
+            rectangle = (round(pixels, 1) for pixels in (self.left, self.top, self.width, self.height))
+            self.sheet.axes.append((*rectangle, self.x.low, self.x.high, self.y.low, self.y.high, self.x.name))
         xs = [self.across(value) for value, _ in self.x.ticks]
         ys = [self.down(value) for value, _ in self.y.ticks]
         grid = "".join(f"M{number(x)},{number(self.top)}V{number(self.base)}" for x in xs)
         grid += "".join(f"M{number(self.left)},{number(y)}H{number(self.left + self.width)}" for y in ys)
-        if grid:
-            self.sheet.path(grid, "thin", "grid")
+        self.sheet.path(grid, "thin", "grid")
         if across:
             end_of_last = -math.inf
             for x, (_, text) in zip(xs, self.x.ticks, strict=True):

@@ -59,8 +59,9 @@ def _fullest_bin(context: Context, curve: ResidualHistogram) -> FigureFinding:
     """Say the range of the residuals, at length with the bin of most rows."""
     low, high, weights = (column(values) for values in (curve.points.low, curve.points.high, curve.points.weight))
     fullest, span = weights.index(max(weights)), f"from {short(low[0])} to {with_unit(context, high[-1])}"
-    return FigureFinding(span, f"{span}; the fullest bin, from {short(low[fullest])} to {short(high[fullest])}, holds "
-                f"{numbers.percent(weights[fullest], sum(weights))} of the rows")
+    return FigureFinding(
+        span, f"{span}; the fullest bin, from {short(low[fullest])} to {short(high[fullest])}, holds "
+        f"{numbers.percent(weights[fullest], sum(weights))} of the rows")
 
 
 @figure_of(ResidualEcdf, part="appendix", place=210)
@@ -91,9 +92,10 @@ def _quantile_sizes(context: Context, curve: ResidualEcdf, quantiles: ResidualQu
         return FigureFinding(f"at most {largest}", f"the largest is {largest}")
     size_of_share = dict(zip(column(quantiles.points.share), column(quantiles.points.absolute_residual), strict=True))
     half, ninth = (short(size_of_share[share]) for share in (0.5, 0.9))
-    return FigureFinding(f"half are within {half}, nine in ten within {ninth}",
-                f"half of the rows are within {half}, nine in ten within {ninth}; the largest is {largest}",
-                again=f"{half} and {ninth}")
+    return FigureFinding(
+        f"half are within {half}, nine in ten within {ninth}",
+        f"half of the rows are within {half}, nine in ten within {ninth}; the largest is {largest}",
+        again=f"{half} and {ninth}")
 
 
 def box_caption() -> str:
@@ -147,9 +149,10 @@ def _box_sizes(context: Context, curve: ResidualBox) -> FigureFinding:
     low, median, high = (column(values)[0] for values in (points.lower_quartile, points.median, points.upper_quartile))
     rmse, outliers = with_unit(context, or_nan(curve.notes.rmse)), or_nan(curve.notes.outliers)
     rows = "1 row lies" if outliers == 1 else f"{numbers.count(outliers)} rows lie" if outliers else "no row lies"
-    return FigureFinding(f"median {short(median)}, RMSE {rmse}",
-                f"median {with_unit(context, median)}, quartiles {short(low)} and {short(high)}, RMSE {rmse}; {rows} "
-                "beyond the whiskers")
+    return FigureFinding(
+        f"median {short(median)}, RMSE {rmse}",
+        f"median {with_unit(context, median)}, quartiles {short(low)} and {short(high)}, RMSE {rmse}; {rows} "
+        "beyond the whiskers")
 
 
 FIVE = ("low", "lower_quartile", "median", "upper_quartile", "high")
@@ -298,5 +301,6 @@ def _correlation(curve: ResidualOrder) -> FigureFinding:
         text = "too few places, or residuals that are all the same"
         return FigureFinding(text, text)
     text = f"autocorrelation {short(or_nan(notes.autocorrelation))}"
-    return FigureFinding(text, f"{text} and Durbin-Watson statistic {short(notes.durbin_watson)} over "
-                f"{numbers.count(notes.values)} places")
+    return FigureFinding(
+        text, f"{text} and Durbin-Watson statistic {short(notes.durbin_watson)} over "
+        f"{numbers.count(notes.values)} places")

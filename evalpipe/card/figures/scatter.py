@@ -240,9 +240,10 @@ def _residual(context: Context, panel: ScatterPanel) -> FigureFinding:
     if panel.smooth is None:
         return FigureFinding(f"from {span}", f"residuals drawn from {span}")
     x, y = max(zip(*map(known, panel.smooth.points.path), strict=True), key=lambda point: abs(point[1]))
-    return FigureFinding(f"mean residual up to {short(y)}, where {short(x)} is predicted",
-                f"residuals drawn from {span}; the smooth line is furthest from zero where {short(x)} is predicted, at "
-                f"{short(y)}")
+    return FigureFinding(
+        f"mean residual up to {short(y)}, where {short(x)} is predicted",
+        f"residuals drawn from {span}; the smooth line is furthest from zero where {short(x)} is predicted, at "
+        f"{short(y)}")
 
 
 @figure_of(Rootogram, part="calibration", place=230)
@@ -337,9 +338,10 @@ def _gap_from_expected(drawn: str, panel_of: ScatterPanel) -> FigureFinding:
     points = panel_of.smooth.points
     x, y, expected = max(zip(*map(known, (*points.path, points.expected)), strict=True),
                          key=lambda point: abs(point[1] - point[2]))
-    return FigureFinding(f"{short(y)} against {short(expected)} expected, where {short(x)} is predicted",
-                f"{'' if drawn == 'roots' else f'residuals drawn {span}; '}the smooth line is furthest from what is "
-                f"expected where {short(x)} is predicted, {short(y)} against {short(expected)}")
+    return FigureFinding(
+        f"{short(y)} against {short(expected)} expected, where {short(x)} is predicted",
+        f"{'' if drawn == 'roots' else f'residuals drawn {span}; '}the smooth line is furthest from what is "
+        f"expected where {short(x)} is predicted, {short(y)} against {short(expected)}")
 
 
 def _kind_against_predictions(context: Context, pairs: list[tuple[Series, KindPredicted]], kind: str) -> Drawing:
@@ -417,9 +419,10 @@ def _beyond_limits(curve: HalfNormal) -> FigureFinding:
         return FigureFinding(f"largest residual {short(sizes[-1])}", text)
     above = sum(y > high for y, high in zip(sizes, known(points.upper), strict=True))
     below = sum(y < low for y, low in zip(sizes, known(points.lower), strict=True))
-    return FigureFinding(f"{numbers.count(above + below)} of {numbers.count(len(sizes))} beyond the limits",
-                f"of {numbers.count(len(sizes))} points {numbers.count(above)} lie above the limits and "
-                f"{numbers.count(below)} below; {text}")
+    return FigureFinding(
+        f"{numbers.count(above + below)} of {numbers.count(len(sizes))} beyond the limits",
+        f"of {numbers.count(len(sizes))} points {numbers.count(above)} lie above the limits and "
+        f"{numbers.count(below)} below; {text}")
 
 
 @figure_of(PredictedObserved, part="appendix", place=182)

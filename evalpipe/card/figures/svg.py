@@ -260,8 +260,9 @@ class Sheet:
     """Of each panel its left, top, width and height, the ends of both axes, and the name of the horizontal one."""
 
     def path(self, d: str, kind: str, ink: str, dash: str = "") -> None:
-        """Draw a path; ``d`` are its commands in SVG, ``kind`` a way to draw, such as "line" or "band"."""
-        self.nodes.append(Element("path", kind, ink, f'd="{d}"' + (f' stroke-dasharray="{dash}"' if dash else "")))
+        """Draw a path, if it has any commands ``d`` of SVG; ``kind`` is a way to draw, such as "line" or "band"."""
+        if d:
+            self.nodes.append(Element("path", kind, ink, f'd="{d}"' + (f' stroke-dasharray="{dash}"' if dash else "")))
 
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "", kind: str = "text") -> None:
         """Write one line of text, its base line at ``y``."""

@@ -126,9 +126,10 @@ def _closest_rates(curve: Thresholds) -> FigureFinding:
     if closest is None:
         return FigureFinding("rates drawn", "rates drawn")
     at = f"at {numbers.number(closest.threshold)}"
-    return FigureFinding(f"sensitivity and specificity closest {at}",
-                f"sensitivity and specificity are closest at threshold {numbers.given(closest.threshold)}, with "
-                f"{numbers.number(closest.sensitivity)} and {numbers.number(closest.specificity)}", again=at)
+    return FigureFinding(
+        f"sensitivity and specificity closest {at}",
+        f"sensitivity and specificity are closest at threshold {numbers.given(closest.threshold)}, with "
+        f"{numbers.number(closest.sensitivity)} and {numbers.number(closest.specificity)}", again=at)
 
 
 def _furthest_apart(curve: Roc) -> FigureFinding:
@@ -137,9 +138,10 @@ def _furthest_apart(curve: Roc) -> FigureFinding:
     if furthest is None:
         return FigureFinding("never apart", "the true positive rate exceeds the false positive rate at no threshold")
     at = f"at {numbers.number(furthest.threshold)}"
-    return FigureFinding(f"furthest apart {at}",
-                f"the rates are furthest apart at threshold {numbers.given(furthest.threshold)}, with "
-                f"{numbers.number(furthest.sensitivity)} and {numbers.number(furthest.false_positive_rate)}", again=at)
+    return FigureFinding(
+        f"furthest apart {at}",
+        f"the rates are furthest apart at threshold {numbers.given(furthest.threshold)}, with "
+        f"{numbers.number(furthest.sensitivity)} and {numbers.number(furthest.false_positive_rate)}", again=at)
 
 
 LEAST = 1e-9
