@@ -186,7 +186,10 @@ def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
         return
     yield Heading("Measures of each class")
     yield Text("Each class is the event, against all others. Rows: those of this true class.", "lead")
-    titles, sizes = {metric.name: metric.title for metric in results.metrics}, class_sizes(results, dataset)
+    titles = {metric.name: metric.title for metric in results.metrics}
+    is_counted = results.weight is not None and results.weight.get("kind") == "frequency"
+    sizes = {level.level: numbers.count(level.weight if is_counted else level.rows)
+             for summary in results.datasets if summary.name == dataset for level in summary.levels}
     for model in results.models:
         measures: dict[str, dict[str | None, Estimate]] = {}
         for e in (e for e in estimates if e.model == model.name):
@@ -200,13 +203,6 @@ def class_blocks(results: Results, dataset: str) -> Iterator[Block]:
             columns = (Column("Class"), Column("Rows", "num"), *(Column(name, "num") for name in names))
             yield Table(f"{model.label}{with_limits(results, rows)}", columns, rows, "classes",
                         label=f"Measures of each class, {model.label} on {dataset}")
-
-
-def class_sizes(results: Results, dataset: str) -> dict[str, str]:
-    """Return the number of rows of each level of a dataset as text; of frequency weights, their sum."""
-    counted = results.weight is not None and results.weight.get("kind") == "frequency"
-    summary = next(summary for summary in results.datasets if summary.name == dataset)
-    return {level.level: numbers.count(level.weight if counted else level.rows) for level in summary.levels}
 
 
 SHADED = 4

@@ -16,11 +16,11 @@ from evalpipe.results.curves.calibration import Reliability
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.intervals.declare import IntervalMethod
-    from evalpipe.results import Draw, Results
+    from evalpipe.results import Results
 
 
 RECALIBRATION, DIFFERENCES = "Recalibration", "Bands, differences and slices"
@@ -62,26 +62,22 @@ DRAW_MODES = {"rows": "row by row", "clusters": "in whole clusters", "groups": "
 
 
 def draw_sentences(results: Results) -> Iterator[str]:
-    """Yield for each dataset a text that says how its replicates were drawn."""
+    """Yield for each dataset a text that says how its replicates were drawn, and what is lost within its cells."""
     for name in dict.fromkeys(draw.dataset for draw in results.intervals.draws):
-        yield _draws_sentence(name, [draw for draw in results.intervals.draws if draw.dataset == name])
-
-
-def _draws_sentence(name: str, draws: Sequence[Draw]) -> str:
-    """Return sentences on how the replicates of a dataset were drawn, and what is lost within its cells."""
-    sentences = f"Replicates of {name} are drawn {DRAW_MODES[draws[0].mode]}: {draws[0].reason}."
-    if draws[0].mode == "cells":
-        by_model = " for each model" if len(draws[0].models) < len({m for draw in draws for m in draw.models}) else ""
-        cells = numbers.count(max(draw.units for draw in draws if draw.slicing is None))
-        sentences += f" All rows are {cells} cells{by_model}"
-        slicing_units = [draw.units for draw in draws if draw.slicing is not None]
-        if slicing_units:
-            sentences += f"; each slicing is drawn apart, in up to {numbers.count(max(slicing_units))}"
-        sentences += "."
-    largest_loss = max(draw.lost for draw in draws)
-    if largest_loss:
-        sentences += f" At most {100 * largest_loss:.2g}% of the variance of any model’s predictions lies within cells."
-    return sentences
+        draws = [draw for draw in results.intervals.draws if draw.dataset == name]
+        sentences = f"Replicates of {name} are drawn {DRAW_MODES[draws[0].mode]}: {draws[0].reason}."
+        if draws[0].mode == "cells":
+            is_apart = len(draws[0].models) < len({model for draw in draws for model in draw.models})
+            cells = numbers.count(max(draw.units for draw in draws if draw.slicing is None))
+            sentences += f" All rows are {cells} cells{' for each model' if is_apart else ''}"
+            slicing_units = [draw.units for draw in draws if draw.slicing is not None]
+            if slicing_units:
+                sentences += f"; each slicing is drawn apart, in up to {numbers.count(max(slicing_units))}"
+            sentences += "."
+        lost = max(draw.lost for draw in draws)
+        if lost:
+            sentences += f" At most {100 * lost:.2g}% of the variance of any model’s predictions lies within cells."
+        yield sentences
 
 
 AVERAGES = (
