@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.data.candidates import read_candidates
+from evalpipe.data.query_rows import stored_queries
 from evalpipe.data.read import read
-from evalpipe.data.sql.query_rows import stored_queries
 from evalpipe.errors import DataError
 from evalpipe.streams.parts import Work
 from evalpipe.streams.read import read_streamed

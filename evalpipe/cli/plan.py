@@ -15,7 +15,7 @@ from evalpipe.cli.exit import annotation
 from evalpipe.cli.forecast import DROP, MARGIN, expected_lines
 from evalpipe.cli.output import output_folder
 from evalpipe.cli.plan_document import plan_document
-from evalpipe.plan.drawing import drawing
+from evalpipe.plan.plan import drawing
 from evalpipe.spec.text import STDIN
 from evalpipe.words.spelling import counted
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.chapters import functions
-from evalpipe.plan.drawing import drawing
+from evalpipe.plan.plan import drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.plan.datasets import DatasetPlan
-    from evalpipe.plan.models import ModelPlan
-    from evalpipe.plan.plan import Plan
+    from evalpipe.plan.plan import ModelPlan, Plan
 
 Document = dict[str, Any]
 

@@ -12,8 +12,7 @@ from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import find_level, level_value, meant_level, other_level
 from evalpipe.data.columns import POSITION, read_once, refuse
-from evalpipe.data.problems import SHOWN, are, cells, more, noun, sql_name
-from evalpipe.data.values import shown
+from evalpipe.data.values import SHOWN, are, cells, more, noun, shown, sql_name
 from evalpipe.errors import Problem
 from evalpipe.results import DatasetSummary, Warned
 from evalpipe.words.spelling import counted
@@ -21,8 +20,7 @@ from evalpipe.words.spelling import counted
 if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
-    from evalpipe.plan.models import ModelPlan
-    from evalpipe.plan.plan import Plan
+    from evalpipe.plan.plan import ModelPlan, Plan
 
 
 _OUTCOME: Loc = ("outcome", "column")

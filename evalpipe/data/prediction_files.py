@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import fill_hint, wrong_type
-from evalpipe.data.problems import Unreadable, are, cells, noun, rows_have
-from evalpipe.data.values import blank, cells_differ, numbers, shown, texts
+from evalpipe.data.values import Unreadable, are, blank, cells, cells_differ, noun, numbers, rows_have, shown, texts
 from evalpipe.errors import Problem
 from evalpipe.plan.sources import Fit
 from evalpipe.results import Warned
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns, RowBlock
-    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import ModelPlan
 
 
 LARGEST_STEP = 2**53

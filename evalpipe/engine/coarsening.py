@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.plan.drawing import ROWS, edges_of, obstacle_of
+from evalpipe.plan.plan import ROWS, edges_of, obstacle_of
 from evalpipe.statistics.grid import EDGES, TENTHS, alike, cut, edges_at, first_rows, joint, means
 from evalpipe.statistics.rows import present, values_at
 from evalpipe.tasks import NUMBERS

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.digests import file_sha256, text_sha256
 from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST, REFERENCE, RESULTS
 from evalpipe.base.origin import path_text
+from evalpipe.data.databases import libraries_of
 from evalpipe.data.files import find
-from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.ledger.changes import changed_in_ledger, changed_reference
 from evalpipe.plan.sources import QuerySource, sources

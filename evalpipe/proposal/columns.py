@@ -17,8 +17,7 @@ from evalpipe.data.delimited import likely_encoding, likely_separator
 from evalpipe.data.files import SUFFIXES, find
 from evalpipe.data.formats import SEPARATORS, separator
 from evalpipe.data.prediction_files import listed_numbers
-from evalpipe.data.problems import Unreadable
-from evalpipe.data.values import decimal_points, texts
+from evalpipe.data.values import Unreadable, decimal_points, texts
 from evalpipe.errors import DataError, Problem
 from evalpipe.plan.sources import CsvPlan, DatasetSource, Source, Sources
 from evalpipe.spec.messages import bad_key, is_key
@@ -27,7 +26,7 @@ from evalpipe.words.spelling import quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.plan.table import DataTable
+    from evalpipe.plan.sources import DataTable
 
 
 ColumnKind = Literal["number", "boolean", "text", "date", "list", "nested", "empty"]

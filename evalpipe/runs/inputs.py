@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import text_sha256
+from evalpipe.data.databases import libraries_of
 from evalpipe.data.files import find
-from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import Problem
 from evalpipe.plan.sources import sources
 from evalpipe.runs.folder import RunFolder

@@ -15,7 +15,7 @@ from evalpipe.data.sample import Sample
 from evalpipe.data.slices import MISSING, intervals, ordered, too_many
 from evalpipe.data.summary import unknown_conditions
 from evalpipe.errors import DataError, Place, Problem
-from evalpipe.plan.drawing import GROUPS
+from evalpipe.plan.plan import GROUPS
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
 from evalpipe.statistics.grid import UNITS
 from evalpipe.streams.tables import are_grouped, clusters_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.plan.table import ColumnPlan, SlicingPlan
+    from evalpipe.plan.sources import ColumnPlan, SlicingPlan
     from evalpipe.streams.row_ids import Identities
     from evalpipe.streams.tables import Labels, Tables
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.data.contents import Contents
-from evalpipe.data.sample import Sample
+from evalpipe.data.sample import Contents, Sample
 from evalpipe.data.summary import absent_levels, one_cluster, unknown_conditions
 from evalpipe.plan.memory import workers_of
 from evalpipe.streams import dataset_summary
@@ -23,7 +22,7 @@ from evalpipe.streams.tally import Threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.data.contents import SharedRows
+    from evalpipe.data.sample import SharedRows
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.streams.parts import Part, Work, Workers

@@ -20,7 +20,7 @@ import numpy as np
 
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data import checks, leakage
+from evalpipe.data import checks
 from evalpipe.data.columns import POSITION, Columns, RowBlock, SourceFile
 from evalpipe.data.further_columns import compared_hashes, content_hashes, id_like, measured
 from evalpipe.data.rows import load_part
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Keys
-    from evalpipe.data.contents import SharedRows
+    from evalpipe.data.sample import SharedRows
     from evalpipe.errors import Problem
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
@@ -186,7 +186,7 @@ class Identities:
             np.intersect1d(self._hashes(number), other._hashes(number)) for number in range(1 << self.bits)])
         (columns, complete), (others, others_complete) = self._read_again(common), other._read_again(common)
         return [_with_more(problem, complete=complete and others_complete)
-                for problem in leakage.shared_rows(columns, others)]
+                for problem in checks.shared_rows(columns, others)]
 
     def shared_contents(self, other: Identities) -> Iterator[SharedRows]:
         """Yield how many rows are in the ``other`` dataset by their contents; nothing without columns to compare by."""

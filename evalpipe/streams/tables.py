@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalpipe.base.digests import text_sha256
-from evalpipe.plan.drawing import GROUPS, edges_of
+from evalpipe.plan.plan import GROUPS, edges_of
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.statistics.grid import EDGES, ScoreGrid, edges_at

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data import checks, outcome_checks, sample_arrays, slices
+from evalpipe.data import checks, outcome_checks, slices
+from evalpipe.data.read import ordered, predictions_of
 from evalpipe.data.rows import load_part
-from evalpipe.data.sample_arrays import predictions_of
 from evalpipe.errors import DataError
-from evalpipe.plan.drawing import GROUPS
+from evalpipe.plan.plan import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums, Members, Parts
 from evalpipe.statistics.rows import present
@@ -378,7 +378,7 @@ def summarise(plan: Plan, part: Part, layout: TableLayout) -> Tables:
             raise DataError(*columns.problems)
         if known_outcome is None:
             known.learn(columns, levels)
-        tally.add(columns, levels, sample_arrays.ordered(columns, levels, sort=False))
+        tally.add(columns, levels, ordered(columns, levels, sort=False))
     return tally.tables()
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.condition.values import (
+from evalpipe.data.condition_values import (
     FUNCTIONS,
     KIND_WORDS,
     Kind,
@@ -40,7 +40,7 @@ from evalpipe.words.spelling import closest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalpipe.data.condition.values import Token
+    from evalpipe.data.condition_values import Token
 
 
 COMPARISONS = {

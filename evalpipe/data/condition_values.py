@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from zoneinfo import ZoneInfo
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.problems import Unreadable
+from evalpipe.data.values import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,12 +20,10 @@ import numpy as np
 from evalpipe.base.digests import json_sha256
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.sql.database import duplicate_column
-from evalpipe.data.sql.drivers import open_database, reading_errors
+from evalpipe.data.databases import duplicate_column, open_database, reading_errors
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.plan.datasets import unreadable
-from evalpipe.plan.sources import QuerySource
-from evalpipe.plan.table import DataTable
+from evalpipe.plan.sources import DataTable, QuerySource
 from evalpipe.words.spelling import first_repeated
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Values
     from evalpipe.base.origin import Origin
-    from evalpipe.data.sql.database import Database, QueryColumn
+    from evalpipe.data.databases import Database, QueryColumn
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
 
