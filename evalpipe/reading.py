@@ -8,8 +8,8 @@ from evalpipe.data.candidates import read_candidates
 from evalpipe.data.query_rows import stored_queries
 from evalpipe.data.read import read
 from evalpipe.errors import DataError
-from evalpipe.streams.parts import Work
 from evalpipe.streams.read import read_streamed
+from evalpipe.streams.tables import Work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

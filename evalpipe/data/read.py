@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import expit, softmax
+from evalpipe.arithmetic import expit, softmax
 from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.row_file.plan import row_file_plan

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import expit, logit
+from evalpipe.arithmetic import expit, logit
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.results import DatasetSummary, InputFile, Scalar, Warned
 

@@ -25,7 +25,7 @@ from evalpipe.plan.plan import ROWS, group_error, groups_reason, most_rows
 from evalpipe.results import Draw, Warned
 from evalpipe.statistics import Draws, Stack, Summary, View, view
 from evalpipe.statistics.grid import first_rows, joint
-from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
+from evalpipe.statistics.rows import starts_of_runs, totals_of_runs
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:

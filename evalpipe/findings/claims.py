@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.plugins import failing, load, plugins_of, refuse
 from evalpipe.findings.applies import NOTHING_TESTED
-from evalpipe.intervals.p_values import holm, limits_between, p_against, p_between
+from evalpipe.intervals.multiplicity import holm, limits_between, p_against, p_between
 from evalpipe.results.document import Finding
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.plugins import Plugin
     from evalpipe.findings.applies import Unless
-    from evalpipe.intervals.p_values import Known
+    from evalpipe.intervals.multiplicity import Known
     from evalpipe.results import Results
     from evalpipe.results.document import FindingKind
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import exp, log
+from evalpipe.arithmetic import exp, log
 from evalpipe.intervals.bootstrap import GROUPS
 
 if TYPE_CHECKING:

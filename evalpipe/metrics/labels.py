@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.arithmetic.functions import log, log1p
+from evalpipe.arithmetic import log, log1p
 from evalpipe.metrics.declare import FromSpec, metric
 from evalpipe.metrics.values import Proportion, ratio
 from evalpipe.tasks import MANY

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.arithmetic.functions import exp, log
+from evalpipe.arithmetic import exp, log
 from evalpipe.metrics.classes import entropy_of
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.regression import median_size

@@ -27,7 +27,7 @@ from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError, UsageError
 from evalpipe.plan.memory import workers_of
 from evalpipe.streams.cache import TEMPORARY
-from evalpipe.streams.parts import check_unchanged, parts_of
+from evalpipe.streams.tables import check_unchanged, parts_of
 from evalpipe.streams.tally import in_order
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.streams.parts import File, Part
+    from evalpipe.streams.tables import File, Part
 
 HASHES_PER_FILE = 1_000_000
 """About how many hashes are in a file, and so in memory at once."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import logit
+from evalpipe.arithmetic import logit
 from evalpipe.data.sample import ClusterCounts, Predictions, Sample, SlicedRows
 from evalpipe.plan.plan import GROUPS
 from evalpipe.statistics import Rows

@@ -22,8 +22,17 @@ from evalpipe.statistics.exact_sums import ExactSums, Members, Parts
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.cache import encode
-from evalpipe.streams.parts import Summed, check_unchanged, digest
-from evalpipe.streams.tables import CellCounts, ClusterNumbers, Labels, RowGroup, Tables, table_layout
+from evalpipe.streams.tables import (
+    CellCounts,
+    ClusterNumbers,
+    Labels,
+    RowGroup,
+    Summed,
+    Tables,
+    check_unchanged,
+    digest,
+    table_layout,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -32,8 +41,7 @@ if TYPE_CHECKING:
     from evalpipe.data.columns import Columns, RowBlock
     from evalpipe.data.sample import Predictions, SlicedRows
     from evalpipe.plan.plan import Plan
-    from evalpipe.streams.parts import File, Part
-    from evalpipe.streams.tables import Option, TableLayout
+    from evalpipe.streams.tables import File, Option, Part, TableLayout
 
 
 @dataclass

@@ -22,7 +22,7 @@ from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.run import Progress
 from evalpipe.streams import dask_workers
 from evalpipe.streams.cache import versions
-from evalpipe.streams.parts import File, Part, stamp
+from evalpipe.streams.tables import File, Part, stamp
 from streams.clusters import Cluster, cluster
 from streams.streaming import rows, write
 

@@ -22,7 +22,7 @@ from evalpipe.engine.differences import (
     two_proportions_test,
 )
 from evalpipe.intervals.contrasts import PairedProportions, Wald, margin_verdict, p_of_verdict, verdict
-from evalpipe.intervals.p_values import holm
+from evalpipe.intervals.multiplicity import holm
 from evalpipe.intervals.paired import diebold_mariano, mcnemar, paired_auc
 from evalpipe.statistics import Summary
 from evalpipe.words.sentences import sentence
