@@ -40,7 +40,7 @@ from evalpipe.results.document import OUTCOMES
 from evalpipe.review.exports import EXPORTS
 from evalpipe.spec.schema import json_schema
 from evalpipe.spec.spec import Spec
-from evalpipe.spec.text import LONGEST
+from evalpipe.spec.tree import LONGEST
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 from evalpipe.words import numbers
 from evalpipe.words.reasons import PARTS, TEMPLATES

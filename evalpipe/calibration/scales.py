@@ -1,6 +1,7 @@
-"""What recalibration methods share: rows at distinct predictions, and what methods of one scale have in common.
+"""What recalibration methods share: rows at distinct predictions, what methods of one scale share, and Newton's method.
 
-Ties and the order of rows change nothing. Methods act on the log odds, choose their scale, or use order alone.
+Ties and the order of rows change nothing. Methods act on the log odds, choose their scale, or use order alone. No
+library splits the sums of a likelihood among threads.
 """
 
 from __future__ import annotations

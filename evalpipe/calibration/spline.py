@@ -1,4 +1,4 @@
-"""Recalibration of probabilities by a smooth curve: a penalised natural cubic regression spline."""
+"""Recalibration of probabilities by a smooth curve, a penalised natural cubic spline, and the errors of such curves."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from evalpipe.cli.forecast import DROP, MARGIN, expected_lines
 from evalpipe.cli.output import output_folder
 from evalpipe.cli.plan_document import plan_document
 from evalpipe.plan.plan import drawing
-from evalpipe.spec.text import STDIN
+from evalpipe.spec.tree import STDIN
 from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """The checks of one evaluated dataset, column by column; each problem names the rows, the column and the way out.
 
-Columns to plot residuals against, or to order them by, are read here too.
+Columns to plot residuals against, or to order them by, are read here too. Rows that datasets share and must not, with
+the training data or with those that recalibrators are fitted on, are found at the end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The databases that can be read: SQLite, PostgreSQL and those of other ADBC drivers; a URI chooses among them."""
+"""The databases that can be read: SQLite, PostgreSQL and those of other ADBC drivers; a URI chooses among them.
+
+A query is read through a connection, in types that can be read; problems are told in words without secrets.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Read the rows of one dataset that meet its conditions, matched with the rows of files of predictions."""
+"""Read the rows of one dataset that meet its conditions, matched with the rows of files of predictions.
+
+A condition is an SQL expression of one row, which a row with a missing value in it does not meet.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The result of step 3: validated arrays of one dataset, ready for statistics."""
+"""The result of step 3: validated arrays of one dataset, ready for statistics, and what its rows hold beyond the spec.
+
+Of that, copies, groups, ids and rows of other datasets are counted; no value is kept.
+"""
 
 from __future__ import annotations
 

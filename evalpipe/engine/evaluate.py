@@ -1,7 +1,7 @@
 """Conduct the evaluation of a plan, from validated samples to tables, and gather these as one `Results`.
 
-Confusion matrices come first, then the conductor over datasets, models and chapters, then step 5: what was planned,
-read and evaluated, put together.
+Confusion matrices and warnings about a model's numbers come first, then the conductor over datasets, models and
+chapters, then step 5: what was planned, read and evaluated, put together.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the limits of an estimate rest on: its observations, the inputs of its method, and whether rows are enough."""
+"""A number with its replicates, and what its limits rest on: observations, inputs of its method, and enough rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Smooth and monotone curves of the event rate along predicted probabilities, of many replicates at once."""
+"""Bins and quantiles along ordered scores; smooth and monotone curves of the event rate, of many replicates at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that are read from each dataset and from files of predictions, and the places that name them."""
+"""The outcome, the columns that are read from datasets and files of predictions, and the places that name them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan: everything that is decided before data are seen.
+"""The plan: everything that is decided before data are seen, with its models and with what replicates draw.
 
 It holds no spec, only those frozen parts of one that there is nothing to decide on.
 """

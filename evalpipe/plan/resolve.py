@@ -1,6 +1,7 @@
 """Step 2: what will be computed, from the spec and the columns of the data alone. Pure; nothing is read here.
 
-Measures that findings rest on and that the spec does not ask for are added here.
+Measures that findings rest on and that the spec does not ask for are added here, and so are the columns that checks
+look at and that the spec does not name.
 """
 
 from __future__ import annotations

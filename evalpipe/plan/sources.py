@@ -1,4 +1,4 @@
-"""Where the data are said to be, before any file is looked at: paths, queries, conditions, and whose predictions."""
+"""Where the data are said to be: paths, queries, conditions, whose predictions; what is known before rows are read."""
 
 from __future__ import annotations
 

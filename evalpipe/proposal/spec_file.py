@@ -16,8 +16,7 @@ from evalpipe.proposal.yaml_text import SpecLine, inline, key, level, lines_as_t
 from evalpipe.runs.folder import refuse_to_replace
 from evalpipe.spec.load import load
 from evalpipe.spec.messages import bad_plain_name
-from evalpipe.spec.text import SpecText
-from evalpipe.spec.tree import Node
+from evalpipe.spec.tree import Node, SpecText
 from evalpipe.spec.yaml import parse
 from evalpipe.tasks import CLASSES
 from evalpipe.words.spelling import clipped, counted, quoted

@@ -1,4 +1,7 @@
-"""The core keys of a spec as pydantic models: outcome, rows, models, intervals, engine and report."""
+"""The core keys of a spec as pydantic models: outcome, rows, models, intervals, engine and report.
+
+What chapters declare in their `spec.py` is composed here, each key in the place that it says.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A blank stands where a value was written that is wrong, and where a required one is missing: NaN for a number, the
 empty text, an empty list or mapping, a part whose required keys are blank. So a key that was written is never None, a
-name that is blank equals none that a spec may hold, and no comparison with a number that is blank holds.
+name that is blank equals none that a spec may hold, and no comparison with a number that is blank holds. What belongs
+to a task, keys and levels, is checked at the end.
 """
 
 from __future__ import annotations
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.core_keys import Model
     from evalpipe.spec.field_types import EachLevel, Level
     from evalpipe.spec.measures import Measures
-    from evalpipe.spec.text import ProseText
-    from evalpipe.spec.tree import Tree
+    from evalpipe.spec.tree import ProseText, Tree
     from evalpipe.tasks import Task
     from evalpipe.templating.files import Templates
 

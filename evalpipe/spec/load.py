@@ -1,4 +1,7 @@
-"""Step 1: read a spec and the files it extends, every fault at once with its place; send it to another process."""
+"""Step 1: read a spec and the files it extends, every fault at once with its place; send it to another process.
+
+The URIs of databases that it names stay references: those of queries, and that of the ledger.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,19 @@ from evalpipe.spec.overrides import FILE, apply, dated_path, on_day
 from evalpipe.spec.rules import check
 from evalpipe.spec.schema import model_schema
 from evalpipe.spec.spec import MAY_BE_EMPTY, Spec
-from evalpipe.spec.text import STDIN, read_text
-from evalpipe.spec.tree import UNREADABLE, Dated, Node, flatten, from_plain, kind, literal, merge, without
+from evalpipe.spec.tree import (
+    STDIN,
+    UNREADABLE,
+    Dated,
+    Node,
+    flatten,
+    from_plain,
+    kind,
+    literal,
+    merge,
+    read_text,
+    without,
+)
 from evalpipe.spec.yaml import parse
 from evalpipe.words.spelling import joined, quoted
 

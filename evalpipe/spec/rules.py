@@ -1,4 +1,8 @@
-"""Checks that concern several keys of a spec: of its outcome, rows and models here, of its chapters in their rules."""
+"""Checks that concern several keys of a spec: of its outcome, rows and models here, of its chapters in their rules.
+
+One walk over a draft checks the marks on fields: names that a key refers to, and keys that it needs or excludes. What
+says more than a mark can is in the rules.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ from evalpipe.spec.field_types import (
     Version,
 )
 from evalpipe.spec.measures import MeasureEntry, MeasureExpression, Measures, MetricChoice, expressed
-from evalpipe.spec.text import ProseText
+from evalpipe.spec.tree import ProseText
 from evalpipe.tasks import Task
 from evalpipe.templating.files import Templates
 

@@ -1,4 +1,7 @@
-"""The rows of one model on one dataset, and their order by score: of one event, and of an outcome of K levels."""
+"""The rows of one model on one dataset, and their order by score: of one event, and of an outcome of K levels.
+
+Rows are grouped by equal keys once, so that every batch of weights is totalled without sorting again.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Score tables of events and others at, and at or above, each distinct score; losses of predicted probabilities."""
+"""Score tables of events and others at, and at or above, each distinct score; losses of probabilities; all thresholds.
+
+A measure of predicted classes sees four cells. A cut makes four weights of them, so a summary of four rows, one for
+each cell, with a batch of such weights for every cut has all that any such measure needs.
+"""
 
 from __future__ import annotations
 

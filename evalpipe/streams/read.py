@@ -1,4 +1,7 @@
-"""Step 3 for datasets too large for memory: sum their parts up, merge the sums, and return samples of cells."""
+"""Step 3 for datasets too large for memory: sum their parts up, merge the sums, and return samples of cells.
+
+The summary of such a dataset, its files, rows, levels and slices, and problems with these come from the sums.
+"""
 
 from __future__ import annotations
 
@@ -293,9 +296,9 @@ def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     files = {dataset.name: files_of(plan, dataset) for dataset in plan.datasets}
     connected: AbstractContextManager[Workers] = nullcontext(Threads(plan, workers_of(plan)))
     if plan.dask is not None:
-        from evalpipe.streams.task import dask_workers
+        from evalpipe.streams import task
 
-        connected = dask_workers(plan, work.spec, workers_of(plan))
+        connected = task.dask_workers(plan, work.spec, workers_of(plan))
     datasets: list[_ReadDataset] = []
     with connected as workers:
         for dataset in plan.datasets:

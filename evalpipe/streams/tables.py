@@ -2,6 +2,7 @@
 
 A key of a cluster is a hash of its name, so it is the same in every part, on every machine and in every order. Up to
 `GROUPS` clusters have a number each; more are joined in so many random groups, told by the first bits of their keys.
+The parts themselves, and the interfaces of workers and of progress, stand at the end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Parts summed up by the workers of a Dask cluster: tasks are sent as text, and only counts and sums come back."""
+"""Parts summed up by the workers of a Dask cluster: tasks are sent as text, and only counts and sums come back.
+
+A task is JSON: what to do with a file, the spec with where its keys were written, the part, and the versions that must
+be here. Its answer is the tables of the part as bytes, or JSON: a sha256, or the problems of the data. A process plans
+a spec once and keeps the plan for the tasks that follow. Nothing of evalpipe is pickled.
+"""
 
 from __future__ import annotations
 

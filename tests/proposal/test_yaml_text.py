@@ -18,7 +18,7 @@ from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers
 from evalpipe.proposal.spec_file import as_plain, spec_text, tried
 from evalpipe.proposal.yaml_text import SpecLine, key, level, lines_as_text, scalar
-from evalpipe.spec.text import SpecText
+from evalpipe.spec.tree import SpecText
 from evalpipe.spec.yaml import parse
 
 SPECIAL = [

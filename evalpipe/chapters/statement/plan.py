@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import ModelPlan
     from evalpipe.spec.spec import Spec
-    from evalpipe.spec.text import ProseText
+    from evalpipe.spec.tree import ProseText
 
 
 @dataclass(frozen=True, slots=True)

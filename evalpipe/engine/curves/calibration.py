@@ -1,6 +1,6 @@
-"""Calibration curves of one event: moving windows, a logistic line, a spline and the isotonic fit, with limits.
+"""Reliability diagrams, and calibration curves of one event: windows, a logistic line, a spline and the isotonic fit.
 
-The isotonic fit is made to many replicates at once.
+Equal scores always share a bin. The isotonic fit is made to many replicates at once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from evalpipe.calibration.scales import Events, clipped, logit
 from evalpipe.calibration.spline import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, Kind, curve, interval_method_of
 from evalpipe.intervals import LIMITS
-from evalpipe.intervals.bands import simultaneous_band
-from evalpipe.intervals.bootstrap import kish
+from evalpipe.intervals.bootstrap import kish, simultaneous_band
 from evalpipe.metrics.smooth import equal_weight
 from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import calibration

@@ -1,7 +1,8 @@
 """How a curve is computed: a function of rows that returns its points and its notes, declared for its record.
 
 `curve` names the record in `results.curves`, the kinds of rows that have the curve, and what the model must give for
-it. Whatever asks for curves walks `registry`, in the order in which the records are declared.
+it. Whatever asks for curves walks `registry`, in the order in which the records are declared. Bands about the curves of
+one event come from their heights at fixed places, in the data and in every replicate.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from evalpipe.intervals.bands import pointwise_band, simultaneous_band
+from evalpipe.intervals.bootstrap import pointwise_band, simultaneous_band
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import CURVES, calibration

@@ -1,4 +1,4 @@
-"""Curves against the prevalence: predictive values of each model, and every measure of predicted classes."""
+"""Decision curves, and curves against the prevalence: predictive values, and every measure of predicted classes."""
 
 from __future__ import annotations
 

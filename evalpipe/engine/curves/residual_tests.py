@@ -1,4 +1,4 @@
-"""Tests of residuals: the line of the truth on the predictions, fanning, curvature, groups, and the zeros of counts."""
+"""What residuals tell: smooth lines through means; tests of lines, fanning, curvature, groups and zeros of counts."""
 
 from __future__ import annotations
 
