@@ -295,7 +295,10 @@ def solve(matrix: Floats, right: Floats) -> Floats:
 
     Raises `SingularError` where the matrix is singular to working precision.
     """
-    scaled, scale = _scaled(matrix)
+    scale = np.sqrt(np.diagonal(matrix))
+    if not np.all(scale > 0):
+        raise SingularError
+    scaled = matrix / (scale[:, None] * scale)
     solution = (right.T / scale).T
     for j in range(len(scaled)):
         if scaled[j, j] <= LOST:
@@ -307,14 +310,6 @@ def solve(matrix: Floats, right: Floats) -> Floats:
         substituted = np.add.reduce(scaled[j, j + 1 :] * solution[j + 1 :].T, axis=-1)
         solution[j] = (solution[j] - substituted) / scaled[j, j]
     return np.asarray((solution.T / scale).T)
-
-
-def _scaled(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return the matrix scaled to a diagonal of 1, and the square roots [k] of its diagonal; raises `SingularError`."""
-    scale = np.sqrt(np.diagonal(matrix))
-    if not np.all(scale > 0):
-        raise SingularError
-    return matrix / (scale[:, None] * scale), scale
 
 
 def root_of(matrix: Floats) -> Floats:

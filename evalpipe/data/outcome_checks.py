@@ -36,7 +36,20 @@ def settle_levels(plan: Plan, evaluated: Sequence[Columns], references: Sequence
     """
     levels = list(plan.outcome.levels)
     for columns in evaluated:
-        _check_written_twice(columns, levels)
+        for holder, column, loc, called in _level_columns(columns):
+            if column not in holder.levels:
+                continue
+            values, first_forms = holder.levels[column], dict[str, str]()
+            for value in values.drop_nulls().unique().sort():
+                first_form = first_forms.setdefault(level_value(value), value)
+                if first_form == value or {first_form, value} <= set(levels):
+                    continue
+                message = (f"the {called} column '{column}' of {holder.rows.called} holds {shown(first_form)} and "
+                           f"{shown(value)}, which are the same value")
+                hint = "write it in one way, or list both under outcome.levels if they are different levels"
+                mask = (values == value).fill_null(value=False)
+                holder.report("level-written-twice", message, loc, hint, mask=mask, values=values)
+                break
     event = levels[0] if levels else str(plan.outcome.event)
     # Before levels are compared: 1.0 and true stand for a declared 1, and are no levels of their own.
     _write_as_declared_levels((*evaluated, *references), levels or [event])
@@ -71,24 +84,6 @@ def _write_as_declared_levels(datasets: Sequence[Columns], levels: Sequence[str]
             stands_for = {value: find_level(value, levels) for value in values.drop_nulls().unique()}
             replacements = {value: level for value, level in stands_for.items() if level is not None and level != value}
             holder.levels[column] = values.replace(replacements) if replacements else values
-
-
-def _check_written_twice(columns: Columns, declared: Sequence[str]) -> None:
-    """Report columns that have the same value in two forms, as '1' and '1.0', unless both are declared levels."""
-    for holder, column, loc, called in _level_columns(columns):
-        if column not in holder.levels:
-            continue
-        values, first_forms = holder.levels[column], dict[str, str]()
-        for value in values.drop_nulls().unique().sort():
-            first_form = first_forms.setdefault(level_value(value), value)
-            if first_form == value or {first_form, value} <= set(declared):
-                continue
-            message = (f"the {called} column '{column}' of {holder.rows.called} holds {shown(first_form)} and "
-                       f"{shown(value)}, which are the same value")
-            hint = "write it in one way, or list both under outcome.levels if they are different levels"
-            mask = (values == value).fill_null(value=False)
-            holder.report("level-written-twice", message, loc, hint, mask=mask, values=values)
-            break
 
 
 def _undeclared_levels(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:

@@ -42,7 +42,13 @@ def describe_query(places: Origin, source: QuerySource) -> tuple[DataTable, dict
         columns = columns_of(database, places, source)
         with reading_errors(source, places):
             rows = database.count(source)
-    types = _polars_types(columns)
+    import pyarrow as pa
+
+    kinds = {column.name: column.type if column.unreadable is None else pa.binary() for column in columns}
+    empty = pa.schema(list(kinds.items())).empty_table()
+    frame = pl.from_arrow(empty)
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table
+    types = dict(frame.schema)
     unreadable = {column.name: column.unreadable for column in columns if column.unreadable is not None}
     type_names = {name: str(kind) for name, kind in types.items()}
     return DataTable(source, "query", (), MappingProxyType(type_names), (), rows,
@@ -58,17 +64,6 @@ def columns_of(database: Database, places: Origin, source: QuerySource) -> list[
     if repeated is not None:
         raise DataError(duplicate_column(repeated, source, places.place(*source.loc)))
     return columns
-
-
-def _polars_types(columns: list[QueryColumn]) -> dict[str, pl.DataType]:
-    """Return the polars types of columns by name; bytes for columns that cannot be read."""
-    import pyarrow as pa
-
-    kinds = {column.name: column.type if column.unreadable is None else pa.binary() for column in columns}
-    empty = pa.schema(list(kinds.items())).empty_table()
-    frame = pl.from_arrow(empty)
-    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table
-    return dict(frame.schema)
 
 
 MODULUS = 1 << 256

@@ -27,7 +27,7 @@ from evalpipe.tasks import MANY, NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.base.arraytypes import Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Floats, Values
     from evalpipe.plan.plan import ModelPlan, Plan
     from evalpipe.results import Warned
 
@@ -42,7 +42,13 @@ def in_order(table: pl.DataFrame) -> pl.DataFrame:
     if not leading or any(table[name].null_count() for name in leading):
         return table.sort(table.columns)
     order = np.lexsort([table[name].to_numpy() for name in reversed(leading)])
-    tied = _tied_rows(table, leading, order)
+    *others, last = leading
+    values = table[last].to_numpy()[order]
+    ties = np.flatnonzero(values[1:] == values[:-1])  # of the column with most values, which leaves little to compare
+    for name in others:
+        values = table[name].to_numpy()
+        ties = ties[values[order[ties]] == values[order[ties + 1]]]
+    tied = np.union1d(ties, ties + 1)
     if len(tied):
         order_of_tied = table[order[tied]].with_row_index("\0row").sort(table.columns)["\0row"].to_numpy()
         order[tied] = order[tied][order_of_tied]
@@ -57,17 +63,6 @@ def _columns_to_first_float(table: pl.DataFrame) -> list[str]:
         if not (dtype.is_integer() or dtype.to_python() is bool):
             break
     return []
-
-
-def _tied_rows(table: pl.DataFrame, leading: list[str], order: Wholes) -> Wholes:
-    """Return the positions in ``order`` [n] whose row has the same leading values as the row before or after."""
-    *others, last = leading
-    values = table[last].to_numpy()[order]
-    ties = np.flatnonzero(values[1:] == values[:-1])  # of the column with most values, which leaves little to compare
-    for name in others:
-        values = table[name].to_numpy()
-        ties = ties[values[order[ties]] == values[order[ties + 1]]]
-    return np.union1d(ties, ties + 1)
 
 
 def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) -> Sample:

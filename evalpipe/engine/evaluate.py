@@ -149,21 +149,6 @@ def gather(
         place = problem.place
         where = "" if place is None else f" ({place.file.rpartition('/')[2]}, line {place.line})"
         warnings.append(Warned.of_text(problem.code, f"{problem.message}{where}"))
-    return Results(
-        evalpipe_version=VERSION, name=plan.name, title=plan.title, as_of=plan.as_of, task=plan.task, event=event,
-        other=other, levels=list(levels), unit=plan.outcome.unit, spec=dict(resolved), spec_sha256=plan.spec_sha256,
-        weight=plan.weight.model_dump() if plan.weight else None,
-        exposure=plan.exposure.model_dump() if plan.exposure else None,
-        inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],
-        row_file=row_file, datasets=[sample.summary for sample in samples], models=_model_summaries(plan),
-        metrics=_metric_summaries(plan), intervals=_interval_record(plan, evaluation.draws),
-        rows=list(evaluation.estimates), confusion=list(evaluation.confusion), curves=list(evaluation.curves),
-        warnings=[*warnings, *evaluation.warnings], **evaluation.tables,
-    )
-
-
-def _metric_summaries(plan: Plan) -> list[MetricSummary]:
-    """Return the descriptions of all metrics with a value: requested ones, their parts, those of findings and goals."""
     goals = (goal.entry for goal in plan.goals if goal.entry is not None)
     with_value = [
         *plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves),
@@ -173,19 +158,26 @@ def _metric_summaries(plan: Plan) -> list[MetricSummary]:
         for leaf in (entry, *entry.leaves):
             entries_of.setdefault(leaf.metric.name, []).append(leaf)
     metrics = {entry.metric.name: entry.metric for entry in with_value}
-    return [_metric_summary(plan, metric, entries_of[name]) for name, metric in metrics.items()]
-
-
-def _model_summaries(plan: Plan) -> list[ModelSummary]:
-    return [
-        ModelSummary(
-            name=model.name, label=model.label, columns=dict(model.columns),
-            scale="percent" if model.percents else model.scale,
-            threshold=model.threshold.number, equivocal=zone_record(model.zone, model.threshold.number),
-            threshold_rule=model.threshold.words, characteristics=dict(model.characteristics),
-        )
-        for model in plan.models.values()
-    ]
+    return Results(
+        evalpipe_version=VERSION, name=plan.name, title=plan.title, as_of=plan.as_of, task=plan.task, event=event,
+        other=other, levels=list(levels), unit=plan.outcome.unit, spec=dict(resolved), spec_sha256=plan.spec_sha256,
+        weight=plan.weight.model_dump() if plan.weight else None,
+        exposure=plan.exposure.model_dump() if plan.exposure else None,
+        inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],
+        row_file=row_file, datasets=[sample.summary for sample in samples], models=[
+            ModelSummary(
+                name=model.name, label=model.label, columns=dict(model.columns),
+                scale="percent" if model.percents else model.scale,
+                threshold=model.threshold.number, equivocal=zone_record(model.zone, model.threshold.number),
+                threshold_rule=model.threshold.words, characteristics=dict(model.characteristics),
+            )
+            for model in plan.models.values()
+        ],
+        metrics=[_metric_summary(plan, metric, entries_of[name]) for name, metric in metrics.items()],
+        intervals=_interval_record(plan, evaluation.draws),
+        rows=list(evaluation.estimates), confusion=list(evaluation.confusion), curves=list(evaluation.curves),
+        warnings=[*warnings, *evaluation.warnings], **evaluation.tables,
+    )
 
 
 def _metric_summary(plan: Plan, metric: Metric, entries: Sequence[MetricPlan]) -> MetricSummary:

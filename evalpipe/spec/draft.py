@@ -263,7 +263,14 @@ def check_task(draft: Draft) -> Iterator[Problem]:
     if task in KNOWN:
         yield from _not_for_task(draft, task)
     if task == "binary":
-        yield from _event_alone_named(draft)
+        for name, model in draft.models.items() if draft.spec.outcome.levels is None else ():
+            if model.probabilities is None and model.scores is None:
+                continue
+            kind = "scores" if model.probabilities is None else "probabilities"
+            message = f"'{kind}' are of both levels, of which 'outcome' names the event alone"
+            order = ", in their order in the lists" if model.list_column is not None and model.order is None else ""
+            yield draft.tree.problem("missing-level", message, "models", name, kind, key=True,
+                                     hint=f"name both under 'levels' of the outcome{order}")
     if task in CLASSES:
         key = "event" if task == "binary" else "levels"
         if not draft.spec.alone and draft.readable("outcome") and getattr(draft.spec.outcome, key) is None:
@@ -326,18 +333,6 @@ def unknown_level(draft: Draft, loc: Loc, name: str, *, key: bool = False) -> Pr
     guess = meant_level(name, draft.levels)
     hint = f"did you mean '{guess}'?" if guess else f"the levels are {listed(draft.levels, 'and')}"
     return draft.tree.problem("unknown-level", f"'{name}' is not one of the declared levels", *loc, key=key, hint=hint)
-
-
-def _event_alone_named(draft: Draft) -> Iterator[Problem]:
-    """Report numbers of both levels of a binary outcome that does not name both."""
-    for name, model in draft.models.items() if draft.spec.outcome.levels is None else ():
-        if model.probabilities is None and model.scores is None:
-            continue
-        kind = "scores" if model.probabilities is None else "probabilities"
-        message = f"'{kind}' are of both levels, of which 'outcome' names the event alone"
-        order = ", in their order in the lists" if model.list_column is not None and model.order is None else ""
-        yield draft.tree.problem("missing-level", message, "models", name, kind, key=True,
-                                 hint=f"name both under 'levels' of the outcome{order}")
 
 
 def _two_orders(draft: Draft) -> Iterator[Problem]:

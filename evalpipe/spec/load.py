@@ -136,7 +136,10 @@ class Layers:
             return self._refuse(Problem("wrong-type", message, place, "name one file, relative to this one"))
         # What a variable of the environment holds may be a secret, so it is not shown, not even as a path.
         names = list(including.values())
-        shown = _shown_path(names[-1] if names else "", "${env}" if extends.environment else name)
+        from_file, to_file = names[-1] if names else "", "${env}" if extends.environment else name
+        joined = os.path.join(os.path.dirname(from_file), to_file)  # noqa: PTH118, PTH120 - as text, not to be resolved
+        plain = os.path.normpath(joined)
+        shown = plain if _real_path(joined) == _real_path(plain) else joined
         real = _real_path(folder / name)
         if real in including:
             circle = names[list(including).index(real):]
@@ -157,13 +160,6 @@ def _looks_like_spec(text: str) -> bool:
     keys = "|".join(sorted({"extends", *Spec.model_fields} - COMMON_KEYS))
     is_empty = not re.sub(r"(?m)^[ \t]*#.*$", "", text).strip()
     return is_empty or re.search(rf"""(?m)(?:^|^[ \t]*[{{,]\s*)["']?(?:{keys})["']?[ \t]*:""", text) is not None
-
-
-def _shown_path(from_file: str, name: str) -> str:
-    """Return the name shown for a file that ``from_file`` names: relative where the user's own path was."""
-    joined = os.path.join(os.path.dirname(from_file), name)  # noqa: PTH118, PTH120 - as text, not to be resolved
-    plain = os.path.normpath(joined)
-    return plain if _real_path(joined) == _real_path(plain) else joined
 
 
 def _real_path(path: str | Path) -> str:
