@@ -348,39 +348,25 @@ def shared_rows(columns: Columns, other: Columns) -> Iterator[Problem]:
     Rows to calibrate on may look like evaluated ones without being the same: without an id those of one file count, and
     twins only where more have one than chance explains; fewer are a warning.
     """
-    calibrating = other.rows.dataset.role == "calibrate"
-    if columns.rows.plan.id is None and calibrating:
-        yield from _shared_without_id(columns, other)
-        return
-    keys = list(other.rows.dataset.columns) if columns.rows.plan.id is None else [columns.rows.plan.id]
-    shared = _rows_in_both(columns, other, keys)
-    if shared is None:
-        return
-    columns.compared[other.rows.name] = _shown_keys(keys)
-    if shared.height:
-        yield _shared_rows_problem(columns, other, shared, keys)
-
-
-def _shared_without_id(columns: Columns, other: Columns) -> Iterator[Problem]:
-    """Yield a problem where rows are shared though none has an id; rows that only look alike are a warning."""
+    row_id = columns.rows.plan.id
+    by_looks = row_id is None and other.rows.dataset.role == "calibrate"
     # Rows of one place in one file are the same whatever they look like; no chance is in that.
-    same_rows = _rows_of_one_file(columns, other)
-    if same_rows.height:
+    if by_looks and (same_rows := _rows_of_one_file(columns, other)).height:
         yield _shared_rows_problem(columns, other, same_rows, [])
         return
-    keys = sorted(_column_values(other).keys() & _column_values(columns).keys())
+    keys = list(other.rows.dataset.columns) if row_id is None else [row_id]
+    if by_looks:
+        keys = sorted(_column_values(other).keys() & _column_values(columns).keys())
     shared = _rows_in_both(columns, other, keys)
     if shared is None:
         return
     columns.compared[other.rows.name] = _shown_keys(keys)
-    if not shared.height:
-        return
-    if _more_twins_than_chance(columns, other, keys):
+    if shared.height and by_looks and not _more_twins_than_chance(columns, other, keys):
+        columns.warnings.append(Warned.of(
+            "alike-rows", case="recalibrators" if _fits_recalibrators(other) else "thresholds", rows=shared.height,
+            dataset=columns.rows.name, other=other.rows.name))
+    elif shared.height:
         yield _shared_rows_problem(columns, other, shared, keys)
-        return
-    columns.warnings.append(Warned.of(
-        "alike-rows", case="recalibrators" if _fits_recalibrators(other) else "thresholds", rows=shared.height,
-        dataset=columns.rows.name, other=other.rows.name))
 
 
 def _more_twins_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool:
@@ -444,7 +430,8 @@ def _shared_rows_problem(columns: Columns, other: Columns, shared: pl.DataFrame,
         rows.append((row, f"{value}{'also ' if value else 'the same as '}row {twin}{in_file}"))
     count = shared.height
     calibrating = other_rows.dataset.role == "calibrate"
-    other_called = f"dataset '{other_rows.name}', on which {_calibration_use(other)}" if calibrating else (
+    use = "recalibrators are fitted" if _fits_recalibrators(other) else "thresholds are chosen"
+    other_called = f"dataset '{other_rows.name}', on which {use}" if calibrating else (
         f"the reference dataset '{other_rows.name}'")
     message = f"{counted(count, 'row')} of dataset '{columns.rows.name}' {are(count)} also in {other_called}"
     hint, notes = _shared_rows_hint(columns, other), more(count)
@@ -467,10 +454,6 @@ def _shown_keys(keys: list[str]) -> list[str]:
 def _fits_recalibrators(other: Columns) -> bool:
     """Tell whether recalibrators are fitted on a dataset; on another one for calibration, thresholds are chosen."""
     return other.rows.plan.recalibrate.dataset == other.rows.name
-
-
-def _calibration_use(other: Columns) -> str:
-    return "recalibrators are fitted" if _fits_recalibrators(other) else "thresholds are chosen"
 
 
 def _shared_rows_hint(columns: Columns, other: Columns) -> str:

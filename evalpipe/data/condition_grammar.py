@@ -87,7 +87,7 @@ def compared(left: Value, sign: str, right: Value) -> Value:
     if "NULL" in (left.called, right.called):
         hint = "a missing value is found by IS NULL or IS NOT NULL"
         raise WrongCondition("bad-where", f"compares with NULL ({sign} NULL), which no row meets", hint)
-    first, second = comparable(left, right, "compares")
+    first, second = comparable(left, right)
     return Value(COMPARISONS[sign](first, second), "truth", "a comparison")
 
 
@@ -101,7 +101,7 @@ def one_of(value: Value, options: Sequence[Value]) -> Value:
     elif value.kind == "number" and len(constants) == len(options) and max(constants) < _EXACT:
         flags = as_float(value).is_in(pl.Series(constants, dtype=pl.Float64, strict=False).implode())
     else:
-        pairs = (comparable(value, option, "compares") for option in options)
+        pairs = (comparable(value, option) for option in options)
         flags = pl.any_horizontal([first.eq(second).cast(pl.Boolean) for first, second in pairs])
     return Value(flags, "truth", "a test with IN")
 

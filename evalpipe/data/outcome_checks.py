@@ -36,20 +36,7 @@ def settle_levels(plan: Plan, evaluated: Sequence[Columns], references: Sequence
     """
     levels = list(plan.outcome.levels)
     for columns in evaluated:
-        for holder, column, loc, called in _level_columns(columns):
-            if column not in holder.levels:
-                continue
-            values, first_forms = holder.levels[column], dict[str, str]()
-            for value in values.drop_nulls().unique().sort():
-                first_form = first_forms.setdefault(level_value(value), value)
-                if first_form == value or {first_form, value} <= set(levels):
-                    continue
-                message = (f"the {called} column '{column}' of {holder.rows.called} holds {shown(first_form)} and "
-                           f"{shown(value)}, which are the same value")
-                hint = "write it in one way, or list both under outcome.levels if they are different levels"
-                mask = (values == value).fill_null(value=False)
-                holder.report("level-written-twice", message, loc, hint, mask=mask, values=values)
-                break
+        _check_written_twice(columns, levels)
     event = levels[0] if levels else str(plan.outcome.event)
     # Before levels are compared: 1.0 and true stand for a declared 1, and are no levels of their own.
     _write_as_declared_levels((*evaluated, *references), levels or [event])
@@ -72,6 +59,24 @@ def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
         if model.prediction is not None and (id(holder), model.prediction) not in yielded:
             yielded.add((id(holder), model.prediction))
             yield holder, model.prediction, ("models", model.name, "prediction"), "prediction"
+
+
+def _check_written_twice(columns: Columns, declared: Sequence[str]) -> None:
+    """Report columns that have the same value in two forms, as '1' and '1.0', unless both are declared levels."""
+    for holder, column, loc, called in _level_columns(columns):
+        if column not in holder.levels:
+            continue
+        values, first_forms = holder.levels[column], dict[str, str]()
+        for value in values.drop_nulls().unique().sort():
+            first_form = first_forms.setdefault(level_value(value), value)
+            if first_form == value or {first_form, value} <= set(declared):
+                continue
+            message = (f"the {called} column '{column}' of {holder.rows.called} holds {shown(first_form)} and "
+                       f"{shown(value)}, which are the same value")
+            hint = "write it in one way, or list both under outcome.levels if they are different levels"
+            mask = (values == value).fill_null(value=False)
+            holder.report("level-written-twice", message, loc, hint, mask=mask, values=values)
+            break
 
 
 def _write_as_declared_levels(datasets: Sequence[Columns], levels: Sequence[str]) -> None:

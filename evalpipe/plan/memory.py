@@ -89,9 +89,9 @@ def program_bytes(plan: Plan) -> int:
     return PROGRAM + replicates_bytes(plan) + (0 if plan.cluster is None else CLUSTERED * len(plan.models))
 
 
-def batch_bytes(plan: Plan, datasets: list[DatasetPlan], batch: int, workers: int) -> float:
-    """Return the bytes of a run that counts ``batch`` rows at once in each of its ``workers``."""
-    read = READ * batch * max((len(dataset.columns) for dataset in datasets), default=1)
+def fewest_bytes(plan: Plan, datasets: list[DatasetPlan], workers: int) -> float:
+    """Return the bytes of a run that counts the `FEWEST` rows at once in each of its ``workers``."""
+    read = READ * FEWEST * max((len(dataset.columns) for dataset in datasets), default=1)
     text = any(dataset.table.format not in BINARY for dataset in datasets)
     return program_bytes(plan) + workers * max(read, TEXT if text else 0)
 
@@ -100,7 +100,7 @@ def batch_within(plan: Plan, datasets: list[DatasetPlan], workers: int) -> int |
     """Return how many rows may be read at once; None where even the fewest take more than the plan allows."""
     if plan.memory is None:
         return BATCH
-    if batch_bytes(plan, datasets, FEWEST, workers) > plan.memory:
+    if fewest_bytes(plan, datasets, workers) > plan.memory:
         return None
     of_row = READ * workers * max((len(dataset.columns) for dataset in datasets), default=1)
     return int(min(BATCH, (plan.memory - program_bytes(plan)) / of_row))
@@ -179,7 +179,7 @@ def _batch(plan: Plan, stored: list[DatasetPlan]) -> int:
     workers = workers_of(plan)
     batch = batch_within(plan, stored, workers)
     if batch is None:
-        least = bytes_text(batch_bytes(plan, stored, FEWEST, workers))
+        least = bytes_text(fewest_bytes(plan, stored, workers))
         message = f"engine.memory is {bytes_text(plan.memory or 0)}, but to read part by part takes about {least}"
         raise SpecError(Problem("too-little-memory", message, plan.places.place("engine", "memory"),
                                 f"allow {least}, or fewer engine.workers"))

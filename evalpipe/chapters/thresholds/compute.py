@@ -22,7 +22,7 @@ from evalpipe.engine.support import ONE_CLUSTER, Drawn
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.resampling import block_counts, blocks
-from evalpipe.metrics.operating import ROUNDING
+from evalpipe.metrics.labels import ROUNDING
 from evalpipe.statistics import Draws, Rows, Stack, Summary, cut_values, sweep, view
 
 if TYPE_CHECKING:
