@@ -498,10 +498,11 @@ def _walk(node: Node, loc: Loc = ()) -> Iterator[tuple[Loc, Node]]:
         yield from _walk(item, (*loc, key))
 
 
-def _plain_value(node: Node) -> Any:
+def plain_value(node: Node) -> Any:
+    """Return the plain value of a node: dicts, lists and scalars."""
     if isinstance(node.content, dict):
-        return {key: _plain_value(item) for key, item in node.content.items()}
-    return [_plain_value(item) for item in node.content] if isinstance(node.content, tuple) else node.content
+        return {key: plain_value(item) for key, item in node.content.items()}
+    return [plain_value(item) for item in node.content] if isinstance(node.content, tuple) else node.content
 
 
 def flatten(node: Node, path: Path | None, folders: Mapping[str, Path], newest: str | None = None) -> Tree:
@@ -515,4 +516,4 @@ def flatten(node: Node, path: Path | None, folders: Mapping[str, Path], newest: 
         environment=frozenset(loc for loc, item in nodes.items() if item.environment), newest=newest,
         dated=frozenset(loc for loc, item in nodes.items() if item.dated))
     unreadable = frozenset(loc for loc, item in nodes.items() if item.content is UNREADABLE)
-    return Tree(_plain_value(node), origin, unreadable)
+    return Tree(plain_value(node), origin, unreadable)
