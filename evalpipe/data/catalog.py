@@ -211,7 +211,7 @@ def _check_conditions(
 
     Returns problems of the spec, the columns that conditions mention, and problems of reading these.
     """
-    from evalpipe.data.rows import condition_faults, mentioned_columns
+    from evalpipe.data.condition_grammar import condition_faults, mentioned_columns
 
     mentioned = {column for condition in conditions for column in mentioned_columns(condition.text, schema)}
     columns = tuple(column for column in schema if column in mentioned)

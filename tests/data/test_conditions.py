@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from evalpipe.data.catalog import look
+from evalpipe.data.condition_grammar import condition_faults, evaluate_condition
 from evalpipe.data.condition_values import FUNCTIONS
 from evalpipe.data.read import read
-from evalpipe.data.rows import condition_faults, evaluate_condition
 from evalpipe.data.sample import Sample
 from evalpipe.errors import DataError
 from evalpipe.plan.resolve import plan
