@@ -31,7 +31,7 @@ from evalpipe.engine.estimates import Scope, estimates
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.subsets import rows_of, subsets
 from evalpipe.intervals.bootstrap import percentile_limits
-from evalpipe.intervals.paired import paired_auc
+from evalpipe.intervals.contrasts import paired_auc
 from evalpipe.plan.plan import Plan
 from evalpipe.statistics import Rows, Summary
 from evalpipe.statistics.rows import present

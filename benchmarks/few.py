@@ -24,10 +24,9 @@ import evalpipe
 from evalpipe.engine.estimates import Scope, estimates
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.subsets import rows_of, subsets
-from evalpipe.intervals.bins import Bins
 from evalpipe.intervals.bootstrap import cluster_limits, percentile_limits
 from evalpipe.intervals.contrasts import net_benefit_limits
-from evalpipe.intervals.noise import mean_square_limits, scatter_limits
+from evalpipe.intervals.noise import Bins, mean_square_limits, scatter_limits
 from evalpipe.metrics import registry as metrics
 from evalpipe.metrics.calibration import EXPECTED, LEAST_EXPECTED
 from evalpipe.plan.plan import Plan

@@ -28,8 +28,8 @@ from evalpipe.chapters.standards.spec import profiles
 from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.cli.app import SCHEMAS, app
 from evalpipe.cli.catalogue import describe, json_schema_of
-from evalpipe.data.condition.grammar import CASTS
-from evalpipe.data.condition.values import FUNCTIONS
+from evalpipe.data.condition_grammar import CASTS
+from evalpipe.data.condition_values import FUNCTIONS
 from evalpipe.findings import place_of, rules
 from evalpipe.findings.claims import NOTHING_TESTED
 from evalpipe.findings.margins import DEFAULTS
@@ -40,7 +40,7 @@ from evalpipe.results.document import OUTCOMES
 from evalpipe.review.exports import EXPORTS
 from evalpipe.spec.schema import json_schema
 from evalpipe.spec.spec import Spec
-from evalpipe.spec.text import LONGEST
+from evalpipe.spec.tree import LONGEST
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 from evalpipe.words import numbers
 from evalpipe.words.sentences import PARTS, TEMPLATES

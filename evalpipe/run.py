@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evalpipe.runs.record import Recorder
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.spec import Spec
-    from evalpipe.streams.parts import Work
+    from evalpipe.streams.tables import Work
     from evalpipe.templating.files import Templates
 
     EarlierRuns: TypeAlias = Mapping[int, EarlierRun | NoEarlier]
@@ -280,7 +280,7 @@ def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: P
     """
     from evalpipe.spec.load import to_text
     from evalpipe.streams.cache import cache_folder, sweep
-    from evalpipe.streams.parts import Work
+    from evalpipe.streams.tables import Work
 
     cache = None if folder is None else cache_folder(folder.out)
     if cache is not None:
@@ -447,11 +447,11 @@ def read_all(
     datasets and candidates.
     """
     from evalpipe.data.candidates import read_candidates
+    from evalpipe.data.query_rows import stored_queries
     from evalpipe.data.read import read
-    from evalpipe.data.sql.query_rows import stored_queries
     from evalpipe.errors import DataError
-    from evalpipe.streams.parts import Work
     from evalpipe.streams.read import read_streamed
+    from evalpipe.streams.tables import Work
 
     samples: tuple[Sample, ...] = ()
     candidates: CandidateRows | None = None

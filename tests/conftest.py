@@ -119,21 +119,21 @@ def each_spline_once() -> Iterator[None]:
     It takes half the time of a small run, of which tests do thousands, most of them on the same rows. The newest
     hundreds are kept: a large one holds as many kilobytes.
     """
-    from evalpipe.calibration import bands
+    from evalpipe.calibration import spline
 
-    smooth = bands.smooth
+    smooth = spline.smooth
     fits: dict[bytes, Smooth] = {}
 
-    def kept(table: Events) -> Smooth:
-        key = b"".join(column.tobytes() for column in table)
+    def kept(table: Events, knots: int = 10) -> Smooth:
+        key = b"".join(column.tobytes() for column in table) + bytes([knots])
         if key not in fits:
-            fits[key] = smooth(table)
+            fits[key] = smooth(table, knots)
             if len(fits) > 400:
                 del fits[next(iter(fits))]
         return fits[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bands, "smooth", kept)
+        patch.setattr(spline, "smooth", kept)
         yield
 
 

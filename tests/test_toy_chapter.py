@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from evalpipe.base.records import After, Record, in_order
 from evalpipe.chapters import CHAPTERS
 from evalpipe.results.document import CoreFields, Document, FieldsOfChapters
-from evalpipe.spec.chapter_keys import ChapterKeys, ModelKeys, ReportKeys
+from evalpipe.spec.core_keys import ChapterKeys, ModelKeys, ReportKeys
 
 FILES = {
     "__init__.py": '"""Toys for each model."""\n',
@@ -249,7 +249,7 @@ def test_a_spec_without_its_key_has_the_same_bytes_as_before(root: Path, house: 
 
 
 @pytest.mark.parametrize(("file", "role", "composed"), [
-    ("spec/chapter_keys.py", "spec", {"ChapterKeys": "Keys", "ModelKeys": "ModelKeys", "ReportKeys": "ReportKeys"}),
+    ("spec/core_keys.py", "spec", {"ChapterKeys": "Keys", "ModelKeys": "ModelKeys", "ReportKeys": "ReportKeys"}),
     ("results/document.py", "records", {"FieldsOfChapters": "Fields"}),
 ])
 def test_the_classes_for_types_are_those_of_the_chapters(

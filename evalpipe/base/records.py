@@ -35,16 +35,12 @@ class Documented(BaseModel):
         json_schema = handler(schema)
         properties = handler.resolve_ref_schema(json_schema).get("properties", {})
         for name, field in cls.model_fields.items():
-            part, text = properties.get(field.alias or name), _field_text(cls, name)
+            declared = next(kind for kind in cls.__mro__ if name in inspect.get_annotations(kind))
+            text = _texts_below_fields(declared.__module__).get((declared.__qualname__, name))
+            part = properties.get(field.alias or name)
             if part is not None and text is not None:
                 part.setdefault("description", text)
         return json_schema
-
-
-def _field_text(model: type[BaseModel], field: str) -> str | None:
-    """Return the text below a field in the class that declares it last; None where there is none."""
-    declared = next(kind for kind in model.__mro__ if field in inspect.get_annotations(kind))
-    return _texts_below_fields(declared.__module__).get((declared.__qualname__, field))
 
 
 @cache

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from evalpipe.arithmetic.functions import expit, softmax
+from evalpipe.arithmetic import expit, softmax
 from evalpipe.base.lazy_numpy import np
 from evalpipe.tasks import Task
 from evalpipe.words.spelling import closest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from evalpipe.arithmetic.functions import log, log_sum_exp, softmax
+from evalpipe.arithmetic import log, log_sum_exp, softmax
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import (
     Parameters,
@@ -18,8 +18,7 @@ from evalpipe.calibration.declare import (
     recalibrator,
     registry,
 )
-from evalpipe.calibration.newton import Slope, maximise
-from evalpipe.calibration.scales import OnLogOdds, clipped, rows_clipped
+from evalpipe.calibration.scales import OnLogOdds, Slope, clipped, maximise, rows_clipped
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Values, Wholes

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from evalpipe.arithmetic.functions import expit, log, log1p, log_expit
+from evalpipe.arithmetic import expit, log, log1p, log_expit
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, Unfit, recalibrator
-from evalpipe.calibration.newton import logistic_fit
 from evalpipe.calibration.scales import (
     SCALES,
     Events,
@@ -22,6 +21,7 @@ from evalpipe.calibration.scales import (
     events_by_log_odds,
     events_of,
     events_on,
+    logistic_fit,
     numbers_of,
     separated,
 )

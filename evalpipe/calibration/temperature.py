@@ -5,13 +5,21 @@ from __future__ import annotations
 import typing
 from typing import TYPE_CHECKING
 
-from evalpipe.arithmetic.functions import expit, log, log_sum_exp, softmax
+from evalpipe.arithmetic import expit, log, log_sum_exp, softmax
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.levels import check_levels, logs_in_order
 from evalpipe.calibration.logistic import BACKWARDS
-from evalpipe.calibration.newton import Slope, logistic_fit, maximise
-from evalpipe.calibration.scales import OnLogOdds, clipped, events_by_log_odds, logit, separated
+from evalpipe.calibration.scales import (
+    OnLogOdds,
+    Slope,
+    clipped,
+    events_by_log_odds,
+    logistic_fit,
+    logit,
+    maximise,
+    separated,
+)
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats

@@ -13,8 +13,8 @@ from evalpipe.chapters.curves.plan import GROUPS
 from evalpipe.cli.exit import annotation
 from evalpipe.cli.ledger import DROP, MARGIN, expected_lines
 from evalpipe.cli.output import output_folder
-from evalpipe.plan.drawing import drawing
-from evalpipe.spec.text import STDIN
+from evalpipe.plan.plan import drawing
+from evalpipe.spec.tree import STDIN
 from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:

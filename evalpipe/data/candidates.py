@@ -11,11 +11,10 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.candidates.plan import candidates_plan
 from evalpipe.data.columns import Columns, missing_hint, number_hint, refuse, wrong_type
 from evalpipe.data.outcome_checks import check_bounded
-from evalpipe.data.problems import Unreadable, noun, rows_have
 from evalpipe.data.rows import load_candidates
 from evalpipe.data.sample import CandidateRows
 from evalpipe.data.summary import files_of
-from evalpipe.data.values import MISSING_WORDS, blank, infer_type, numbers, texts, typed
+from evalpipe.data.values import MISSING_WORDS, Unreadable, blank, infer_type, noun, numbers, rows_have, texts, typed
 from evalpipe.errors import DataError
 from evalpipe.words.spelling import closest, counted, listed
 

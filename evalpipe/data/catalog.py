@@ -7,10 +7,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.problems import Unreadable
+from evalpipe.data.values import Unreadable
 from evalpipe.errors import DataError, Problem, SpecError
-from evalpipe.plan.sources import BootstrapSource, FitSource, QuerySource
-from evalpipe.plan.table import Catalog, DataTable
+from evalpipe.plan.sources import BootstrapSource, Catalog, DataTable, FitSource, QuerySource
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def _look_at_source(places: Origin, source: Source) -> tuple[DataTable, Schema] 
     from evalpipe.data.formats import rows
 
     if isinstance(source, QuerySource):
-        from evalpipe.data.sql.query_rows import describe_query
+        from evalpipe.data.query_rows import describe_query
 
         try:
             return describe_query(places, source)
@@ -212,7 +211,7 @@ def _check_conditions(
 
     Returns problems of the spec, the columns that conditions mention, and problems of reading these.
     """
-    from evalpipe.data.where import condition_faults, mentioned_columns
+    from evalpipe.data.condition_grammar import condition_faults, mentioned_columns
 
     mentioned = {column for condition in conditions for column in mentioned_columns(condition.text, schema)}
     columns = tuple(column for column in schema if column in mentioned)

@@ -13,18 +13,26 @@ import numpy as np
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.base.origin import path_text
-from evalpipe.data.problems import SHOWN, Unreadable, are, cells, more, noun, rows_have, sql_name, with_article
 from evalpipe.data.values import (
     MISSING_WORDS,
+    SHOWN,
+    Unreadable,
+    are,
     blank,
+    cells,
     days,
     decimal_points,
     infer_type,
+    more,
+    noun,
     numbers,
     probabilities,
     quoted,
+    rows_have,
     shown,
+    sql_name,
     typed,
+    with_article,
 )
 from evalpipe.errors import Place, Problem
 from evalpipe.plan.sources import Fit
@@ -36,11 +44,10 @@ if TYPE_CHECKING:
 
     from evalpipe.base.formats import CellType
     from evalpipe.base.origin import Loc
-    from evalpipe.data.contents import FurtherColumns, SharedRows
+    from evalpipe.data.sample import FurtherColumns, SharedRows
     from evalpipe.plan.datasets import DatasetPlan
-    from evalpipe.plan.models import ModelPlan
-    from evalpipe.plan.plan import Plan
-    from evalpipe.plan.table import ColumnPlan
+    from evalpipe.plan.plan import ModelPlan, Plan
+    from evalpipe.plan.sources import ColumnPlan
 
 
 POSITION = "\0position"

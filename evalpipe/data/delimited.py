@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.data.problems import Unreadable
+from evalpipe.data.values import Unreadable
 from evalpipe.words.spelling import counted, first_repeated
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.base.origin import Origin
-    from evalpipe.plan.sources import CsvPlan, Source
-    from evalpipe.plan.table import Format
+    from evalpipe.plan.sources import CsvPlan, Format, Source
 
 
 NULL = "__HIVE_DEFAULT_PARTITION__"

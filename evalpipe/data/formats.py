@@ -20,15 +20,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data import delimited
-from evalpipe.data.problems import Unreadable
+from evalpipe.data.values import Unreadable
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from evalpipe.plan.sources import CsvPlan
-    from evalpipe.plan.table import Format
+    from evalpipe.plan.sources import CsvPlan, Format
 
 
 STDERR = 2

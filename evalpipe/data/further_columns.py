@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.contents import FURTHER, Contents, FurtherColumns, SharedRows
+from evalpipe.data.sample import FURTHER, Contents, FurtherColumns, SharedRows
 from evalpipe.data.values import decimal_points
-from evalpipe.plan.further_columns import NESTED
+from evalpipe.plan.resolve import NESTED
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

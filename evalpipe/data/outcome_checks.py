@@ -12,8 +12,7 @@ from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import find_level, level_value, meant_level, other_level
 from evalpipe.data.columns import POSITION, read_once, refuse
-from evalpipe.data.problems import SHOWN, are, cells, more, noun, sql_name
-from evalpipe.data.values import shown
+from evalpipe.data.values import SHOWN, are, cells, more, noun, shown, sql_name
 from evalpipe.errors import Problem
 from evalpipe.results import DatasetSummary, Warned
 from evalpipe.words.spelling import counted
@@ -21,8 +20,7 @@ from evalpipe.words.spelling import counted
 if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
-    from evalpipe.plan.models import ModelPlan
-    from evalpipe.plan.plan import Plan
+    from evalpipe.plan.plan import ModelPlan, Plan
 
 
 _OUTCOME: Loc = ("outcome", "column")
@@ -63,18 +61,6 @@ def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
             yield holder, model.prediction, ("models", model.name, "prediction"), "prediction"
 
 
-def _write_as_declared_levels(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
-    """Replace values that are a level stored in another way, such as 1.0 or true for 1, by that level."""
-    for columns in datasets:
-        for holder, column, _, _ in _level_columns(columns):
-            if column not in holder.levels:
-                continue
-            values = holder.levels[column]
-            stands_for = {value: find_level(value, levels) for value in values.drop_nulls().unique()}
-            replacements = {value: level for value, level in stands_for.items() if level is not None and level != value}
-            holder.levels[column] = values.replace(replacements) if replacements else values
-
-
 def _check_written_twice(columns: Columns, declared: Sequence[str]) -> None:
     """Report columns that have the same value in two forms, as '1' and '1.0', unless both are declared levels."""
     for holder, column, loc, called in _level_columns(columns):
@@ -91,6 +77,18 @@ def _check_written_twice(columns: Columns, declared: Sequence[str]) -> None:
             mask = (values == value).fill_null(value=False)
             holder.report("level-written-twice", message, loc, hint, mask=mask, values=values)
             break
+
+
+def _write_as_declared_levels(datasets: Sequence[Columns], levels: Sequence[str]) -> None:
+    """Replace values that are a level stored in another way, such as 1.0 or true for 1, by that level."""
+    for columns in datasets:
+        for holder, column, _, _ in _level_columns(columns):
+            if column not in holder.levels:
+                continue
+            values = holder.levels[column]
+            stands_for = {value: find_level(value, levels) for value in values.drop_nulls().unique()}
+            replacements = {value: level for value, level in stands_for.items() if level is not None and level != value}
+            holder.levels[column] = values.replace(replacements) if replacements else values
 
 
 def _undeclared_levels(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:

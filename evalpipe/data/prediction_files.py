@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import fill_hint, wrong_type
-from evalpipe.data.problems import Unreadable, are, cells, noun, rows_have
-from evalpipe.data.values import blank, cells_differ, numbers, shown, texts
+from evalpipe.data.values import Unreadable, are, blank, cells, cells_differ, noun, numbers, rows_have, shown, texts
 from evalpipe.errors import Problem
 from evalpipe.plan.sources import Fit
 from evalpipe.results import Warned
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns, RowBlock
-    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import ModelPlan
 
 
 LARGEST_STEP = 2**53
@@ -211,7 +210,16 @@ def _match_by_id(rows: RowBlock, file_rows: RowBlock, column: str) -> tuple[pl.S
     is_repeated = has_id & ~ids.is_first_distinct()
     # Looked for among all rows of the dataset, of which `where` has left out none yet.
     is_unknown = has_id & ~ids.is_in(own_ids.drop_nulls().implode())
-    problems = _id_problems(file_rows, column, ids, repeated=is_repeated, unknown=is_unknown)
+    refused = (
+        (ids.is_null(), f"no value in the id column '{column}' of {file_rows.called}",
+         f"each row needs the id of the row of dataset '{file_rows.name}' that it predicts"),
+        (is_repeated, f"an id that an earlier row of {file_rows.called} has", "keep one prediction for each id"),
+        (is_unknown, f"an id in {file_rows.called} that the dataset does not have",
+         "remove them, or name the file that belongs to this dataset"),
+    )
+    loc = file_rows.dataset.table.named.loc
+    problems = [file_rows.problem(_MISALIGNED, f"{rows_have(mask)} {what}", loc, hint, mask=mask, values=ids)
+            for mask, what, hint in refused if mask.any()]
     # A join promises no order unless it is told to keep that of its left side.
     row_of_id = pl.DataFrame({"id": ids, "at": pl.int_range(len(ids), dtype=pl.Int64, eager=True)}).filter(has_id)
     matched = pl.DataFrame({"id": own_ids}).join(
@@ -225,22 +233,6 @@ def _read_ids(rows: RowBlock, column: str) -> tuple[pl.Series | None, list[Probl
         return texts(rows.frame[column]), []
     except Unreadable as fault:
         return None, [wrong_type(rows, column, ("id",), fault)]
-
-
-def _id_problems(
-    file_rows: RowBlock, column: str, ids: pl.Series, *, repeated: pl.Series, unknown: pl.Series
-) -> list[Problem]:
-    """Return problems of rows of a file without an id, with a repeated one, or with one that the dataset lacks."""
-    refused = (
-        (ids.is_null(), f"no value in the id column '{column}' of {file_rows.called}",
-         f"each row needs the id of the row of dataset '{file_rows.name}' that it predicts"),
-        (repeated, f"an id that an earlier row of {file_rows.called} has", "keep one prediction for each id"),
-        (unknown, f"an id in {file_rows.called} that the dataset does not have",
-         "remove them, or name the file that belongs to this dataset"),
-    )
-    loc = file_rows.dataset.table.named.loc
-    return [file_rows.problem(_MISALIGNED, f"{rows_have(mask)} {what}", loc, hint, mask=mask, values=ids)
-            for mask, what, hint in refused if mask.any()]
 
 
 def _rows_without_prediction(rows: RowBlock, file_rows: RowBlock, lacking: pl.Series) -> list[Problem]:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
-from evalpipe.data.contents import FURTHER
+from evalpipe.data.condition_grammar import evaluate_condition
 from evalpipe.data.files import batches, read
 from evalpipe.data.prediction_files import attach_predictions, complete_cases, match_rows, split_by_step, split_lists
-from evalpipe.data.problems import Unreadable, are, cells
-from evalpipe.data.values import CALLED, infer_type, not_of_type, quoted, texts
-from evalpipe.data.where import evaluate_condition
+from evalpipe.data.sample import FURTHER
+from evalpipe.data.values import CALLED, Unreadable, are, cells, infer_type, not_of_type, quoted, texts
 from evalpipe.errors import Place, Problem
 from evalpipe.plan.sources import QuerySource
 from evalpipe.words.spelling import counted

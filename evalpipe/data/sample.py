@@ -1,4 +1,7 @@
-"""The result of step 3: validated arrays of one dataset, ready for statistics."""
+"""The result of step 3: validated arrays of one dataset, ready for statistics, and what its rows hold beyond the spec.
+
+Of that, copies, groups, ids and rows of other datasets are counted; no value is kept.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import expit, logit
+from evalpipe.arithmetic import expit, logit
 from evalpipe.chapters.equivocal.compute import reportable_rows
 from evalpipe.results import DatasetSummary, InputFile, Scalar, Warned
 
@@ -21,10 +24,67 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.chapters.equivocal.plan import ZonePlan
-    from evalpipe.data.contents import Contents
     from evalpipe.tasks import Task
-
     Cut = TypeVar("Cut", float, Floats)
+
+
+FURTHER = "\0further "
+"""The beginning of the names of columns that checks alone look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRows:
+    """How many rows of a dataset are like rows of another by the contents of columns that are no ids.
+
+    Of ``rows`` rows, ``twins`` have one in the ``other``; ``repeated`` have one in their dataset, and so have
+    ``other_repeated`` of the ``other_rows``.
+    """
+
+    other: str
+    columns: tuple[str, ...]
+    rows: int
+    twins: int
+    repeated: int
+    other_rows: int
+    other_repeated: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What the n rows of a sample hold beyond what the spec names.
+
+    ``further`` columns were looked at, and ``unseen`` ones are too many. ``copies`` rows are the same as an earlier one
+    in all ``compared`` columns, ids apart, and have measured numbers that no other row has. ``groups`` and ``ids`` are,
+    by column, the number of each row's group or id, -1 where it has none. ``shared`` are the comparisons with other
+    datasets.
+    """
+
+    further: int = 0
+    unseen: int = 0
+    compared: int = 0
+    copies: int = 0
+    groups: Mapping[str, Wholes] = field(default_factory=lambda: MappingProxyType({}))
+    ids: Mapping[str, Wholes] = field(default_factory=lambda: MappingProxyType({}))
+    shared: tuple[SharedRows, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FurtherColumns:
+    """What the columns of an evaluated dataset hold, row by row, before rows are sorted: ``series`` by name."""
+
+    contents: Contents
+    groups: tuple[str, ...]
+    ids: tuple[str, ...]
+    series: Mapping[str, pl.Series]
+
+    def sorted(self, frame: pl.DataFrame, shared: tuple[SharedRows, ...]) -> Contents:
+        """Return the contents of the rows of a sorted ``frame`` that has these ``series``."""
+        def array(name: str) -> Wholes:
+            return np.ascontiguousarray(frame[name].to_numpy())
+
+        groups, ids = (MappingProxyType({name: array(f"\0code {name}") for name in names})
+                       for names in (self.groups, self.ids))
+        return replace(self.contents, groups=groups, ids=ids, shared=shared)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,9 @@ import numpy as np
 from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import LENGTHS, level_text
 from evalpipe.data.columns import Graded, fill_hint, read_dates, read_numbers, wrong_type
-from evalpipe.data.problems import Unreadable, rows_have
 from evalpipe.data.sample import SlicedRows
 from evalpipe.data.summary import weighted_above_zero
-from evalpipe.data.values import shown, texts
+from evalpipe.data.values import Unreadable, rows_have, shown, texts
 from evalpipe.words.spelling import closest_level
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns
     from evalpipe.plan.plan import Plan
-    from evalpipe.plan.table import ColumnPlan
+    from evalpipe.plan.sources import ColumnPlan
 
 MISSING = "(missing)"
 """The label of rows without a value: null or NaN, in separated text an empty cell."""

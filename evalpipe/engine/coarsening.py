@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.plan.drawing import ROWS, edges_of, obstacle_of
+from evalpipe.plan.plan import ROWS, edges_of, obstacle_of
 from evalpipe.statistics.grid import EDGES, TENTHS, alike, cut, edges_at, first_rows, joint, means
 from evalpipe.statistics.rows import present, values_at
 from evalpipe.tasks import NUMBERS
@@ -104,7 +104,15 @@ def cells_of(
         numbers = [np.asarray(sample.truth, float), *(np.asarray(model.predicted, float) for model in models)]
     else:
         numbers = [model.score for model in models if model.score is not None]
-    pattern, coarse_ends = _pattern(sample), np.union1d(TENTHS, np.setdiff1d(ends, EDGES))
+    columns: list[Values] = []
+    if sample.task not in NUMBERS:
+        columns = [sample.truth]
+        columns += [model.predicted for model in sample.models.values() if model.predicted is not None]
+        columns += [model.reportable for model in sample.models.values() if model.reportable is not None]
+    codes = [np.asarray(values).astype(np.intp) for values in columns]
+    codes += [model.folds for model in sample.models.values() if model.folds is not None][:1]
+    pattern = joint(*codes)[0] if codes else np.zeros(sample.n, np.intp)
+    coarse_ends = np.union1d(TENTHS, np.setdiff1d(ends, EDGES))
     if not numeric and len(numbers) > 1:
         return _median_cut(sample, pattern, numbers, min(most, 8 * sliced if sliced else MERGED), coarse_ends)
     grids: tuple[int, ...] = GRIDS.get(len(numbers), ())
@@ -118,18 +126,6 @@ def cells_of(
     if not numeric:
         return None
     return _median_cut(sample, pattern, numbers, min(most, JOINED if sliced else most), coarse_ends)
-
-
-def _pattern(sample: Sample) -> Wholes:
-    """Number the combination of truth, predicted classes and fold of each row, [n]; a cell holds rows of only one."""
-    columns: list[Values] = []
-    if sample.task not in NUMBERS:
-        columns = [sample.truth]
-        columns += [model.predicted for model in sample.models.values() if model.predicted is not None]
-        columns += [model.reportable for model in sample.models.values() if model.reportable is not None]
-    codes = [np.asarray(values).astype(np.intp) for values in columns]
-    codes += [model.folds for model in sample.models.values() if model.folds is not None][:1]
-    return joint(*codes)[0] if codes else np.zeros(sample.n, np.intp)
 
 
 def originals(sample: Sample) -> dict[str, Predictions]:

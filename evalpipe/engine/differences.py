@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import log
-from evalpipe.engine.bootstrap_values import Limited
+from evalpipe.arithmetic import log
+from evalpipe.engine.support import Limited
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
 from evalpipe.intervals.contrasts import IndependentProportions, Wald, recovered_limits
 from evalpipe.words.sentences import sentence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
     from evalpipe.chapters.reference_rates.plan import RatePlan
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.bootstrap_values import Drawn
     from evalpipe.engine.estimates import Scope
+    from evalpipe.engine.support import Drawn
     from evalpipe.intervals.contrasts import Contrast
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan

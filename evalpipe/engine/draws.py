@@ -21,11 +21,11 @@ from evalpipe.engine.coarsening import SEARCHED, SLICED, cell_ends, cells_of, gr
 from evalpipe.engine.subsets import rows_of, subsets
 from evalpipe.intervals.noise import SEARCHED as SEARCH
 from evalpipe.intervals.resampling import HELD, Design, are_dealt_singly, dealt, split
-from evalpipe.plan.drawing import ROWS, group_error, groups_reason, most_rows
+from evalpipe.plan.plan import ROWS, group_error, groups_reason, most_rows
 from evalpipe.results import Draw, Warned
 from evalpipe.statistics import Draws, Stack, Summary, View, view
 from evalpipe.statistics.grid import first_rows, joint
-from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
+from evalpipe.statistics.rows import starts_of_runs, totals_of_runs
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:

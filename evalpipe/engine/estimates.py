@@ -13,12 +13,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.engine.averages import at_prevalence, by_class, values
-from evalpipe.engine.bootstrap_values import Drawn, Limited
 from evalpipe.engine.grid_bounds import error_bound
 from evalpipe.engine.no_information import no_information, skill
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.subsets import reportable_subset, rows_of, subsets, summaries_of
-from evalpipe.engine.support import MethodInputs, counts, few_for_curve, own_denominator, rare_level, thin
+from evalpipe.engine.support import (
+    Drawn,
+    Limited,
+    MethodInputs,
+    counts,
+    few_for_curve,
+    own_denominator,
+    rare_level,
+    thin,
+)
 from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
 from evalpipe.intervals.declare import NoLimits, registry
 from evalpipe.plan.measures import FALLBACK

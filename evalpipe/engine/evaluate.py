@@ -1,7 +1,7 @@
 """Conduct the evaluation of a plan, from validated samples to tables, and gather these as one `Results`.
 
-Confusion matrices come first, then the conductor over datasets, models and chapters, then step 5: what was planned,
-read and evaluated, put together.
+Confusion matrices and warnings about a model's numbers come first, then the conductor over datasets, models and
+chapters, then step 5: what was planned, read and evaluated, put together.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
 from evalpipe.engine.draws import not_gridded
 from evalpipe.engine.estimates import evaluated
-from evalpipe.engine.model_warnings import model_warnings
+from evalpipe.metrics import registry
 from evalpipe.metrics.expressions import ExpressionMetric
+from evalpipe.metrics.logistic import slope_error
+from evalpipe.metrics.smooth import quantile
+from evalpipe.metrics.values import ratio
 from evalpipe.results import (
     ChosenMethod,
     Confusion,
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import RowFile
+    from evalpipe.statistics import Summary
 
 
 def confusion(scope: Scope) -> Iterator[Confusion]:
@@ -145,21 +149,6 @@ def gather(
         place = problem.place
         where = "" if place is None else f" ({place.file.rpartition('/')[2]}, line {place.line})"
         warnings.append(Warned.of_text(problem.code, f"{problem.message}{where}"))
-    return Results(
-        evalpipe_version=VERSION, name=plan.name, title=plan.title, as_of=plan.as_of, task=plan.task, event=event,
-        other=other, levels=list(levels), unit=plan.outcome.unit, spec=dict(resolved), spec_sha256=plan.spec_sha256,
-        weight=plan.weight.model_dump() if plan.weight else None,
-        exposure=plan.exposure.model_dump() if plan.exposure else None,
-        inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],
-        row_file=row_file, datasets=[sample.summary for sample in samples], models=_model_summaries(plan),
-        metrics=_metric_summaries(plan), intervals=_interval_record(plan, evaluation.draws),
-        rows=list(evaluation.estimates), confusion=list(evaluation.confusion), curves=list(evaluation.curves),
-        warnings=[*warnings, *evaluation.warnings], **evaluation.tables,
-    )
-
-
-def _metric_summaries(plan: Plan) -> list[MetricSummary]:
-    """Return the descriptions of all metrics with a value: requested ones, their parts, those of findings and goals."""
     goals = (goal.entry for goal in plan.goals if goal.entry is not None)
     with_value = [
         *plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves),
@@ -169,19 +158,26 @@ def _metric_summaries(plan: Plan) -> list[MetricSummary]:
         for leaf in (entry, *entry.leaves):
             entries_of.setdefault(leaf.metric.name, []).append(leaf)
     metrics = {entry.metric.name: entry.metric for entry in with_value}
-    return [_metric_summary(plan, metric, entries_of[name]) for name, metric in metrics.items()]
-
-
-def _model_summaries(plan: Plan) -> list[ModelSummary]:
-    return [
-        ModelSummary(
-            name=model.name, label=model.label, columns=dict(model.columns),
-            scale="percent" if model.percents else model.scale,
-            threshold=model.threshold.number, equivocal=zone_record(model.zone, model.threshold.number),
-            threshold_rule=model.threshold.words, characteristics=dict(model.characteristics),
-        )
-        for model in plan.models.values()
-    ]
+    return Results(
+        evalpipe_version=VERSION, name=plan.name, title=plan.title, as_of=plan.as_of, task=plan.task, event=event,
+        other=other, levels=list(levels), unit=plan.outcome.unit, spec=dict(resolved), spec_sha256=plan.spec_sha256,
+        weight=plan.weight.model_dump() if plan.weight else None,
+        exposure=plan.exposure.model_dump() if plan.exposure else None,
+        inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],
+        row_file=row_file, datasets=[sample.summary for sample in samples], models=[
+            ModelSummary(
+                name=model.name, label=model.label, columns=dict(model.columns),
+                scale="percent" if model.percents else model.scale,
+                threshold=model.threshold.number, equivocal=zone_record(model.zone, model.threshold.number),
+                threshold_rule=model.threshold.words, characteristics=dict(model.characteristics),
+            )
+            for model in plan.models.values()
+        ],
+        metrics=[_metric_summary(plan, metric, entries_of[name]) for name, metric in metrics.items()],
+        intervals=_interval_record(plan, evaluation.draws),
+        rows=list(evaluation.estimates), confusion=list(evaluation.confusion), curves=list(evaluation.curves),
+        warnings=[*warnings, *evaluation.warnings], **evaluation.tables,
+    )
 
 
 def _metric_summary(plan: Plan, metric: Metric, entries: Sequence[MetricPlan]) -> MetricSummary:
@@ -220,3 +216,106 @@ def _interval_record(plan: Plan, draws: Sequence[Draw]) -> Method:
         methods=methods,
         resampling=plan.resampling, draws=list(draws), units=units,
     )
+
+
+RANKS_WELL = 0.7
+"""The ROC AUC from which scores that are squeezed together are worth recalibrating."""
+
+NARROW = 0.3
+"""The width of the interval of 98 % of the probabilities below which they may be squeezed together."""
+
+SQUEEZED = (2.0, 1.25)
+"""The calibration slope, and its lower 95 % limit, above which they are: their log odds are half as far apart as they
+should be, and not by chance."""
+
+NORMAL = 1.959964
+"""The 97.5 % quantile of the normal distribution."""
+
+MOST_REASONS = 3
+"""The most reasons that a warning about slices lists; beyond that the tables give them."""
+
+NOTHING = 1e-16
+"""The probability below which 1 minus it is 1, and which cells therefore do not tell from 0."""
+
+
+def model_warnings(
+    plan: Plan, sample: Sample, model: str, summary: Summary, estimates: Sequence[Estimate]
+) -> Iterator[Warned]:
+    """Yield the warnings about one model on one dataset."""
+    where = {"dataset": sample.dataset, "model": model}
+    lacking: dict[str, list[str]] = {}
+    for entry in plan.metrics:
+        need = entry.lacking(summary.rows.gives)
+        if need is not None and not plan.left_to_variants(model, need):
+            lacking.setdefault(need, []).append(entry.metric.name)
+    if lacking:
+        needs = {need: list(dict.fromkeys(names)) for need, names in lacking.items()}
+        yield Warned.of("not-served", case="model", **where, needs=needs)
+    original = plan.models.get(model)
+    if original is not None and original.scale == "margin":
+        yield Warned.of("margin-as-probability", **where)
+    yield from _clipped_probabilities(plan, where, summary)
+    yield from _untrustworthy(sample, where, [row for row in estimates if row.slice is None])
+    if sample.task == "binary" and summary.rows.probability is not None:
+        yield from _squeezed(where, summary, importance=plan.importance)
+    for status in ("degenerate", "undefined"):
+        affected = [row for row in estimates if row.slice is not None and row.status == status]
+        if affected:
+            slices = len({tuple((row.slice or {}).items()) for row in affected})
+            reasons = list(dict.fromkeys(row.reason for row in affected if row.reason))
+            case = {"case": "because", "because": reasons} if 0 < len(reasons) <= MOST_REASONS else {}
+            yield Warned.of(f"{status}-slices", **case, **where, estimates=len(affected), slices=slices)
+
+
+def _clipped_probabilities(plan: Plan, where: Mapping[str, str], summary: Summary) -> Iterator[Warned]:
+    """Warn of probabilities that are clipped for a logarithm, once for each epsilon."""
+    clipping: dict[float, list[str]] = {}
+    for entry in (leaf for listed in plan.metrics for leaf in listed.leaves):
+        clips = "epsilon" in entry.params and entry.metric.needs == "probabilities"
+        if clips and "probabilities" in summary.rows.gives:
+            clipping.setdefault(float(entry.params["epsilon"]), []).append(entry.metric.title)
+    for epsilon, titles in sorted(clipping.items()):
+        true, counts = summary.rows.true_probability, summary.row_counts
+        clipped = round(float(counts[(true < epsilon) | (true > 1 - epsilon)].sum()))
+        # Of rows in cells it is not known whether a probability is 0 or next to it.
+        infinite = round(float(counts[true < NOTHING if summary.celled else true == 0].sum()))
+        if not clipped:
+            continue
+        certain = "certain" if summary.rows.levels == 2 else "infinite"
+        case = {} if not infinite else {"case": "infinite-cells" if summary.celled else certain}
+        yield Warned.of("clipped", **case, **where, rows=clipped, outcomes=infinite, epsilon=epsilon, nothing=NOTHING,
+                        measures=list(dict.fromkeys(titles)))
+
+
+def _untrustworthy(sample: Sample, where: Mapping[str, str], estimates: Sequence[Estimate]) -> Iterator[Warned]:
+    """Warn of a model that ranks worse than chance, and of estimates that are not to be trusted."""
+    for row in estimates:
+        is_plain_auc = row.metric == "roc_auc" and row.class_ is None and "prevalence" not in row.params
+        if is_plain_auc and row.value is not None and row.value < 0.5 and sample.task == "binary":
+            yield Warned.of("worse-than-chance", **where, auc=row.value, event=sample.levels[0])
+        if row.status == "degenerate" and sample.summary.clusters != 1:  # which the data step warns of
+            case = "interval" if row.classes_used is None else "mean"  # over classes of which some have no value
+            average = row.average if row.class_ is None else None
+            yield Warned.of("degenerate", case=case, **where, metric=row.metric, average=average, class_=row.class_,
+                            because=row.reason)
+
+
+def _squeezed(where: Mapping[str, str], summary: Summary, *, importance: bool) -> Iterator[Warned]:
+    """Warn of probabilities that rank well but lie in a narrow range, with a steep calibration slope.
+
+    The slope's limits are Wald's, of Kish's effective observations under importance weights; clusters are overlooked.
+    """
+    events, others = summary("events_at"), summary("others_at")
+    weight_at, probability = events + others, summary.rows.probability_of_score
+    auc = float(summary.value(registry["roc_auc"], {}))
+    low, high = (float(quantile(weight_at, probability, share)) for share in (0.01, 0.99))
+    if not (auc >= RANKS_WELL and high - low < NARROW):
+        return
+    tables = (events, others, ratio(summary("log_odds_at"), weight_at, empty=0.0))
+    # A batch of one, as a fit is of many replicates.
+    error = float(slope_error(*(table[None] for table in tables))[0])
+    rows_per_weight = weight_at.sum() / (np.asarray(summary.weights, float) ** 2).sum() if importance else 1.0
+    slope, margin = float(summary("calibration_line")[1]), NORMAL * error / float(np.sqrt(rows_per_weight))
+    if slope > SQUEEZED[0] and slope - margin > SQUEEZED[1]:
+        yield Warned.of("squeezed-scores", **where, auc=auc, low=low, high=high, slope=slope, lower=slope - margin,
+                        upper=slope + margin)

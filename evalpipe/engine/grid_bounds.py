@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import exp, log, log1p
+from evalpipe.arithmetic import exp, log, log1p
 from evalpipe.base import constants
 from evalpipe.engine.averages import at_prevalence, values
-from evalpipe.metrics.bins import ROUNDING, equal_weight
 from evalpipe.metrics.logistic import rates
+from evalpipe.metrics.smooth import ROUNDING, equal_weight
 from evalpipe.metrics.values import BinRanges
 from evalpipe.statistics import Summary
-from evalpipe.statistics.groups import totals_of_runs
-from evalpipe.statistics.rows import present
+from evalpipe.statistics.rows import present, totals_of_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -269,7 +268,6 @@ COARSE = 0.01
 
 FEW_SCORES = 20
 """Where fewer scores are told apart, cells that hold several move the knots of a spline: as little is known."""
-
 
 
 def error_bound(summary: Summary, entry: MetricPlan, *, sliced: bool, recalibrated: bool) -> float | None:

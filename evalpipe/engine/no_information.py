@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import exp, log
+from evalpipe.arithmetic import exp, log
 from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.engine.averages import values
 from evalpipe.intervals.resampling import stream
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
-
 
 
     Shares = Floats | tuple[float, ...]

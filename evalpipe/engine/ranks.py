@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.statistics.groups import Groups
+from evalpipe.statistics.rows import Groups
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from evalpipe.statistics import ClassRows, NumberRows, Rows, Summary
-from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import present
+from evalpipe.statistics.rows import Groups, present
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.plugins import failing, load, plugins_of, refuse
-from evalpipe.intervals.p_values import holm, limits_between, p_against, p_between
+from evalpipe.intervals.multiplicity import holm, limits_between, p_against, p_between
 from evalpipe.results.document import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.base.plugins import Plugin
-    from evalpipe.intervals.p_values import Known
+    from evalpipe.intervals.multiplicity import Known
     from evalpipe.results import Results
     from evalpipe.results.document import FindingKind
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from evalpipe.intervals.declare import registry
 
-FAMILIES = ("binomial", "analytic", "noise", "bootstrap", "contrasts", "fits", "no_limits")
+FAMILIES = ("binomial", "analytic", "noise", "bootstrap", "contrasts", "fits")
 """The files of methods, one family each, in the order in which a card explains them."""
 
 for family in FAMILIES:

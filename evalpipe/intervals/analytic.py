@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evalpipe.arithmetic.functions import expit
+from evalpipe.arithmetic import expit
 from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, Limits, NoLimits, interval

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.bootstrap import ROUNDING, limits_on_scale, scale_slope
-from evalpipe.intervals.declare import interval
+from evalpipe.intervals.declare import EVERY, interval
+from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
+
 
 FEW = 5
 """The fits from which on their spread is known well enough for limits to cover as often as they say."""
@@ -141,3 +143,14 @@ def corrected_limits_of_fits(
     if not (spreads[0] > ROUNDING * abs(means[0]) and 2 * error_in_samples > error_on_rows):
         return None
     return limits_on_scale(corrected, error_in_samples, bounds, level)
+
+
+@interval(
+    "none", title="no interval", short="none", text="The value is given without limits.", ref=None, asked=True,
+    for_={
+        EVERY: sentence("asked-none"),
+        "test": sentence("test"),
+        "extreme": sentence("extreme"),
+    })
+def no_limits() -> None:
+    """Return no limits."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import exp, log
+from evalpipe.arithmetic import exp, log
 from evalpipe.intervals.bootstrap import GROUPS
 
 if TYPE_CHECKING:
@@ -314,25 +314,22 @@ def _single_observations(generator: np.random.Generator, units: int, times: int)
     return counts
 
 
-def _multinomial(
-    generator: np.random.Generator, sizes: Wholes, lookup: Wholes | None, times: int | None = None
-) -> Wholes:
-    """Draw ``times`` observations, or as many as there are, from units of ``sizes`` [units]; return counts [units].
+def _multinomial(generator: np.random.Generator, sizes: Wholes, lookup: Wholes | None) -> Wholes:
+    """Draw as many observations as there are from units of ``sizes`` [units]; return counts [units].
 
     Where units stand for many observations each, most are drawn as independent Poisson counts whose total is a little
     too small, and the rest one by one, or unit by unit where it is large: given their total, they are multinomial.
     """
     total, units = int(sizes.sum()), len(sizes)
-    observations = total if times is None else times
-    if observations < max(4 * units, 10):  # three standard deviations of fewer would leave no rate
-        drawn = generator.integers(0, total, observations)
+    if total < max(4 * units, 10):  # three standard deviations of fewer would leave no rate
+        drawn = generator.integers(0, total, total)
         # One observation each: where a unit has none, another has several.
         is_single = total == units and bool(sizes.all())
         return np.bincount(drawn if is_single else _units_of_observations(drawn, sizes, lookup), minlength=units)
-    rate = sizes * (observations / total) * (1 - 3 / np.sqrt(observations))
+    rate = sizes * (1 - 3 / np.sqrt(total))
     while True:
         counts: Wholes = generator.poisson(rate)
-        missing = observations - int(counts.sum())
+        missing = total - int(counts.sum())
         if missing >= 0:
             break
     if total > LISTED and 2 * missing > units:

@@ -14,8 +14,8 @@ from evalpipe.base.origin import path_text
 from evalpipe.chapters.gates.compute import changed_sequences
 from evalpipe.chapters.gates.compute_numbers import EarlierRun
 from evalpipe.chapters.gates.earlier_runs import Tonight, has_another_reference, reference_for
+from evalpipe.data.databases import libraries_of
 from evalpipe.data.files import find
-from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.ledger.history import (
     ledger_to_read,

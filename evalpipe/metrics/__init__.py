@@ -7,7 +7,6 @@ from evalpipe.metrics import (
     decomposition,
     deviance,
     labels,
-    operating,
     ordinal,
     probabilities,
     ranking,
@@ -20,6 +19,6 @@ from evalpipe.metrics.values import Proportion, ratio
 
 __all__ = [
     "FromSpec", "Metric", "Proportion", "calibration", "classes", "count", "decomposition", "deviance", "labels",
-    "metric", "operating", "ordinal", "probabilities", "ranking", "ratio", "recalibration", "registry", "regression",
+    "metric", "ordinal", "probabilities", "ranking", "ratio", "recalibration", "registry", "regression",
     "top",
 ]

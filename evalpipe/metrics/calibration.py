@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.metrics.bins import ROUNDING, equal_weight, totals_in
 from evalpipe.metrics.declare import metric
+from evalpipe.metrics.smooth import ROUNDING, equal_weight, totals_in
 from evalpipe.metrics.values import Gaps, ratio
 from evalpipe.tasks import MANY
 from evalpipe.words.sentences import sentence
@@ -119,7 +119,6 @@ EXPECTED, LEAST_EXPECTED = 5, 1
 distribution: of perfect predictions p is below 0.05 in 2.4 to 6.5 % of sets, with fewer in up to 27 % (*Few of
 anything* in docs/methods.md)."""
 Groups = Annotated[int, Field(ge=3, le=1000)]
-
 
 
 hypothesis_test = partial(metric, needs="probabilities", direction="none", interval="test")

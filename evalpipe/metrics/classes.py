@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.arithmetic.functions import log
+from evalpipe.arithmetic import log
 from evalpipe.metrics.declare import FromSpec, metric
 from evalpipe.metrics.values import Proportion, ratio
 from evalpipe.tasks import MANY

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from evalpipe.arithmetic.functions import log
+from evalpipe.arithmetic import log
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.regression import CONSTANT_RATE, about_rate
 from evalpipe.metrics.values import ratio

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from evalpipe.arithmetic.functions import boxcox
+from evalpipe.arithmetic import boxcox
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.regression import CONSTANT_RATE, EXPLAINED, POSITIVE, ROUNDING, Share, about_rate
 from evalpipe.metrics.values import ratio

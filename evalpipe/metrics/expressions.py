@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic import functions
-from evalpipe.arithmetic.functions import exp, log
+from evalpipe import arithmetic
+from evalpipe.arithmetic import exp, log
 from evalpipe.metrics.declare import Metric
 from evalpipe.metrics.grammar import BinaryNode, CallNode, MinusNode, NameNode, NumberNode, PowerNode
 from evalpipe.tasks import NUMBERS
@@ -129,7 +129,7 @@ def _value_of(node: Node, measures: Mapping[str, Floats]) -> Floats:
         case MinusNode(inner):
             return -_value_of(inner, measures)
         case PowerNode(base, exponent):
-            value = np.asarray(functions.power(_value_of(base, measures), exponent))
+            value = np.asarray(arithmetic.power(_value_of(base, measures), exponent))
         case BinaryNode(sign, left, right):
             value = _SIGNS[sign](_value_of(left, measures), _value_of(right, measures))
         case CallNode(function, arguments):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import exp, log
+from evalpipe.arithmetic import exp, log
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Flags, Floats, Wholes

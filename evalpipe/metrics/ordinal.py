@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import power
+from evalpipe.arithmetic import power
 from evalpipe.metrics.classes import weighted_disagreement
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.values import ratio

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from evalpipe.arithmetic.functions import exp, log
+from evalpipe.arithmetic import exp, log
 from evalpipe.metrics.classes import entropy_of
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.regression import median_size
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
 
     from evalpipe.base.arraytypes import Floats
 
@@ -44,12 +43,8 @@ def log_loss(
     return ratio(negative_log, total) / (1.0 if base == "e" else math.log(base))
 
 
-def _brier_range(options: Mapping[str, str]) -> tuple[float, float]:
-    """Return the range of the Brier score on the scale that the options name."""
-    return (0.0, 2.0 if options.get("scale") == "sum" else 1.0)
-
-
-@of_probabilities(direction="minimize", range=(0.0, 1.0), range_of=_brier_range, linear=True, standard=True,
+@of_probabilities(direction="minimize", range=(0.0, 1.0), linear=True, standard=True,
+                  range_of=lambda options: (0.0, 2.0 if options.get("scale") == "sum" else 1.0),
                   title="Brier score", aliases=("brier_score", "brier_class", "brier_score_loss"), ref="Brier (1950)")
 def brier(
     total: Floats, squared_error: Floats, occurring: Floats, *, scale: Literal["half", "sum", "classes"] = "half"

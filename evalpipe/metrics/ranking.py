@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import log1p
+from evalpipe.arithmetic import log1p
 from evalpipe.metrics.declare import metric
 from evalpipe.metrics.logistic import dot
 from evalpipe.metrics.values import ratio

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.metrics.bins import quantile
 from evalpipe.metrics.declare import metric, shared_fit
 from evalpipe.metrics.logistic import calibration_shift, fit_logistic_line
-from evalpipe.metrics.smooth import Smooth, curve
+from evalpipe.metrics.smooth import Smooth, curve, quantile
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -71,13 +71,9 @@ def lift(events_at: Floats, others_at: Floats, events_from: Floats, others_from:
     return ratio(_events_on_top(events_at, others_at, events_from, others_from, rows), events_from[..., 0]) / at
 
 
-def _band_fault(options: Any) -> str | None:
-    """Return what is wrong with the ends of a band of rates; None where nothing is."""
-    return None if options.low < options.high else f"low ({options.low:g}) must be below high ({options.high:g})"
-
-
 @metric(needs="scores", direction="maximize", within_classes=True, range=UNIT, title="Partial ROC AUC", swapped=None,
-        aliases=("pauc",), check=_band_fault, undefined="no events or no non-events", ref="McClish (1989)")
+        aliases=("pauc",), undefined="no events or no non-events", ref="McClish (1989)",
+        check=lambda band: None if band.low < band.high else f"low ({band.low:g}) must be below high ({band.high:g})")
 def partial_roc_auc(
     events_from: Floats, others_from: Floats, *,
     over: Literal["false_positive_rate", "sensitivity"] = "false_positive_rate",

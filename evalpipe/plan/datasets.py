@@ -1,4 +1,4 @@
-"""The columns that are read from each dataset and from files of predictions, and the places that name them."""
+"""The outcome, the columns that are read from datasets and files of predictions, and the places that name them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.base.levels import level_text
 from evalpipe.chapters import functions
 from evalpipe.errors import Problem
-from evalpipe.plan.outcome import levels
 from evalpipe.plan.sources import Fit, conditions
 from evalpipe.words.spelling import closest
 
@@ -16,10 +16,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from evalpipe.base.origin import Loc, Origin
-    from evalpipe.plan.sources import Condition
-    from evalpipe.plan.table import Catalog, DataTable
+    from evalpipe.plan.sources import Catalog, Condition, DataTable
     from evalpipe.spec.core_keys import Model
     from evalpipe.spec.spec import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomePlan:
+    """The column of the outcome and its levels, as texts.
+
+    ``levels`` are the declared levels, of a binary outcome the event first, and ``written`` the same levels in the
+    order of the spec; both are empty where none are declared. ``event`` is the event of a binary outcome, ``unit`` the
+    unit of numbers.
+    """
+
+    column: str
+    event: str | None
+    levels: tuple[str, ...]
+    written: tuple[str, ...]
+    unit: str | None
+
+
+def outcome_plan(spec: Spec) -> OutcomePlan:
+    """Return the outcome of a spec."""
+    outcome = spec.outcome
+    event = None if outcome.event is None else level_text(outcome.event)
+    written = tuple(map(level_text, outcome.levels or ()))
+    return OutcomePlan(outcome.column, event, tuple(levels(spec)), written, outcome.unit)
+
+
+def levels(spec: Spec) -> list[str]:
+    """Return the declared levels of the outcome; of a binary one the event first; empty where none are declared."""
+    written = [level_text(level) for level in spec.outcome.levels or ()]
+    if spec.task != "binary" or not written:
+        return written
+    event = level_text(spec.outcome.event)
+    return [event, *(level for level in written if level != event)]
 
 
 OF_LEVELS = ("probabilities", "scores")

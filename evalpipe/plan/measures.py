@@ -17,7 +17,7 @@ from evalpipe.chapters.prevalence.plan import (
 from evalpipe.intervals.declare import EVERY, FEW_CLUSTERS, UNLIKE_ROWS, registry
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.metrics.expressions import ExpressionMetric
-from evalpipe.plan.outcome import levels
+from evalpipe.plan.datasets import levels
 from evalpipe.tasks import MANY
 from evalpipe.words.sentences import sentence
 

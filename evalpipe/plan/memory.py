@@ -89,9 +89,9 @@ def program_bytes(plan: Plan) -> int:
     return PROGRAM + replicates_bytes(plan) + (0 if plan.cluster is None else CLUSTERED * len(plan.models))
 
 
-def batch_bytes(plan: Plan, datasets: list[DatasetPlan], batch: int, workers: int) -> float:
-    """Return the bytes of a run that counts ``batch`` rows at once in each of its ``workers``."""
-    read = READ * batch * max((len(dataset.columns) for dataset in datasets), default=1)
+def fewest_bytes(plan: Plan, datasets: list[DatasetPlan], workers: int) -> float:
+    """Return the bytes of a run that counts the `FEWEST` rows at once in each of its ``workers``."""
+    read = READ * FEWEST * max((len(dataset.columns) for dataset in datasets), default=1)
     text = any(dataset.table.format not in BINARY for dataset in datasets)
     return program_bytes(plan) + workers * max(read, TEXT if text else 0)
 
@@ -100,7 +100,7 @@ def batch_within(plan: Plan, datasets: list[DatasetPlan], workers: int) -> int |
     """Return how many rows may be read at once; None where even the fewest take more than the plan allows."""
     if plan.memory is None:
         return BATCH
-    if batch_bytes(plan, datasets, FEWEST, workers) > plan.memory:
+    if fewest_bytes(plan, datasets, workers) > plan.memory:
         return None
     of_row = READ * workers * max((len(dataset.columns) for dataset in datasets), default=1)
     return int(min(BATCH, (plan.memory - program_bytes(plan)) / of_row))
@@ -125,12 +125,21 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     That is, for reading part by part where something needs all rows at once, for less memory than the rows take, or for
     a Dask cluster where nothing is read part by part.
     """
+    place, allowed = plan.places.place("engine", "memory"), f"engine.memory is {bytes_text(plan.memory or 0)}"
     if plan.memory is not None and PROGRAM + replicates_bytes(plan) > plan.memory:
-        raise SpecError(_too_many_replicates(plan, plan.memory))
+        needed = bytes_text(PROGRAM + replicates_bytes(plan))
+        hint = f"allow {needed}, or at most {replicates_within(plan, plan.memory):,} intervals.replicates"
+        raise SpecError(Problem(
+            "too-little-memory", f"{allowed}, but {plan.replicates:,} replicates take about {needed}", place,
+            f"{hint}; intervals.bands: false takes less" if plan.banded else hint))
     stored = [dataset for dataset in plan.datasets if dataset.table.format != "memory"]
     blockers = list(streaming_blockers(plan)) if stored else []
     if plan.mode == "grid" and blockers:
-        raise SpecError(*(_needs_all_rows(plan, loc, what) for loc, what in blockers))
+        raise SpecError(*(
+            Problem("needs-all-rows",
+                    f"{what} needs all rows at once, but engine.mode is grid, which reads them part by part",
+                    plan.places.place(*loc) or plan.places.place("engine", "mode"),
+                    "remove it, or set engine.mode to auto or exact, which hold the rows") for loc, what in blockers))
     most_rows = max((dataset.table.rows or 0 for dataset in stored), default=0)
     needed_bytes = rows_in_memory_bytes(list(plan.datasets)) + replicates_bytes(plan)
     fits_in_memory = plan.memory is None or needed_bytes <= plan.memory
@@ -140,7 +149,10 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
         reason = sentence("mode-asked", mode="grid")
     elif must_be_in_memory and not fits_in_memory:
         blocker = blockers[0][1] if blockers else "engine.mode: exact"
-        raise SpecError(_rows_too_large(plan, needed_bytes, most_rows, blocker))
+        message = (f"{allowed}, but to hold {most_rows:,} rows takes about {bytes_text(needed_bytes)}, and "
+                   f"{blocker.rstrip(',')} needs them all at once")
+        raise SpecError(Problem("too-little-memory", message, place,
+                                "allow more, or remove it, so that rows are read part by part"))
     elif not must_be_in_memory and not fits_in_memory:
         reason = sentence("too-large", rows=most_rows, bytes=needed_bytes)
     elif not must_be_in_memory and most_rows > ROWS:
@@ -167,7 +179,7 @@ def _batch(plan: Plan, stored: list[DatasetPlan]) -> int:
     workers = workers_of(plan)
     batch = batch_within(plan, stored, workers)
     if batch is None:
-        least = bytes_text(batch_bytes(plan, stored, FEWEST, workers))
+        least = bytes_text(fewest_bytes(plan, stored, workers))
         message = f"engine.memory is {bytes_text(plan.memory or 0)}, but to read part by part takes about {least}"
         raise SpecError(Problem("too-little-memory", message, plan.places.place("engine", "memory"),
                                 f"allow {least}, or fewer engine.workers"))
@@ -188,31 +200,6 @@ def _check_cluster(plan: Plan, decided: StreamingPlan, stored: list[DatasetPlan]
         message = f"'backend: dask' has no files to read part by part: {decided.reason}"
         hint = "set engine.mode to grid, or remove it" if stored else "remove it"
         raise SpecError(Problem("nothing-for-dask", message, place, hint))
-
-
-def _too_many_replicates(plan: Plan, memory: int) -> Problem:
-    """Return the problem of replicates that take more than the ``memory`` in bytes that the plan allows."""
-    needed = bytes_text(PROGRAM + replicates_bytes(plan))
-    message = f"engine.memory is {bytes_text(memory)}, but {plan.replicates:,} replicates take about {needed}"
-    hint = f"allow {needed}, or at most {replicates_within(plan, memory):,} intervals.replicates"
-    hint += "; intervals.bands: false takes less" if plan.banded else ""
-    return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
-
-
-def _rows_too_large(plan: Plan, needed_bytes: float, rows: int, blocker: str) -> Problem:
-    """Return the problem of rows that exceed the memory allowed and that the ``blocker`` needs all at once."""
-    message = (f"engine.memory is {bytes_text(plan.memory or 0)}, but to hold {rows:,} rows takes about "
-               f"{bytes_text(needed_bytes)}, and {blocker.rstrip(',')} needs them all at once")
-    hint = "allow more, or remove it, so that rows are read part by part"
-    return Problem("too-little-memory", message, plan.places.place("engine", "memory"), hint)
-
-
-def _needs_all_rows(plan: Plan, loc: Loc, blocker: str) -> Problem:
-    """Return the problem of a ``blocker``, at ``loc`` in the spec, that needs all rows while engine.mode is grid."""
-    place = plan.places.place(*loc) or plan.places.place("engine", "mode")
-    message = f"{blocker} needs all rows at once, but engine.mode is grid, which reads them part by part"
-    hint = "remove it, or set engine.mode to auto or exact, which hold the rows"
-    return Problem("needs-all-rows", message, place, hint)
 
 
 def workers_of(plan: Plan) -> int:

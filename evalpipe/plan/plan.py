@@ -1,18 +1,26 @@
-"""The plan: everything that is decided before data are seen.
+"""The plan: everything that is decided before data are seen, with its models and with what replicates draw.
 
 It holds no spec, only those frozen parts of one that there is nothing to decide on.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
+from evalpipe.base.levels import level_text
+from evalpipe.chapters.equivocal.plan import probability_zone_plan, zone_plan
+from evalpipe.chapters.thresholds.plan import threshold_plan
+from evalpipe.errors import Problem, SpecError
 from evalpipe.intervals.declare import registry as interval_methods
+from evalpipe.plan.datasets import level_columns, model_columns
+from evalpipe.tasks import MANY
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.formats import FormatName
@@ -21,17 +29,141 @@ if TYPE_CHECKING:
     from evalpipe.chapters.compare.spec import Compare
     from evalpipe.chapters.curves.plan import RelationsPlan, ResidualsPlan
     from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
     from evalpipe.chapters.slices.plan import SlicesPlan
-    from evalpipe.errors import Problem
-    from evalpipe.plan.datasets import DatasetPlan
+    from evalpipe.chapters.thresholds.plan import ThresholdPlan
+    from evalpipe.plan.datasets import DatasetPlan, OutcomePlan
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.plan.models import ModelPlan
-    from evalpipe.plan.outcome import OutcomePlan
-    from evalpipe.spec.core_keys import Exposure, Weight
+    from evalpipe.spec.core_keys import Exposure, Model, Weight
+    from evalpipe.spec.spec import Spec
     from evalpipe.tasks import Task
     from evalpipe.words.sentences import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlan:
+    """One model.
+
+    ``columns`` are its columns by what they hold, such as "probability" or "score of a"; ``level_columns`` the columns
+    of probabilities of all levels, or of their raw ``scores`` where that is set. Where one ``list_column`` has lists of
+    these, they are its parts, and ``order`` are the levels in the order of the lists. ``percents`` are the columns of
+    probabilities in percent. ``norm`` is what the score is divided by. ``has_own_files`` tells whether the columns are
+    in files of predictions; ``step`` is the column there that numbers the steps of a fit, where they hold these, and
+    ``shown_step`` the step that the card shows, None for the last; ``draw_count_column`` is the column of its bootstrap
+    fits that says how often a row was drawn. ``gives`` are the needs of measures that the model can serve. ``zone`` is
+    the equivocal zone of its own classes, ``variant_zone`` the zone of classes made of recalibrated probabilities.
+    ``former_name`` is the name that it had before.
+    """
+
+    name: str
+    label: str
+    columns: Mapping[str, str]
+    level_columns: Mapping[str, str]
+    scores: bool
+    list_column: str | None
+    order: tuple[str, ...]
+    percents: frozenset[str]
+    scale: Literal["logit", "margin"] | None
+    norm: float | None
+    renormalise: bool
+    has_own_files: bool
+    step: str | None
+    shown_step: int | None
+    draw_count_column: str | None
+    gives: frozenset[str]
+    threshold: ThresholdPlan
+    zone: ZonePlan | None
+    variant_zone: ZonePlan | None
+    characteristics: Mapping[str, str | bool | float]
+    former_name: str | None
+
+    @property
+    def probability(self) -> str | None:
+        """The column of the probability of the event."""
+        return self.columns.get("probability")
+
+    @property
+    def score(self) -> str | None:
+        """The column of the score."""
+        return self.columns.get("score")
+
+    @property
+    def prediction(self) -> str | None:
+        """The column of the predicted level or number."""
+        return self.columns.get("prediction")
+
+    @property
+    def rate(self) -> str | None:
+        """The column of the predicted rate of a count."""
+        return self.columns.get("rate")
+
+    @property
+    def loo_prediction(self) -> str | None:
+        """The column of the prediction of a model that had not seen the row."""
+        return self.columns.get("loo_prediction")
+
+    @property
+    def leverage(self) -> str | None:
+        """The column of the leverage of each row in a linear fit."""
+        return self.columns.get("leverage")
+
+    @property
+    def raw(self) -> bool:
+        """Whether its score only ranks rows: no scale turns it into a probability."""
+        return self.score is not None and self.scale is None
+
+    def lacking(self, metrics: Iterable[MetricPlan]) -> tuple[MetricPlan, ...]:
+        """Return those of some measures for which the model has no value, as it lacks what they need."""
+        return tuple(entry for entry in metrics if entry.lacking(self.gives) is not None)
+
+
+def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
+    """Return the models of a spec by name, in order; raises SpecError for a column in percent for only one of two."""
+    models = {name: _model_plan(spec, name) for name in spec.models}
+    for name, model in models.items():
+        for other in models.values():
+            twice = sorted(model.percents & ({*other.columns.values()} - other.percents))
+            if twice and not model.has_own_files and not other.has_own_files:
+                message = (f"the column '{twice[0]}' is in percent for the model '{name}', and is not for the model "
+                           f"'{other.name}'")
+                hint = "say the same of both, or give each a column of its own"
+                raise SpecError(Problem("two-scales", message, spec.origin.place("models", name, "scale"), hint))
+    return MappingProxyType(models)
+
+
+def _model_plan(spec: Spec, name: str) -> ModelPlan:
+    """Resolve a model of the spec, with defaults: its columns, what these give measures, its threshold and zones."""
+    from evalpipe.spec.core_keys import gives
+
+    model = spec.models[name]
+    columns_of_levels = level_columns(spec, model)
+    percents = {*columns_of_levels.values(), *filter(None, [model.probability])} if model.scale == "percent" else ()
+    return ModelPlan(
+        name=name, label=model.label or name, columns=MappingProxyType(model_columns(spec, model)),
+        level_columns=MappingProxyType(columns_of_levels), scores=model.scores is not None,
+        list_column=model.list_column,
+        order=tuple(level_text(level) for level in model.order or spec.outcome.levels or ()),
+        percents=frozenset(percents), scale=_scale(spec, model), norm=model.norm,
+        renormalise=model.renormalise, has_own_files=model.predictions is not None,
+        step=None if model.step is None else model.step.column,
+        shown_step=None if model.step is None else model.step.at,
+        draw_count_column=None if model.optimism is None else model.optimism.drawn,
+        gives=gives(model, spec.threshold), threshold=threshold_plan(spec, name), zone=zone_plan(spec, model),
+        variant_zone=probability_zone_plan(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
+        former_name=model.was,
+    )
+
+
+def _scale(spec: Spec, model: Model) -> Literal["logit", "margin"] | None:
+    """Return how the score of the event becomes a probability; None where it does not.
+
+    Of raw scores of both levels the difference is the log odds.
+    """
+    if spec.task == "binary" and model.scores is not None:
+        return "logit"
+    return None if model.scale == "percent" else model.scale
 
 
 Part = TypeVar("Part")
@@ -199,3 +331,110 @@ class Plan:
         fits = 0 if self.interval_method == "none" else self.replicates
         return once + sum((dataset.table.rows or 0) * (fits + 1) * (1 + len(refits))
                           for dataset in evaluated for refits in dataset.refits.values())
+
+
+class EdgesPlan(NamedTuple):
+    """Where cells of probabilities must end: at edges of ``bins`` of equal width, of ``digits``, and ``thresholds``.
+
+    ``bins`` are numbers of bins, ``digits`` the decimals that probabilities are rounded to.
+    """
+
+    bins: tuple[int, ...]
+    digits: tuple[int, ...]
+    thresholds: tuple[float, ...]
+
+
+def edges_of(plan: Plan) -> EdgesPlan:
+    """Return the bins, digits and thresholds that a plan uses: no cell of the grid may lie on both sides of an edge."""
+    measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
+    leaves = [leaf for entry in measures for leaf in entry.leaves]
+    bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.settings.bins}
+    digits = {int(leaf.params["digits"]) for leaf in leaves if "digits" in leaf.params}
+    of_measures = [leaf.params["threshold"] for leaf in leaves if isinstance(leaf.params.get("threshold"), float)]
+    of_models = [model.threshold.number for model in plan.models.values() if model.threshold.number is not None]
+    return EdgesPlan(tuple(sorted(bins)), tuple(sorted(digits)), (*of_measures, *of_models, *plan.marks))
+
+
+ROWS = 16_384
+"""The most rows that are drawn one by one, unless the spec asks for it: of more, a draw of cells costs less."""
+
+COMPARED = 65_536
+"""The most where models of a binary outcome are compared: joint cells tell less of two models than cells of one."""
+
+GROUPS = 1024
+"""The most clusters that are drawn each by itself where rows are read part by part, and the groups of more of them."""
+
+
+def group_error(groups: int) -> float:
+    """Return the relative standard error of a variance estimated from random groups: Wolter (2007), chapter 2."""
+    return math.sqrt(2 / (groups - 1))
+
+
+def groups_reason(clusters: int, groups: int) -> Sentence:
+    """Return the sentence why clusters were drawn in groups, with the error that this adds."""
+    return sentence("groups", clusters=clusters, most=GROUPS, groups=groups, error=100 * group_error(groups))
+
+
+@dataclass(frozen=True, slots=True)
+class DrawingPlan:
+    """What replicates draw: nothing, rows, whole clusters, or cells of like rows; "auto" leaves it to the rows.
+
+    ``reason`` says why; ``refused`` that the spec asks for a grid that these data cannot be put on.
+    """
+
+    mode: Literal["none", "rows", "clusters", "cells", "auto"]
+    reason: Sentence
+    refused: bool = False
+
+    @property
+    def words(self) -> str:
+        """The sentence that tells a reader what is drawn."""
+        if self.mode == "none":
+            return f"no replicates are drawn: {self.reason}"
+        if self.mode == "auto":
+            return f"replicates draw rows, up to {self.reason}; of more, cells of like rows (engine.mode is auto)"
+        drawn = {"rows": "rows", "clusters": "whole clusters", "cells": "cells of like rows"}[self.mode]
+        grid = ", although engine.mode is grid" if self.refused else ""
+        return f"replicates draw {drawn}{grid}: {self.reason}"
+
+
+def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: bool, left_out: bool) -> Sentence | None:
+    """Return why rows cannot be joined in cells, by the first circumstance that is true; None where they can."""
+    obstacles = {"whole-clusters": clusters, "unlike-weights": importance, "unlike-exposures": exposure,
+                 "unlike-levels": levels, "unlike-left-out": left_out}
+    return next((sentence(code) for code, present in obstacles.items() if present), None)
+
+
+def most_rows(plan: Plan) -> int:
+    """Return the most rows of a dataset that are drawn one by one under `auto`."""
+    compared = plan.task == "binary" and len(plan.models) > 1 and (plan.compared or bool(plan.goals))
+    return COMPARED if compared else ROWS
+
+
+def drawing(plan: Plan) -> DrawingPlan:
+    """Return what bootstrap replicates of every dataset resample, as far as it is decided before the data are read.
+
+    Clusters, where there are any, are resampled whole, whatever engine.mode asks for. Otherwise mode "exact" resamples
+    rows, and "grid" cells of like rows, which costs less, unless some rows cannot share a cell. Without a mode the
+    number of rows decides, hence "auto". Data that are read part by part cannot be resampled row by row.
+    """
+    if not (plan.banded or plan.profit_drawn or any(plan.draws(entry) for entry in plan.entries)):
+        return DrawingPlan("none", sentence("no-interval"))
+    models = plan.models.values()
+    no_cells = obstacle_of(
+        clusters=plan.cluster is not None, importance=plan.importance, exposure=plan.exposure is not None,
+        levels=plan.task in MANY and any(model.level_columns for model in models),
+        left_out=any("loo_values" in model.gives for model in models))
+    asks_for_grid = plan.mode == "grid"
+    if plan.cluster is not None:
+        grouped = sentence("groups-above", most=GROUPS, error=100 * group_error(GROUPS))
+        return (DrawingPlan("clusters", grouped) if plan.streaming.streamed
+                else DrawingPlan("clusters", sentence("whole-clusters"), refused=asks_for_grid))
+    if plan.streaming.streamed:
+        return DrawingPlan("cells", plan.streaming.reason)
+    if plan.mode == "exact":
+        return DrawingPlan("rows", sentence("mode-asked", mode="exact"))
+    if no_cells is not None:
+        return DrawingPlan("rows", no_cells, refused=asks_for_grid)
+    auto = DrawingPlan("auto", sentence("up-to-rows", most=most_rows(plan)))
+    return DrawingPlan("cells", sentence("mode-asked", mode="grid")) if asks_for_grid else auto

@@ -17,8 +17,7 @@ from evalpipe.data.delimited import likely_encoding, likely_separator
 from evalpipe.data.files import SUFFIXES, find
 from evalpipe.data.formats import SEPARATORS, separator
 from evalpipe.data.prediction_files import listed_numbers
-from evalpipe.data.problems import Unreadable
-from evalpipe.data.values import decimal_points, texts
+from evalpipe.data.values import Unreadable, decimal_points, texts
 from evalpipe.errors import DataError, Problem
 from evalpipe.plan.sources import CsvPlan, DatasetSource, Source, Sources
 from evalpipe.spec.messages import bad_key, is_key
@@ -27,7 +26,7 @@ from evalpipe.words.spelling import quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.plan.table import DataTable
+    from evalpipe.plan.sources import DataTable
 
 
 ColumnKind = Literal["number", "boolean", "text", "date", "list", "nested", "empty"]
@@ -347,20 +346,6 @@ class Looked:
 
 def look_at(paths: Sequence[str], limit: int = LOOK) -> Looked:
     """Read the first ``limit`` rows of each dataset, and summarise the columns they share; raises DataError."""
-    names = _dataset_names(paths)
-    datasets = tuple(_look_at_dataset(name, path, limit) for name, path in zip(names, paths, strict=True))
-    first = datasets[0].frame.columns
-    lacking = [(column, dataset) for dataset in datasets[1:] for column in first if column not in dataset.frame]
-    shared = [column for column in first if column not in {name for name, _ in lacking}]
-    if not shared:
-        dataset = lacking[0][1]
-        raise DataError.of("columns-differ", f"{dataset.path} and {paths[0]} have no column in common",
-                           "write a spec for each of them: init FILE")
-    return Looked(datasets, {name: column_look(name, [dataset.part(name) for dataset in datasets]) for name in shared})
-
-
-def _dataset_names(paths: Sequence[str]) -> list[str]:
-    """Return a distinct name for each dataset, after its files."""
     names: list[str] = []
     for path in paths:
         stem = Path(path).name
@@ -371,7 +356,15 @@ def _dataset_names(paths: Sequence[str]) -> list[str]:
             valid_name = re.search(r"^write '(.*)'$", bad_key(stem, quoted(stem))[1] or "", re.DOTALL)
             stem = valid_name[1] if valid_name else "evaluation"
         names.append(stem if stem not in names else f"{stem}_{len(names) + 1}")
-    return names
+    datasets = tuple(_look_at_dataset(name, path, limit) for name, path in zip(names, paths, strict=True))
+    first = datasets[0].frame.columns
+    lacking = [(column, dataset) for dataset in datasets[1:] for column in first if column not in dataset.frame]
+    shared = [column for column in first if column not in {name for name, _ in lacking}]
+    if not shared:
+        dataset = lacking[0][1]
+        raise DataError.of("columns-differ", f"{dataset.path} and {paths[0]} have no column in common",
+                           "write a spec for each of them: init FILE")
+    return Looked(datasets, {name: column_look(name, [dataset.part(name) for dataset in datasets]) for name in shared})
 
 
 def _look_at_dataset(name: str, path: str, limit: int) -> DataLook:

@@ -252,7 +252,8 @@ def _survival_sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str |
             return f"{quoted(look.name)} has the level {quoted(levels[0])}"
         if has_word(look.name, CENSORED):
             return f"{quoted(look.name)} says which rows are censored"
-    times = [look for look in columns.values() if _may_be_times(look)]
+    times = [look for look in columns.values() if look.kind == "number" and look.low >= 0 and look.distinct > 2
+             and not like_prediction(look.name)]
     for look in times:
         if _is_follow_up_time(look.name):
             return f"{quoted(look.name)} has the name of a time to an event"
@@ -266,11 +267,6 @@ def _survival_sign(columns: Mapping[str, ColumnLook], answers: Answers) -> str |
 def _has_two_levels(look: ColumnLook) -> bool:
     """Tell whether a column may say which rows had the event, or are censored."""
     return look.graded and len(look.levels) == 2 and not like_prediction(look.name)
-
-
-def _may_be_times(look: ColumnLook) -> bool:
-    """Tell whether a column can be of times: numbers from 0 on, more than two different ones, no prediction."""
-    return look.kind == "number" and look.low >= 0 and look.distinct > 2 and not like_prediction(look.name)
 
 
 def _is_follow_up_time(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from evalpipe.base.origin import Origin
 from evalpipe.data.files import SUFFIXES
@@ -16,8 +16,7 @@ from evalpipe.proposal.yaml_text import SpecLine, inline, key, level, lines_as_t
 from evalpipe.runs.folder import refuse_to_replace
 from evalpipe.spec.load import load
 from evalpipe.spec.messages import bad_plain_name
-from evalpipe.spec.text import SpecText
-from evalpipe.spec.tree import Node
+from evalpipe.spec.tree import SpecText, plain_value
 from evalpipe.spec.yaml import parse
 from evalpipe.tasks import CLASSES
 from evalpipe.words.spelling import clipped, counted, quoted
@@ -47,14 +46,14 @@ def spec_text(proposal: Proposal, target: str) -> str:
     """Return the text of the spec; paths in it are relative to the folder of ``target``, its file."""
     name = spec_name(target, proposal.looked.datasets[0].path)
     lines = [
-        *_head_lines(proposal, target), *_name_lines(proposal, name), *_outcome_lines(proposal),
-        *_row_lines(proposal), *_dataset_lines(proposal, target), *_model_lines(proposal), *_further_lines(proposal),
+        *_head_lines(proposal, target, name), *_outcome_lines(proposal), *_row_lines(proposal),
+        *_dataset_lines(proposal, target), *_model_lines(proposal), *_further_lines(proposal),
     ]
     return lines_as_text(lines)
 
 
-def _head_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
-    """Yield the comment at the top: how to run the spec, and the notes of the proposal."""
+def _head_lines(proposal: Proposal, target: str, name: str) -> Iterator[SpecLine]:
+    """Yield the comment at the top (how to run the spec, the notes of the proposal), and the first keys."""
     shown = "SPEC" if target == NOT_HERE else clipped(Path(target).name)
     yield SpecLine(comment="A spec of evalpipe, proposed by `evalpipe init` from the columns of the data. Run it:")
     yield SpecLine(comment=" ")
@@ -64,10 +63,6 @@ def _head_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
     for note in proposal.notes:
         yield SpecLine(comment=f"Note: {note}.")
     yield SpecLine()
-
-
-def _name_lines(proposal: Proposal, name: str) -> Iterator[SpecLine]:
-    """Yield the first keys of the spec: the version of its format, its name and its task."""
     yield SpecLine("evalpipe: 1", "the version of this file's format")
     yield SpecLine(f"name: {scalar(name)}", f"also the name of the output folder, reports/{name}")
     yield SpecLine(f"task: {proposal.outcome.task}", proposal.outcome.task_reason)
@@ -91,31 +86,20 @@ def _outcome_lines(proposal: Proposal) -> Iterator[SpecLine]:
     yield SpecLine()
 
 
-def _row_lines(proposal: Proposal) -> Iterator[SpecLine]:
-    """Yield the keys of rows (id, complete_case, weights, …), as comments where a person may switch them on."""
-    others = proposal.others
-    has_lines = False
-    if others.id is not None:
-        yield SpecLine(f"id: {scalar(others.id[0])}", others.id[1])
-        has_lines = True
+def _row_lines(proposal: Proposal) -> list[SpecLine]:
+    """Return the keys of rows (id, complete_case, weights, …), as comments where a person may switch them on."""
+    others, answered = proposal.others, dict(proposal.keys)
+    lines = [] if others.id is None else [SpecLine(f"id: {scalar(others.id[0])}", others.id[1])]
     if any(look.missing for look in proposal.predicted):
         most = max(proposal.predicted, key=lambda look: look.missing)
-        yield SpecLine("complete_case: all", f"{counted(most.missing, 'row')} without {clipped(most.name)}: left out, "
-                   "and counted on the card")
-        has_lines = True
-    optional_keys = [("cluster", others.clusters), ("weight", others.weights)]
-    optional_keys += [("exposure", others.exposures)] if proposal.outcome.task == "count" else []
-    for name, column in proposal.keys:
-        yield SpecLine(f"{name}: {scalar(column)}", "your answer")
-        has_lines = True
-    for name, columns in optional_keys:
-        if name in dict(proposal.keys):
-            continue
-        for column, why in columns[:3]:
-            yield SpecLine(f"# {name}: {scalar(column)}", why)
-            has_lines = True
-    if has_lines:
-        yield SpecLine()
+        reason = f"{counted(most.missing, 'row')} without {clipped(most.name)}: left out, and counted on the card"
+        lines.append(SpecLine("complete_case: all", reason))
+    lines += [SpecLine(f"{name}: {scalar(column)}", "your answer") for name, column in proposal.keys]
+    optional_keys = {"cluster": others.clusters, "weight": others.weights}
+    optional_keys |= {"exposure": others.exposures} if proposal.outcome.task == "count" else {}
+    lines += [SpecLine(f"# {name}: {scalar(column)}", why)
+              for name, columns in optional_keys.items() if name not in answered for column, why in columns[:3]]
+    return [*lines, SpecLine()] if lines else []
 
 
 def _dataset_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
@@ -210,20 +194,11 @@ def tried(text: str, target: str) -> Plan:
     if document.root is None or document.problems:
         raise InternalError(*document.problems)
     try:
-        planned = plan(load(cast("dict[str, object]", as_plain(document.root)), origin=Origin(path)))
+        planned = plan(load(plain_value(document.root), origin=Origin(path)))
     except SpecError as error:
         raise InternalError(*error.problems) from None
     read_all(planned)
     return planned
-
-
-def as_plain(node: Node) -> object:
-    """Return the plain value of a node of a spec: dicts, lists and scalars."""
-    if isinstance(node.content, dict):
-        return {name: as_plain(value) for name, value in node.content.items()}
-    if isinstance(node.content, tuple):
-        return [as_plain(value) for value in node.content]
-    return node.content
 
 
 def target_of(out: str | None, data: str) -> str:

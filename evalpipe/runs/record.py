@@ -25,8 +25,8 @@ from evalpipe.base.folders import (
     sweep,
 )
 from evalpipe.base.formats import ESTIMATES, FORMULA, KEY_SIGNATURE, MANIFEST, NUMBER, RESULTS, RUN, RUN_FILES
+from evalpipe.data.databases import libraries_of
 from evalpipe.data.files import find
-from evalpipe.data.sql.drivers import libraries_of
 from evalpipe.errors import Problem, UsageError
 from evalpipe.plan.sources import sources
 from evalpipe.results.frames import estimates_csv

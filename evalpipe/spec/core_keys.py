@@ -1,4 +1,7 @@
-"""The core keys of a spec as pydantic models: outcome, rows, models, intervals, engine and report."""
+"""The core keys of a spec as pydantic models: outcome, rows, models, intervals, engine and report.
+
+What chapters declare in their `spec.py` is composed here, each key in the place that it says.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictInt, S
 
 from evalpipe.base.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
 from evalpipe.base.records import UNWRITTEN, in_order
+from evalpipe.chapters import composed
 from evalpipe.intervals.declare import asked_by_name
-from evalpipe.spec.chapter_keys import ModelKeys, ReportKeys
 from evalpipe.spec.datasets import Csv
 from evalpipe.spec.field_types import (
     MAX_NAME,
@@ -36,6 +39,51 @@ from evalpipe.spec.field_types import (
     Unique,
 )
 from evalpipe.tasks import CLASSES, NUMBERS
+
+if TYPE_CHECKING:
+    from evalpipe.chapters.appearance.spec import AppearanceReportKeys
+    from evalpipe.chapters.calibration.spec import CalibrationKeys
+    from evalpipe.chapters.candidates.spec import CandidatesKeys
+    from evalpipe.chapters.checks.spec import ChecksKeys
+    from evalpipe.chapters.compare.spec import CompareKeys
+    from evalpipe.chapters.costs.spec import CostsKeys
+    from evalpipe.chapters.curves.spec import CurvesKeys
+    from evalpipe.chapters.desirability.spec import DesirabilityKeys
+    from evalpipe.chapters.deviance.spec import DevianceModelKeys
+    from evalpipe.chapters.equivocal.spec import EquivocalKeys, EquivocalModelKeys
+    from evalpipe.chapters.folds.spec import FoldsKeys
+    from evalpipe.chapters.gates.spec import GatesKeys
+    from evalpipe.chapters.margins.spec import MarginsKeys
+    from evalpipe.chapters.optimism.spec import OptimismModelKeys
+    from evalpipe.chapters.prevalence.spec import PrevalenceKeys
+    from evalpipe.chapters.recalibrate.spec import RecalibrateKeys
+    from evalpipe.chapters.reference_rates.spec import ReferenceRatesKeys
+    from evalpipe.chapters.row_file.spec import RowFileReportKeys
+    from evalpipe.chapters.slices.spec import SlicesKeys
+    from evalpipe.chapters.standards.spec import StandardsKeys
+    from evalpipe.chapters.statement.spec import StatementKeys
+    from evalpipe.chapters.steps.spec import StepsKeys, StepsModelKeys
+    from evalpipe.chapters.thresholds.spec import ThresholdsKeys, ThresholdsModelKeys
+    from evalpipe.chapters.trend.spec import TrendKeys
+    from evalpipe.chapters.what_if.spec import WhatIfReportKeys
+
+    class ChapterKeys(
+        StandardsKeys, StatementKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
+        CalibrationKeys, RecalibrateKeys, CompareKeys, MarginsKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys,
+        CandidatesKeys, SlicesKeys, StepsKeys, GatesKeys, ChecksKeys, TrendKeys,
+    ):
+        """The keys of a spec that chapters declare."""
+
+    class ModelKeys(ThresholdsModelKeys, EquivocalModelKeys, DevianceModelKeys, OptimismModelKeys, StepsModelKeys):
+        """The keys of a model that chapters declare."""
+
+    class ReportKeys(WhatIfReportKeys, AppearanceReportKeys, RowFileReportKeys):
+        """The keys of `report` that chapters declare."""
+else:
+    ChapterKeys = composed("spec", "Keys")
+    ModelKeys = composed("spec", "ModelKeys")
+    ReportKeys = composed("spec", "ReportKeys")
+
 
 if TYPE_CHECKING:
     AskedMethod = str

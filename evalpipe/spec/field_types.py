@@ -270,7 +270,7 @@ class Refers:
     """Marks a key that names something of the spec: by its value, by each item of a list, by each key of a mapping.
 
     ``hint`` makes the way out of the names that there are, where none is like the one that was written. The words are
-    in `evalpipe.spec.relations`, which checks these marks.
+    in `evalpipe.spec.rules`, which checks these marks.
     """
 
     to: Literal["model", "evaluated dataset", "measure", "level"]

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from evalpipe.errors import Problem, SpecError, UsageError
 from evalpipe.spec.field_types import is_day
 from evalpipe.spec.spec import Spec
-from evalpipe.spec.text import SpecText
-from evalpipe.spec.tree import UNREADABLE, BadReferenceError, Dated, Node, expand, kind, without
+from evalpipe.spec.tree import UNREADABLE, BadReferenceError, Dated, Node, SpecText, expand, kind, without
 from evalpipe.spec.yaml import MAX_DEPTH, parse
 
 if TYPE_CHECKING:

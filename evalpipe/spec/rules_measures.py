@@ -17,10 +17,9 @@ from evalpipe.metrics.declare import AVERAGES, Advice
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.metrics.grammar import FUNCTIONS, ExpressionFault, names_in, read_expression
 from evalpipe.spec.core_keys import all_give
-from evalpipe.spec.draft import refer
+from evalpipe.spec.draft import KNOWN, refer, with_article
 from evalpipe.spec.measures import Entry, MeasureExpression, MetricChoice, common_keys, located_items
 from evalpipe.spec.messages import explain, unknown_key
-from evalpipe.spec.rules_task import KNOWN, with_article
 from evalpipe.tasks import NUMBERS
 from evalpipe.words.spelling import closest, joined, listed, quoted
 

@@ -16,8 +16,17 @@ from evalpipe.base.origin import Loc, Origin
 from evalpipe.base.plugins import Plugin
 from evalpipe.base.records import in_order
 from evalpipe.errors import Problem
-from evalpipe.spec.chapter_keys import ChapterKeys
-from evalpipe.spec.core_keys import Engine, Exposure, Intervals, Model, NoInformation, Outcome, Report, Weight
+from evalpipe.spec.core_keys import (
+    ChapterKeys,
+    Engine,
+    Exposure,
+    Intervals,
+    Model,
+    NoInformation,
+    Outcome,
+    Report,
+    Weight,
+)
 from evalpipe.spec.datasets import AnyDataset
 from evalpipe.spec.field_types import (
     EMPTY_AS_ABSENT,
@@ -33,7 +42,7 @@ from evalpipe.spec.field_types import (
     Version,
 )
 from evalpipe.spec.measures import MeasureEntry, MeasureExpression, Measures, MetricChoice, expressed
-from evalpipe.spec.text import ProseText
+from evalpipe.spec.tree import ProseText
 from evalpipe.tasks import Task
 from evalpipe.templating.files import Templates
 

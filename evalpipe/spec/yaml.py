@@ -21,7 +21,7 @@ from evalpipe.words.spelling import quoted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalpipe.spec.text import SpecText
+    from evalpipe.spec.tree import SpecText
 
 
 Scalar = str | bool | int | float | None

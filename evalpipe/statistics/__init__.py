@@ -3,8 +3,8 @@
 from evalpipe.statistics import confusion, residuals, scores
 from evalpipe.statistics.number_rows import NumberRows
 from evalpipe.statistics.rows import ClassRows, Rows
+from evalpipe.statistics.scores import cut_values, of_cells, sweep, swept_in_parts
 from evalpipe.statistics.summary import Summary, statistics
-from evalpipe.statistics.thresholds import cut_values, of_cells, sweep, swept_in_parts
 from evalpipe.statistics.view import Draws, Stack, View, view
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.statistics.groups import Groups
+from evalpipe.statistics.rows import Groups
 from evalpipe.statistics.summary import column, pairs, table
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import exp, expit
+from evalpipe.arithmetic import exp, expit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.statistics.groups import Groups
-from evalpipe.statistics.rows import present, rows_at
+from evalpipe.statistics.rows import Groups, present, rows_at
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes

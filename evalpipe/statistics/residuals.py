@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evalpipe.arithmetic import functions
-from evalpipe.arithmetic.functions import log, log1p
+from evalpipe import arithmetic
+from evalpipe.arithmetic import log, log1p
 from evalpipe.statistics.summary import column, pairs, table
 
 if TYPE_CHECKING:
@@ -272,8 +272,8 @@ def _tweedie(rows: NumberRows, power: float) -> Floats:
     truth, mean = np.where(valid, rows.truth, 1.0), np.where(valid, rows.predicted, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         relative = truth / mean
-        beyond = relative - 1 - functions.boxcox(relative, 2 - power)
-        deviance = 2 * functions.power(mean, 2 - power) * beyond / (power - 1)
+        beyond = relative - 1 - arithmetic.boxcox(relative, 2 - power)
+        deviance = 2 * arithmetic.power(mean, 2 - power) * beyond / (power - 1)
     # Rounding may take the deviance of an almost exact prediction below zero.
     return np.where(valid & np.isfinite(deviance), np.maximum(deviance, 0), np.nan)
 
@@ -331,13 +331,13 @@ def rate_information(rows: NumberRows) -> Floats:
 @column
 def tweedie_exposure(rows: NumberRows, *, power: float) -> Floats:
     """Exposure to the power 2 - ``power``."""
-    return np.asarray(functions.power(rows.relative_exposure, 2 - power))
+    return np.asarray(arithmetic.power(rows.relative_exposure, 2 - power))
 
 
 @column
 def tweedie_truth(rows: NumberRows, *, power: float) -> Floats:
     """Truth times the exposure to the power 1 - ``power``."""
-    return np.asarray(rows.truth * functions.power(rows.relative_exposure, 1 - power))
+    return np.asarray(rows.truth * arithmetic.power(rows.relative_exposure, 1 - power))
 
 
 @column
@@ -347,7 +347,7 @@ def tweedie_transformed(rows: NumberRows, *, power: float) -> Floats:
     Nothing where the truth has no Tweedie deviance.
     """
     rate = np.where(is_possible_truth(rows.truth, power), rows.truth / rows.relative_exposure, 1.0)
-    return np.asarray(functions.power(rows.relative_exposure, 2 - power) * functions.boxcox(rate, 2 - power))
+    return np.asarray(arithmetic.power(rows.relative_exposure, 2 - power) * arithmetic.boxcox(rate, 2 - power))
 
 
 @table

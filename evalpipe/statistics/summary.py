@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from evalpipe.metrics.declare import SharedFit, shared_fits
-from evalpipe.statistics.groups import starts_of_runs, totals_of_runs
+from evalpipe.statistics.rows import starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.statistics.grid import EDGES, cut, means
-from evalpipe.statistics.groups import Groups, totals_of_runs
-from evalpipe.statistics.rows import ClassRows, Rows, present, values_at
+from evalpipe.statistics.rows import ClassRows, Groups, Rows, present, totals_of_runs, values_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +76,6 @@ class View:
         is_inside = cell_of_drawn >= 0
         cell_in_fold = fold_of_drawn[is_inside] * cells + cell_of_drawn[is_inside]
         return np.bincount(cell_in_fold, minlength=folds * cells).reshape(folds, cells)
-
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,7 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.data.files import folder_columns
 from evalpipe.errors import UsageError
 from evalpipe.statistics.exact_sums import ExactSums, unit
-from evalpipe.streams.parts import parts_of, stamp
-from evalpipe.streams.tables import CellCounts, RowGroup, TableLayout, Tables, table_layout
+from evalpipe.streams.tables import CellCounts, RowGroup, TableLayout, Tables, parts_of, stamp, table_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Flags, Wholes
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.streams.parts import Part
+    from evalpipe.streams.tables import Part
 
 
 FORMAT = 3

@@ -20,25 +20,25 @@ import numpy as np
 
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data import checks, leakage
+from evalpipe.data import checks
 from evalpipe.data.columns import POSITION, Columns, RowBlock, SourceFile
 from evalpipe.data.further_columns import compared_hashes, content_hashes, id_like, measured
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError, UsageError
 from evalpipe.plan.memory import workers_of
 from evalpipe.streams.cache import TEMPORARY
-from evalpipe.streams.parts import check_unchanged, parts_of
+from evalpipe.streams.tables import check_unchanged, parts_of
 from evalpipe.streams.tally import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Keys
-    from evalpipe.data.contents import SharedRows
+    from evalpipe.data.sample import SharedRows
     from evalpipe.errors import Problem
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.streams.parts import File, Part
+    from evalpipe.streams.tables import File, Part
 
 HASHES_PER_FILE = 1_000_000
 """About how many hashes are in a file, and so in memory at once."""
@@ -186,7 +186,7 @@ class Identities:
             np.intersect1d(self._hashes(number), other._hashes(number)) for number in range(1 << self.bits)])
         (columns, complete), (others, others_complete) = self._read_again(common), other._read_again(common)
         return [_with_more(problem, complete=complete and others_complete)
-                for problem in leakage.shared_rows(columns, others)]
+                for problem in checks.shared_rows(columns, others)]
 
     def shared_contents(self, other: Identities) -> Iterator[SharedRows]:
         """Yield how many rows are in the ``other`` dataset by their contents; nothing without columns to compare by."""

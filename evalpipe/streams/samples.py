@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import logit
+from evalpipe.arithmetic import logit
 from evalpipe.data.sample import ClusterCounts, Predictions, Sample, SlicedRows
-from evalpipe.plan.drawing import GROUPS
+from evalpipe.plan.plan import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.statistics.grid import UNITS
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalpipe.base.arraytypes import Floats, Wholes
-    from evalpipe.plan.models import ModelPlan
-    from evalpipe.plan.plan import Plan
+    from evalpipe.plan.plan import ModelPlan, Plan
     from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables
 
 SMALLEST = np.finfo(float).tiny

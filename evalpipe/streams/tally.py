@@ -12,18 +12,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data import checks, outcome_checks, sample_arrays, slices
+from evalpipe.data import checks, outcome_checks, slices
+from evalpipe.data.read import ordered, predictions_of
 from evalpipe.data.rows import load_part
-from evalpipe.data.sample_arrays import predictions_of
 from evalpipe.errors import DataError
-from evalpipe.plan.drawing import GROUPS
+from evalpipe.plan.plan import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums, Members, Parts
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.cache import encode
-from evalpipe.streams.parts import Summed, check_unchanged, digest
-from evalpipe.streams.tables import CellCounts, ClusterNumbers, Labels, RowGroup, Tables, table_layout
+from evalpipe.streams.tables import (
+    CellCounts,
+    ClusterNumbers,
+    Labels,
+    RowGroup,
+    Summed,
+    Tables,
+    check_unchanged,
+    digest,
+    table_layout,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -32,8 +41,7 @@ if TYPE_CHECKING:
     from evalpipe.data.columns import Columns, RowBlock
     from evalpipe.data.sample import Predictions, SlicedRows
     from evalpipe.plan.plan import Plan
-    from evalpipe.streams.parts import File, Part
-    from evalpipe.streams.tables import Option, TableLayout
+    from evalpipe.streams.tables import File, Option, Part, TableLayout
 
 
 @dataclass
@@ -378,7 +386,7 @@ def summarise(plan: Plan, part: Part, layout: TableLayout) -> Tables:
             raise DataError(*columns.problems)
         if known_outcome is None:
             known.learn(columns, levels)
-        tally.add(columns, levels, sample_arrays.ordered(columns, levels, sort=False))
+        tally.add(columns, levels, ordered(columns, levels, sort=False))
     return tally.tables()
 
 

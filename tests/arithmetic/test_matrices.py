@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalpipe.arithmetic import matrices
+from evalpipe import arithmetic
 
 RNG = np.random.default_rng(11)
 SIZES = [(1, 1), (2, 2), (3, 5), (10, 12), (48, 50)]
@@ -17,17 +17,17 @@ def test_solutions_and_roots_are_lapacks(k: int, n: int) -> None:
     matrix, right = design.T @ design, RNG.normal(size=(k, 3))
     # 1e-9: a system in units that are ten powers of ten apart loses a few digits of sixteen.
     for given in (right, right[:, 0]):
-        np.testing.assert_allclose(matrices.solve(matrix, given), np.linalg.solve(matrix, given), rtol=1e-9)
-    root = matrices.root_of(matrix)
+        np.testing.assert_allclose(arithmetic.solve(matrix, given), np.linalg.solve(matrix, given), rtol=1e-9)
+    root = arithmetic.root_of(matrix)
     np.testing.assert_allclose(root, np.linalg.cholesky(matrix), rtol=1e-9)
-    np.testing.assert_allclose(matrices.solve_lower(root, right), np.linalg.solve(root, right), rtol=1e-7)
-    np.testing.assert_allclose(matrices.product(matrix, right), matrix @ right, rtol=1e-12)
+    np.testing.assert_allclose(arithmetic.solve_lower(root, right), np.linalg.solve(root, right), rtol=1e-7)
+    np.testing.assert_allclose(arithmetic.product(matrix, right), matrix @ right, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("k", "n"), SIZES)
 def test_singular_values_and_vectors_are_lapacks_to_the_smallest(k: int, n: int) -> None:
     columns = RNG.normal(size=(k, n)) * np.logspace(0, -6, k)[:, None]
-    sizes, vectors = matrices.singular(columns)
+    sizes, vectors = arithmetic.singular(columns)
     # 1e-10: LAPACK's own smallest values are off by 1e-16 of the largest, which is 1e6 times as large.
     np.testing.assert_allclose(sizes, np.linalg.svd(columns, compute_uv=False), rtol=1e-10)
     np.testing.assert_allclose(vectors @ vectors.T, np.eye(k), atol=1e-13)
@@ -39,11 +39,11 @@ def test_a_matrix_that_is_singular_to_working_precision_is_refused() -> None:
     design = RNG.normal(size=(9, 3))
     design[:, 2] = design[:, 1]
     for singular in (design.T @ design, np.zeros((2, 2)), np.array([[np.nan]])):
-        with pytest.raises(matrices.SingularError):
-            matrices.solve(singular, np.ones(len(singular)))
-    with pytest.raises(matrices.SingularError):
-        matrices.root_of(np.array([[1.0, 2.0], [2.0, 1.0]]))
+        with pytest.raises(arithmetic.SingularError):
+            arithmetic.solve(singular, np.ones(len(singular)))
+    with pytest.raises(arithmetic.SingularError):
+        arithmetic.root_of(np.array([[1.0, 2.0], [2.0, 1.0]]))
 
 
 def test_the_singular_values_of_columns_that_are_zero_are_zero() -> None:
-    np.testing.assert_array_equal(matrices.singular(np.array([[0.0, 0.0], [3.0, 4.0]])).sizes, [5, 0])
+    np.testing.assert_array_equal(arithmetic.singular(np.array([[0.0, 0.0], [3.0, 4.0]])).sizes, [5, 0])

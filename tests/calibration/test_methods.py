@@ -9,7 +9,7 @@ import pytest
 
 from calibration.trainings import NEW, sample, training
 from evalpipe.calibration import Fitted, Unfit, registry
-from evalpipe.calibration.newton import solve
+from evalpipe.calibration.scales import solve
 from evalpipe.calibration.spline import _pieces
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalpipe.data.sample_arrays import in_order
+from evalpipe.data.read import in_order
 
 DRAWN = np.random.default_rng(8)
 N = 400

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from evalpipe.data.catalog import look
-from evalpipe.data.condition.values import FUNCTIONS
+from evalpipe.data.condition_grammar import condition_faults, evaluate_condition
+from evalpipe.data.condition_values import FUNCTIONS
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample
-from evalpipe.data.where import condition_faults, evaluate_condition
 from evalpipe.errors import DataError
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
-from evalpipe.engine.curves.bands import PLACES, gain_heights, pr_heights, roc_heights
 from evalpipe.engine.curves.calibration import isotonic_heights
+from evalpipe.engine.curves.declare import PLACES, gain_heights, pr_heights, roc_heights
 from evalpipe.statistics import Rows, Summary
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.engine.bootstrap_values import Drawn, range_of, smallest_over_largest
+from evalpipe.engine.support import Drawn, range_of, smallest_over_largest
 from evalpipe.intervals.bootstrap import percentile_limits
 
 FEW = "12 clusters, fewer than 20: limits from so few cover the true value less often than 95%"

@@ -15,11 +15,10 @@ from sklearn.isotonic import IsotonicRegression
 
 from engine import runs
 from engine.runs import people, read_sample
-from evalpipe.arithmetic.functions import expit
+from evalpipe.arithmetic import expit
 from evalpipe.calibration import Training, registry
-from evalpipe.calibration.bands import Spread, logistic_line, logistic_spline
 from evalpipe.calibration.scales import Events, clipped, events_of, logit
-from evalpipe.calibration.spline import smooth
+from evalpipe.calibration.spline import Spread, logistic_line, logistic_spline, smooth
 from evalpipe.data.catalog import look
 from evalpipe.engine.curves import calibration as curves
 from evalpipe.engine.curves.declare import CurveRows

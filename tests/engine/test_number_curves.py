@@ -21,7 +21,7 @@ from scipy.stats import poisson
 import evalpipe
 from evalpipe.engine.curves.declare import CurveRows, computed_curves
 from evalpipe.engine.curves.numbers import quantiles
-from evalpipe.engine.curves.smoothing import CAUTION, GROUPS, PENALTIES, smooth
+from evalpipe.engine.curves.residual_tests import CAUTION, GROUPS, PENALTIES, smooth
 from evalpipe.statistics import NumberRows, Summary
 
 NAMES = {

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalpipe.intervals.bands import pointwise_band, simultaneous_band
-from evalpipe.intervals.bootstrap import percentile_limits
+from evalpipe.intervals.bootstrap import percentile_limits, pointwise_band, simultaneous_band
 
 LEVEL = 0.95
 GRID = np.linspace(0.1, 0.9, 17)

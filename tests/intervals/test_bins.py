@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalpipe.intervals.bins import ENOUGH, Bins, rate_variances, squared_error_variances
-from evalpipe.intervals.noise import mean_square_limits, scatter_limits
+from evalpipe.intervals.noise import (
+    ENOUGH,
+    Bins,
+    mean_square_limits,
+    rate_variances,
+    scatter_limits,
+    squared_error_variances,
+)
 
 SETS = 400
 """Two standard errors of a coverage of 95 % in so many data sets are 2.2 points."""

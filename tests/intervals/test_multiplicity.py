@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from evalpipe.intervals.p_values import benjamini_hochberg, holm
+from evalpipe.intervals.multiplicity import benjamini_hochberg, holm
 
 METHODS = [("holm", holm), ("fdr_bh", benjamini_hochberg)]
 FAMILIES = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0]), min_size=1, max_size=20)

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import ncx2
 
 from evalpipe.intervals.binomial import clopper_pearson
-from evalpipe.intervals.bins import rate_variances
 from evalpipe.intervals.bootstrap import doubtful
 from evalpipe.intervals.noise import (
     Noise,
@@ -18,6 +17,7 @@ from evalpipe.intervals.noise import (
     noncentral_cdf,
     noncentral_limits,
     range_limits,
+    rate_variances,
     square_noise,
     symmetric_upper,
 )

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm
 
 from evalpipe.intervals.binomial import wilson
-from evalpipe.intervals.p_values import SMALLEST, limits_between, p_against, p_between, p_of
+from evalpipe.intervals.multiplicity import SMALLEST, limits_between, p_against, p_between, p_of
 
 CLOSE = 1e-9  # the same normal distribution, from the standard library and from scipy
 

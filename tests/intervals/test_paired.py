@@ -15,7 +15,7 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
-from evalpipe.intervals.paired import diebold_mariano, mcnemar, paired_auc
+from evalpipe.intervals.contrasts import diebold_mariano, mcnemar, paired_auc
 
 LEVEL = 0.9
 

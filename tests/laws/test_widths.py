@@ -21,9 +21,8 @@ import statsmodels.api as sm
 from scipy.stats import norm, t
 
 from evalpipe.intervals import registry
-from evalpipe.intervals.bins import Bins
 from evalpipe.intervals.fits import spread_of_fits
-from evalpipe.intervals.noise import SQUARES
+from evalpipe.intervals.noise import SQUARES, Bins
 
 NEAR = 0.05
 NORMAL = norm.ppf((np.arange(1999) + 0.5) / 1999)

@@ -16,9 +16,9 @@ from evalpipe.proposal.names import has_word
 from evalpipe.proposal.outcome import CENSORED
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers
-from evalpipe.proposal.spec_file import as_plain, spec_text, tried
+from evalpipe.proposal.spec_file import spec_text, tried
 from evalpipe.proposal.yaml_text import SpecLine, key, level, lines_as_text, scalar
-from evalpipe.spec.text import SpecText
+from evalpipe.spec.tree import SpecText, plain_value
 from evalpipe.spec.yaml import parse
 
 SPECIAL = [
@@ -35,7 +35,7 @@ def loaded(text: str) -> object:
     document = parse(SpecText("spec.yaml", text), {})
     assert document.problems == (), text
     assert document.root is not None
-    return as_plain(document.root)
+    return plain_value(document.root)
 
 
 @given(TEXTS)

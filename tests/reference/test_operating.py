@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
-from evalpipe.metrics.operating import sensitivity_at_specificity as sensitivity_at
-from evalpipe.metrics.operating import specificity_at_sensitivity as specificity_at
+from evalpipe.metrics.labels import sensitivity_at_specificity as sensitivity_at
+from evalpipe.metrics.labels import specificity_at_sensitivity as specificity_at
 
 
 def rows(seed: int, weighted: bool) -> tuple[Any, Any, Any]:

@@ -18,8 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 import evalpipe
 from evalpipe.calibration import Fitted, Training, registry
-from evalpipe.calibration.newton import logistic_fit
-from evalpipe.calibration.scales import events_of
+from evalpipe.calibration.scales import events_of, logistic_fit
 from evalpipe.intervals.resampling import stream
 from evalpipe.results import Results
 

@@ -19,8 +19,7 @@ from evalpipe.errors import SpecError
 from evalpipe.spec.load import load
 from evalpipe.spec.schema import json_schema, resolved, spec_sha256
 from evalpipe.spec.spec import Spec
-from evalpipe.spec.text import SpecText
-from evalpipe.spec.tree import flatten
+from evalpipe.spec.tree import SpecText, flatten
 from evalpipe.spec.yaml import parse
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import yaml as pyyaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalpipe.spec.text import MAX_BYTES, SpecText, read_text
-from evalpipe.spec.tree import flatten
+from evalpipe.spec.tree import MAX_BYTES, SpecText, flatten, read_text
 from evalpipe.spec.yaml import MAX_ALIASED, parse, resolve
 
 

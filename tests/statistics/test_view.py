@@ -12,7 +12,7 @@ import pytest
 
 from evalpipe.metrics import registry
 from evalpipe.statistics import ClassRows, Draws, Rows, Stack, Summary, view
-from evalpipe.statistics.groups import FEW, Groups, runs_within, totals_of_runs
+from evalpipe.statistics.rows import FEW, Groups, runs_within, totals_of_runs
 
 MODULE = import_module("evalpipe.statistics.view")  # its function has the same name
 

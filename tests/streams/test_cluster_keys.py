@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evalpipe.plan.drawing import GROUPS
+from evalpipe.plan.plan import GROUPS
 from evalpipe.streams.tables import (
     ClusterNumbers,
     are_grouped,

@@ -11,7 +11,7 @@ import pytest
 
 from evalpipe.card.method import draw_sentences
 from evalpipe.errors import DataError, SpecError
-from evalpipe.plan.drawing import GROUPS, drawing
+from evalpipe.plan.plan import GROUPS, drawing
 from evalpipe.results import Results
 from evalpipe.run import plan
 from streams.streaming import MODELS, numbers, rows, run, write

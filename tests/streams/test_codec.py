@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalpipe.plan.drawing import GROUPS as JOINED
+from evalpipe.plan.plan import GROUPS as JOINED
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.streams.cache import MAGIC, DamagedError, decode, encode
 from evalpipe.streams.tables import CellCounts, RowGroup, TableLayout, Tables, cluster_numbers, keys_of, smallest_keys

@@ -20,9 +20,9 @@ from distributed import KilledWorker
 import evalpipe
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.run import Progress
-from evalpipe.streams import dask_workers
+from evalpipe.streams import task
 from evalpipe.streams.cache import versions
-from evalpipe.streams.parts import File, Part, stamp
+from evalpipe.streams.tables import File, Part, stamp
 from streams.clusters import Cluster, cluster
 from streams.streaming import rows, write
 
@@ -172,14 +172,14 @@ def test_a_script_that_cannot_start_processes_is_told_how_to(spec: Path, tmp_pat
 
 
 def test_a_scheduler_that_does_not_answer(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_workers, "TIMEOUT", 0.3)
+    monkeypatch.setattr(task, "TIMEOUT", 0.3)
     assert str(error_of(spec, *of("tcp://127.0.0.1:9"))) == (
         "error[cluster-unreachable]: no Dask scheduler answers at tcp://127.0.0.1:9 within 0.3 s\n"
         "  = help: start it with: dask scheduler, or correct engine.address")
 
 
 def test_a_cluster_without_workers(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_workers, "WORKERS", 2)
+    monkeypatch.setattr(task, "WORKERS", 2)
     (tmp_path / "cluster").mkdir()
     with cluster(tmp_path / "cluster", 0) as empty:
         told = (f"error[cluster-empty]: the Dask cluster at {empty.address} has had no worker for 2 s\n"
@@ -218,7 +218,7 @@ def test_a_cluster_that_fails(spec: Path, monkeypatch: pytest.MonkeyPatch, error
                              status="running", scheduler=SimpleNamespace(address="tcp://10.0.0.5:8786"))
     path, shown = planned.datasets[0].table.files[0]
     file = File(path, shown, stamp(path, shown), None)
-    workers = dask_workers.DaskWorkers(client, planned, "")
+    workers = task.DaskWorkers(client, planned, "")
     with pytest.raises(UsageError) as raised:
         list(workers.tables([(Part("d", 0, 0, None), file)], encoded=False))
     (problem,) = raised.value.problems

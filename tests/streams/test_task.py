@@ -12,8 +12,7 @@ from evalpipe.run import load, plan
 from evalpipe.spec.load import from_text, to_text
 from evalpipe.spec.schema import resolved
 from evalpipe.streams.cache import encode
-from evalpipe.streams.parts import File, digest, parts_of, stamp
-from evalpipe.streams.tables import table_layout
+from evalpipe.streams.tables import File, digest, parts_of, stamp, table_layout
 from evalpipe.streams.tally import summarise
 from evalpipe.streams.task import answered, digest_task, run_task, tables_task
 from streams.streaming import rows, write

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.candidates.spec import CandidateTable, LongTable
     from evalpipe.chapters.desirability.plan import GoalPlan
     from evalpipe.plan.plan import Plan
-    from evalpipe.plan.table import Catalog, DataTable
+    from evalpipe.plan.sources import Catalog, DataTable
     from evalpipe.spec.spec import Spec
 
 HERE: Loc = ("candidates",)

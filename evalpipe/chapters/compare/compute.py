@@ -21,9 +21,17 @@ from evalpipe.engine.differences import (
     tested,
     two_proportions_test,
 )
-from evalpipe.intervals.contrasts import PairedProportions, Wald, margin_verdict, p_of_verdict, verdict
-from evalpipe.intervals.p_values import holm
-from evalpipe.intervals.paired import diebold_mariano, mcnemar, paired_auc
+from evalpipe.intervals.contrasts import (
+    PairedProportions,
+    Wald,
+    diebold_mariano,
+    margin_verdict,
+    mcnemar,
+    p_of_verdict,
+    paired_auc,
+    verdict,
+)
+from evalpipe.intervals.multiplicity import holm
 from evalpipe.statistics import Summary
 from evalpipe.words.sentences import sentence
 

@@ -9,8 +9,7 @@ import numpy as np
 from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
-from evalpipe.intervals.bands import pointwise_band
-from evalpipe.intervals.bootstrap import percentile_limits
+from evalpipe.intervals.bootstrap import percentile_limits, pointwise_band
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

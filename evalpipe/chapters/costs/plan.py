@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text
-from evalpipe.plan.outcome import levels
+from evalpipe.plan.datasets import levels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

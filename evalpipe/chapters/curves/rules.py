@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.chapters.curves.spec import ResidualDiagnostics
 from evalpipe.metrics import registry
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.rules_task import with_article
+from evalpipe.spec.draft import with_article
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 
 if TYPE_CHECKING:

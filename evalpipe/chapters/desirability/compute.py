@@ -19,7 +19,7 @@ from evalpipe.chapters.desirability.records import (
     WeightChange,
 )
 from evalpipe.engine.averages import values
-from evalpipe.engine.bootstrap_values import Drawn
+from evalpipe.engine.support import Drawn
 from evalpipe.errors import DataError
 from evalpipe.intervals.bootstrap import monte_carlo_error, percentile_limits
 from evalpipe.intervals.resampling import stream

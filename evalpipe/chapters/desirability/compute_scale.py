@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import power
+from evalpipe.arithmetic import power
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.equivocal.spec import Equivocal
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.rules_task import with_article
+from evalpipe.spec.draft import with_article
 from evalpipe.tasks import CLASSES, MANY
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import exp, log1p, log_add_exp
+from evalpipe.arithmetic import exp, log1p, log_add_exp
 from evalpipe.intervals.binomial import clopper_pearson
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from evalpipe.plan.outcome import levels
+from evalpipe.plan.datasets import levels
 
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric

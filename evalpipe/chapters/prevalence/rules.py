@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from evalpipe.chapters.prevalence.spec import EACH_PRIOR
 from evalpipe.metrics.expressions import ExpressionMetric
-from evalpipe.spec.draft import refer
+from evalpipe.spec.draft import KNOWN, each_level, missing_in_part, refer
 from evalpipe.spec.field_types import is_number
 from evalpipe.spec.measures import located_items
-from evalpipe.spec.rules_task import KNOWN, each_level, missing_in_part
 from evalpipe.tasks import CLASSES, MANY
 from evalpipe.words.spelling import choose
 

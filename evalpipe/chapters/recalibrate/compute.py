@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import logit
+from evalpipe.arithmetic import logit
 from evalpipe.calibration import Fitted, Training, Unfit, registry
 from evalpipe.engine.draws import design
 from evalpipe.engine.ranks import break_ties, mid_ranks

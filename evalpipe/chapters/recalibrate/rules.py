@@ -11,9 +11,8 @@ from evalpipe.chapters.prevalence.rules import check_sum
 from evalpipe.chapters.recalibrate.spec import COMMON_KEYS
 from evalpipe.chapters.thresholds.spec import ThresholdRule
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.draft import refer
+from evalpipe.spec.draft import refer, with_article
 from evalpipe.spec.messages import bad_name, explain, is_key, missing_key, unknown_key
-from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES, MANY
 from evalpipe.words.spelling import listed
 

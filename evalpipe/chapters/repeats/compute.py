@@ -15,12 +15,11 @@ import numpy as np
 from evalpipe.chapters.recalibrate.compute import Variants
 from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
 from evalpipe.chapters.thresholds.compute import with_thresholds
-from evalpipe.engine.bootstrap_values import ONE_CLUSTER
-from evalpipe.engine.curves.bands import roc_heights
-from evalpipe.engine.curves.declare import listed
+from evalpipe.engine.curves.declare import listed, roc_heights
 from evalpipe.engine.estimates import Scope
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.subsets import all_rows_subset, rows_of, summaries_of
+from evalpipe.engine.support import ONE_CLUSTER
 from evalpipe.errors import DataError
 from evalpipe.intervals.fits import FEW, FitSpread, deviation, limits_of_fits, spread_of_fits
 from evalpipe.plan.measures import FALLBACK
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.data.sample import Predictions, Refit, Sample
-    from evalpipe.engine.bootstrap_values import Drawn
     from evalpipe.engine.estimates import Evaluated
+    from evalpipe.engine.support import Drawn
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.words.sentences import Sentence

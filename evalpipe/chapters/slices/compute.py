@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import log
+from evalpipe.arithmetic import log
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.engine.averages import values
-from evalpipe.engine.bootstrap_values import Limited, range_of, smallest_over_largest, together
 from evalpipe.engine.differences import Tested, ratio_limited, tested, two_proportions_test
 from evalpipe.engine.draws import all_rows_number
 from evalpipe.engine.estimates import Scope, averaged
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.subsets import Subset, all_rows_subset, rows_of, subset_of, summaries_of
+from evalpipe.engine.support import Limited, range_of, smallest_over_largest, together
 from evalpipe.intervals.bootstrap import FOLDS, percentile_limits
+from evalpipe.intervals.multiplicity import TrueDifferences, benjamini_hochberg, holm, reach_of_all, true_differences
 from evalpipe.intervals.noise import range_limits
-from evalpipe.intervals.p_values import benjamini_hochberg, holm
 from evalpipe.intervals.resampling import split, stream
-from evalpipe.intervals.selection import TrueDifferences, reach_of_all, true_differences
 from evalpipe.results import Warned
 from evalpipe.statistics import Summary
 from evalpipe.statistics.grid import first_rows, joint
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
     from evalpipe.chapters.slices.plan import DisparityPlan
     from evalpipe.data.sample import Sample
-    from evalpipe.engine.bootstrap_values import Drawn
     from evalpipe.engine.estimates import Evaluated
+    from evalpipe.engine.support import Drawn
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.words.sentences import Sentence

@@ -11,7 +11,7 @@ from evalpipe.base.levels import level_text
 from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.chapters.slices.spec import DISPARITIES, Cut
 from evalpipe.plan.measures import MetricPlan, entries
-from evalpipe.plan.table import ColumnPlan, SlicingPlan
+from evalpipe.plan.sources import ColumnPlan, SlicingPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

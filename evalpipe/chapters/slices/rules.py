@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from evalpipe.chapters.slices.spec import DISPARITIES, Cut, DatePeriod, part_column
 from evalpipe.metrics.declare import Advice
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.draft import refer
+from evalpipe.spec.draft import refer, with_article
 from evalpipe.spec.measures import MetricChoice
 from evalpipe.spec.rules_measures import check_measure, one_value
-from evalpipe.spec.rules_task import with_article
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
     from evalpipe.errors import Place, Problem
     from evalpipe.plan.measures import MetricPlan
-    from evalpipe.plan.models import ModelPlan
+    from evalpipe.plan.plan import ModelPlan
     from evalpipe.spec.spec import Spec
-    from evalpipe.spec.text import ProseText
+    from evalpipe.spec.tree import ProseText
 
 
 @dataclass(frozen=True, slots=True)

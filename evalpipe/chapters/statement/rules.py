@@ -11,7 +11,7 @@ from evalpipe.chapters.statement.spec import TextFile
 from evalpipe.errors import Problem
 from evalpipe.spec.measures import common_keys
 from evalpipe.spec.rules_measures import LISTS_ALL
-from evalpipe.spec.text import LONGEST, ProseText, read_prose
+from evalpipe.spec.tree import LONGEST, ProseText, read_prose
 from evalpipe.words.card_fields import WHERE, NumberReference, ReferenceFault, references
 from evalpipe.words.spelling import closest, listed, quoted
 

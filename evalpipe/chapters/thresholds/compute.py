@@ -15,14 +15,14 @@ import numpy as np
 from evalpipe.chapters.recalibrate.compute import fold_of, recalibrated
 from evalpipe.chapters.thresholds.records import Constraint, Threshold
 from evalpipe.engine.averages import values
-from evalpipe.engine.bootstrap_values import ONE_CLUSTER, Drawn
 from evalpipe.engine.coarsening import coarsened
 from evalpipe.engine.draws import CELLS, design
 from evalpipe.engine.subsets import all_rows_subset, rows_of
+from evalpipe.engine.support import ONE_CLUSTER, Drawn
 from evalpipe.errors import DataError, Problem
 from evalpipe.intervals.bootstrap import percentile_limits
 from evalpipe.intervals.resampling import block_counts, blocks
-from evalpipe.metrics.operating import ROUNDING
+from evalpipe.metrics.labels import ROUNDING
 from evalpipe.statistics import Draws, Rows, Stack, Summary, cut_values, sweep, view
 
 if TYPE_CHECKING:

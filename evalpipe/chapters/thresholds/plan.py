@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
-from evalpipe.metrics.operating import bayes_threshold
+from evalpipe.metrics.labels import bayes_threshold
 from evalpipe.plan.measures import MetricPlan, entries
 from evalpipe.spec.measures import MetricChoice
 

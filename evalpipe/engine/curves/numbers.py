@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import exp, log
+from evalpipe.arithmetic import exp, log
 from evalpipe.base import constants
 from evalpipe.engine.curves import residual_tests
 from evalpipe.engine.curves.declare import Computed, CurveRows, Kind, curve
-from evalpipe.engine.curves.smoothing import smooth
+from evalpipe.engine.curves.residual_tests import smooth
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.results.curves import Notes, residuals
 from evalpipe.results.curves.declare import Thinned
-from evalpipe.statistics.groups import Groups
+from evalpipe.statistics.rows import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import exp, log
+from evalpipe.arithmetic import exp, log
 from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.engine.averages import values
+from evalpipe.engine.curves.calibration import method_of_bins
 from evalpipe.engine.curves.declare import Computed, CurveRows, Heights, curve
-from evalpipe.engine.curves.reliability import method_of_bins
 from evalpipe.engine.ranks import cumulative_groups
 from evalpipe.intervals import LIMITS
 from evalpipe.metrics import registry
@@ -24,7 +24,7 @@ from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import Notes, calibration, events
 from evalpipe.results.curves.declare import Thinned
 from evalpipe.statistics import sweep
-from evalpipe.statistics.groups import runs_within
+from evalpipe.statistics.rows import runs_within
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes

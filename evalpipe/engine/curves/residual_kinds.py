@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from evalpipe.arithmetic.functions import log, log1p
+from evalpipe.arithmetic import log, log1p
 from evalpipe.base import constants
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
 from evalpipe.engine.curves.numbers import deciles, distinct, gather, independent_rows, quantiles, scattered
-from evalpipe.engine.curves.residual_tests import least_squares
-from evalpipe.engine.curves.smoothing import smooth
+from evalpipe.engine.curves.residual_tests import least_squares, smooth
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import ObservedNotes
 from evalpipe.statistics.residuals import unit_deviance

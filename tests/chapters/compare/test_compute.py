@@ -15,7 +15,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from engine.runs import BOTH, intervals, people, read_sample, run
-from evalpipe.intervals.paired import paired_auc
+from evalpipe.intervals.contrasts import paired_auc
 from evalpipe.intervals.resampling import Design, replicate_weights
 from evalpipe.results import Comparison, Results
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from engine.runs import BOTH, intervals, people, run
-from evalpipe.intervals.selection import reach_of_all, true_differences
+from evalpipe.intervals.multiplicity import reach_of_all, true_differences
 from evalpipe.results import Results, WorstSlice
 
 DRAWS = 400

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe.data.sql.query_rows import ContentDigest
+from evalpipe.data.query_rows import ContentDigest
 
 COLUMNS = ["a", "b", "c"]
 ROWS = st.lists(st.tuples(

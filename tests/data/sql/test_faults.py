@@ -16,7 +16,7 @@ import pytest
 
 import evalpipe
 from data.sql.conftest import PLACES, ROWS, scores, spec
-from evalpipe.data.sql import query_rows
+from evalpipe.data import query_rows
 from evalpipe.errors import DataError, EvalpipeError, SpecError
 from few_by_day import by_night
 from servers import PASSWORD, free_port
@@ -183,7 +183,7 @@ def test_a_connection_that_is_lost_while_rows_come_leaves_earlier_output(
     path, out = spec(folder, PLACES["postgresql"]), folder / "out"
     evalpipe.run(path, out=out)
     before = (out / "results.json").read_bytes()
-    monkeypatch.setattr("evalpipe.data.sql.database.AT_ONCE", 100)
+    monkeypatch.setattr("evalpipe.data.databases.AT_ONCE", 100)
     add = query_rows.ContentDigest.add
 
     def killed(content: Any, frame: Any) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import evalpipe
 from data.sql.conftest import PLACES, ROWS, scores, spec
-from evalpipe.data.sql import database
+from evalpipe.data import databases
 
 SLICED = {
     "id": "patient", "slices": ["ward", {"column": "age", "cuts": [40, 60]}, {"column": "dose", "cuts": [50]}],
@@ -72,7 +72,7 @@ def test_neither_order_nor_batches_change_a_byte(
 ) -> None:
     ordered = {**PLACES[place], "sql": "SELECT * FROM scores ORDER BY p DESC"}
     first = evalpipe.run(spec(folder, PLACES[place], **keys))
-    monkeypatch.setattr(database, "AT_ONCE", 100)
+    monkeypatch.setattr(databases, "AT_ONCE", 100)
     second = evalpipe.run(spec(folder, ordered, **keys))
     assert (first.inputs[0].sha256, first.inputs[0].rows) == (second.inputs[0].sha256, ROWS)
     assert first.inputs[0].query_sha256 != second.inputs[0].query_sha256
@@ -89,13 +89,13 @@ def test_both_databases_have_the_same_content(folder: Path) -> None:
 
 def test_only_what_is_needed_is_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    within = database.within
+    within = databases.within
 
     def noted(*given: Any) -> str:
         asked.append(within(*given))
         return asked[-1]
 
-    monkeypatch.setattr(database, "within", noted)
+    monkeypatch.setattr(databases, "within", noted)
     inputs = evalpipe.run(spec(folder, PLACES["postgresql"] | {"where": "age > 30"}, slices=["ward"])).inputs
     assert asked[-1] == ('SELECT "died" AS "died", "p" AS "p", "ward" AS "ward", "age" AS "age" FROM (\n'
                          "SELECT * FROM scores\n) AS evalpipe_query")

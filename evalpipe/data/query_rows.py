@@ -20,12 +20,10 @@ import numpy as np
 from evalpipe.base.digests import json_sha256
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.sql.database import duplicate_column
-from evalpipe.data.sql.drivers import open_database, reading_errors
+from evalpipe.data.databases import duplicate_column, open_database, reading_errors
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.plan.datasets import unreadable
-from evalpipe.plan.sources import QuerySource
-from evalpipe.plan.table import DataTable
+from evalpipe.plan.sources import DataTable, QuerySource
 from evalpipe.words.spelling import first_repeated
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Values
     from evalpipe.base.origin import Origin
-    from evalpipe.data.sql.database import Database, QueryColumn
+    from evalpipe.data.databases import Database, QueryColumn
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
 
@@ -44,7 +42,13 @@ def describe_query(places: Origin, source: QuerySource) -> tuple[DataTable, dict
         columns = columns_of(database, places, source)
         with reading_errors(source, places):
             rows = database.count(source)
-    types = _polars_types(columns)
+    import pyarrow as pa
+
+    kinds = {column.name: column.type if column.unreadable is None else pa.binary() for column in columns}
+    empty = pa.schema(list(kinds.items())).empty_table()
+    frame = pl.from_arrow(empty)
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table
+    types = dict(frame.schema)
     unreadable = {column.name: column.unreadable for column in columns if column.unreadable is not None}
     type_names = {name: str(kind) for name, kind in types.items()}
     return DataTable(source, "query", (), MappingProxyType(type_names), (), rows,
@@ -60,17 +64,6 @@ def columns_of(database: Database, places: Origin, source: QuerySource) -> list[
     if repeated is not None:
         raise DataError(duplicate_column(repeated, source, places.place(*source.loc)))
     return columns
-
-
-def _polars_types(columns: list[QueryColumn]) -> dict[str, pl.DataType]:
-    """Return the polars types of columns by name; bytes for columns that cannot be read."""
-    import pyarrow as pa
-
-    kinds = {column.name: column.type if column.unreadable is None else pa.binary() for column in columns}
-    empty = pa.schema(list(kinds.items())).empty_table()
-    frame = pl.from_arrow(empty)
-    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - of a table
-    return dict(frame.schema)
 
 
 MODULUS = 1 << 256

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from zoneinfo import ZoneInfo
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.problems import Unreadable
+from evalpipe.data.values import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -181,15 +181,28 @@ def wrong_kind_hint(*values: Value) -> str:
     return why or "compare text with 'text' in single quotes, numbers with bare numbers"
 
 
-def comparable(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
+def comparable(left: Value, right: Value) -> tuple[pl.Expr, pl.Expr]:
     """Return the expressions of two values, converted so that they compare; raises WrongCondition where they cannot.
 
-    ``what`` is the verb of the message, such as "compares".
+    Times, and a time and a date, become moments in UTC; a date is its first moment in the zone of the other.
     """
     left, right = _as_date_or_time(left, right), _as_date_or_time(right, left)
     if left.kind == right.kind == "time" or {left.kind, right.kind} == {"date", "time"}:
-        return _comparable_times(left, right, what)
-    _refuse_other_kind(left, right, what)
+        zones = {value.zone for value in (left, right) if value.kind == "time"}
+        if None in zones and len(zones) > 1:
+            message = (f"does not fit the columns: compares {left.called} with {right.called}; only one of them has a "
+                       "time zone")
+            raise WrongCondition("bad-where", message, "write both columns with a time zone, or both without")
+        moments: list[pl.Expr] = []
+        for value in (left, right):
+            moment, zone = value.expression, value.zone
+            if value.kind == "date":
+                moment, zone = moment.cast(pl.Datetime("us")), next(iter(zones))
+                if zone is not None:
+                    moment = moment.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+            moments.append(moment if zone is None else moment.dt.convert_time_zone("UTC"))
+        return moments[0], moments[1]
+    _refuse_other_kind(left, right, "compares")
     return left.expression, right.expression
 
 
@@ -254,25 +267,6 @@ def _as_time(moment: datetime, value: Value, other: Value) -> Value:
         moment = local
     plain = pl.lit(moment.astimezone(UTC).replace(tzinfo=None))
     return Value(plain.dt.replace_time_zone("UTC"), "time", value.called, zone="UTC")
-
-
-def _comparable_times(left: Value, right: Value, what: str) -> tuple[pl.Expr, pl.Expr]:
-    """Return two times, or a time and a date, as moments in UTC; a date is its first moment in the other's zone."""
-    zones = {value.zone for value in (left, right) if value.kind == "time"}
-    if None in zones and len(zones) > 1:
-        message = (
-            f"does not fit the columns: {what} {left.called} with {right.called}; only one of them has a time zone"
-        )
-        raise WrongCondition("bad-where", message, "write both columns with a time zone, or both without")
-    moments: list[pl.Expr] = []
-    for value in (left, right):
-        moment, zone = value.expression, value.zone
-        if value.kind == "date":
-            moment, zone = moment.cast(pl.Datetime("us")), next(iter(zones))
-            if zone is not None:
-                moment = moment.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-        moments.append(moment if zone is None else moment.dt.convert_time_zone("UTC"))
-    return moments[0], moments[1]
 
 
 @dataclass(frozen=True, slots=True)

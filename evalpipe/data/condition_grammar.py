@@ -5,7 +5,8 @@ TRUE | FALSE · [NOT] IN (…) · [NOT] BETWEEN … AND … · [NOT] LIKE | ILIK
 FALSE, NULL, + - * / %, ||, CASE WHEN … THEN … ELSE … END, CAST(… AS type), TRY_CAST(… AS type), DATE '…', TIMESTAMP
 '…', a function
 
-What is unknown because a value is missing is null, as SQL has it: NOT (x > 1) is not met either where x is missing.
+What is unknown because a value is missing is null, as SQL has it: NOT (x > 1) is not met either where x is missing. The
+conditions of `where` and of slices are checked and evaluated at the end.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.condition.values import (
+from evalpipe.data.condition_values import (
     FUNCTIONS,
     KIND_WORDS,
     Kind,
@@ -27,6 +28,7 @@ from evalpipe.data.condition.values import (
     column,
     comparable,
     missing_value,
+    names_in,
     nan_as_missing,
     number,
     of_kind,
@@ -35,12 +37,14 @@ from evalpipe.data.condition.values import (
     tokens,
     zero_as_missing,
 )
+from evalpipe.data.formats import sentence
+from evalpipe.data.values import Unreadable
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalpipe.data.condition.values import Token
+    from evalpipe.data.condition_values import Token
 
 
 COMPARISONS = {
@@ -87,7 +91,7 @@ def compared(left: Value, sign: str, right: Value) -> Value:
     if "NULL" in (left.called, right.called):
         hint = "a missing value is found by IS NULL or IS NOT NULL"
         raise WrongCondition("bad-where", f"compares with NULL ({sign} NULL), which no row meets", hint)
-    first, second = comparable(left, right, "compares")
+    first, second = comparable(left, right)
     return Value(COMPARISONS[sign](first, second), "truth", "a comparison")
 
 
@@ -101,7 +105,7 @@ def one_of(value: Value, options: Sequence[Value]) -> Value:
     elif value.kind == "number" and len(constants) == len(options) and max(constants) < _EXACT:
         flags = as_float(value).is_in(pl.Series(constants, dtype=pl.Float64, strict=False).implode())
     else:
-        pairs = (comparable(value, option, "compares") for option in options)
+        pairs = (comparable(value, option) for option in options)
         flags = pl.any_horizontal([first.eq(second).cast(pl.Boolean) for first, second in pairs])
     return Value(flags, "truth", "a test with IN")
 
@@ -428,3 +432,73 @@ class Parser:
         if word != "isnan" and self._next.value.casefold() == "over":
             raise WrongCondition("bad-where", "holds a window over other rows", ONE_ROW)
         return call(FUNCTIONS[word], arguments)
+
+
+def mentioned_columns(text: str, columns: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the columns that a condition mentions, in the order of ``columns``."""
+    # Any word may be a column, CAST and AND too; one that is meant as a word costs a column that is read unused.
+    words = names_in(text)
+    return tuple(column for column in columns if column in words)
+
+
+def condition_faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> list[WrongCondition]:
+    """Return the faults of a condition, given the columns' types; ``why`` explains why columns of numbers are text."""
+    try:
+        value, unknown = _read(text, schema, why)
+        if unknown:
+            return [_unknown_column(name, text, schema) for name in dict.fromkeys(unknown)]
+        # Patterns, dates and casts are known to be right only once polars has computed them, be it of no rows.
+        pl.DataFrame(schema=dict(schema)).clear(n=1).select(_keep(value))
+    except WrongCondition as wrong:
+        return [wrong]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        message = f"cannot be computed: {sentence(error).rstrip(':')}"
+        return [WrongCondition("bad-where", message, "check its texts, dates and patterns")]
+    return []
+
+
+def _read(
+    text: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]
+) -> tuple[Value, list[str]]:
+    """Parse a condition into its value, and the names in it that are no columns; raises WrongCondition."""
+    try:
+        parser = Parser(text, schema, why)
+        return parser.read(), parser.unknown
+    except RecursionError:
+        raise WrongCondition("bad-sql", "cannot be read: it is nested too deeply", "use fewer brackets") from None
+
+
+def _keep(value: Value) -> pl.Expr:
+    """Return the expression of a condition as a flag, null for NULL, whose rows are left out as in SQL.
+
+    Raises WrongCondition for a value that is not true or false.
+    """
+    if value.kind not in ("truth", "nothing"):
+        message = f"is not a condition: its value is {KIND_WORDS[value.kind]}, not true or false"
+        raise WrongCondition("bad-where", message, 'compare it with something, as in "age >= 18"')
+    return value.expression.cast(pl.Boolean).alias("keep")
+
+
+def _unknown_column(name: str, text: str, schema: Mapping[str, object]) -> WrongCondition:
+    """Return the fault of a name in a condition that is no column."""
+    close = closest(name, schema)
+    listed = ", ".join(list(schema)[:12]) + (", …" if len(schema) > 12 else "")
+    hint = f"did you mean '{close}'?" if close else f"the columns are {listed}"
+    if f'"{name}"' in text and not close:
+        hint = f"put a text in single quotes: '{name}'"
+    return WrongCondition("unknown-column", f"names the column '{name}', which the data do not have", hint)
+
+
+def evaluate_condition(frame: pl.DataFrame, text: str) -> pl.Series:
+    """Return flags [n] of the rows that meet a condition; null where that is unknown, as a value is missing.
+
+    Raises Unreadable when a cell does not fit the condition.
+    """
+    try:
+        value, _ = _read(text, frame.schema, {})
+        return frame.with_columns(_keep(value)).get_column("keep")
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = re.sub(r"^conversion from `\w+` to `(\w+).*` failed .* values?: \[(.*?)[,\]].*$",
+                        r"\2 cannot be cast", sentence(error), flags=re.DOTALL)
+        hint = "use TRY_CAST, which makes a value missing where it cannot be cast"
+        raise Unreadable("bad-where", f"cannot be computed: {reason}", hint) from None

@@ -1,1 +1,0 @@
-"""The language of conditions: SQL about the cells of one row, in which a missing value meets nothing."""
