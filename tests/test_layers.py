@@ -80,7 +80,10 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
         "base", "chapters.all", "chapters.plan", "chapters.spec", "errors", "intervals.declare", "metrics",
         "spec", "tasks", "words",
     },
-    "data": {"arithmetic", "base", "chapters.compute", "chapters.plan", "errors", "plan", "results", "tasks", "words"},
+    "data": {
+        "arithmetic", "base", "calibration", "chapters.compute", "chapters.plan", "errors", "plan", "results", "tasks",
+        "words",
+    },
     "streams": {"arithmetic", "base", "chapters.plan", "data", "errors", "plan", "results", "statistics", "version"},
     "streams.task": {"base", "data", "errors", "plan", "spec", "streams"},
     "reading": {"chapters.compute", "data", "errors", "plan", "streams"},
@@ -129,8 +132,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
 
 
 IMPORTED = {
-    "trend": 4, "standards": 3, "recalibrate": 7, "candidates": 4, "equivocal": 5, "slices": 4, "thresholds": 6,
-    "desirability": 11, "gates": 7,
+    "trend": 4, "standards": 3, "recalibrate": 4, "candidates": 4, "equivocal": 4, "slices": 3, "thresholds": 4,
+    "desirability": 9, "gates": 6,
 }
 """How many files outside its folder import from a chapter, at most: its numbers may only fall.
 

@@ -27,7 +27,7 @@ class EdgesPlan(NamedTuple):
 
 def edges_of(plan: Plan) -> EdgesPlan:
     """Return the bins, digits and thresholds that a plan uses: no cell of the grid may lie on both sides of an edge."""
-    measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
+    measures = [*plan.entries, *plan.goal_measures]
     leaves = [leaf for entry in measures for leaf in entry.leaves]
     bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.settings.bins}
     digits = {int(leaf.params["digits"]) for leaf in leaves if "digits" in leaf.params}
@@ -88,7 +88,7 @@ def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: boo
 
 def most_rows(plan: Plan) -> int:
     """Return the most rows of a dataset that are drawn one by one under `auto`."""
-    compared = plan.task == "binary" and len(plan.models) > 1 and (plan.compared or bool(plan.goals))
+    compared = plan.task == "binary" and len(plan.models) > 1 and plan.compared
     return COMPARED if compared else ROWS
 
 

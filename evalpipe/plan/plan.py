@@ -126,6 +126,11 @@ class Plan:
         """The metrics, and after them the measures that only disparities and findings are computed from."""
         return (*self.metrics, *self.behind, *self.diagnosed)
 
+    @property
+    def goal_measures(self) -> tuple[MetricPlan, ...]:
+        """The measures that goals of desirability judge, in their order."""
+        return tuple(goal.entry for goal in self.goals if goal.entry is not None)
+
     def part(self, resolve: Callable[..., Part]) -> Part:
         """Return a chapter's part of the plan, by the function that resolved it: ``plan.part(gates_plan)``."""
         return cast("Part", self.parts[resolve])
@@ -166,14 +171,14 @@ class Plan:
 
     @property
     def compared(self) -> bool:
-        """Whether the spec asks for differences of models: for these more rows are drawn one by one."""
+        """Whether models are compared, or ranked by goals: for this more rows are drawn one by one."""
         compare = self.compare
-        return compare is not None and (
-            compare.pairs == "all" or (compare.baseline or compare.baseline_dataset) is not None)
+        return bool(self.goals) or (compare is not None and (
+            compare.pairs == "all" or (compare.baseline or compare.baseline_dataset) is not None))
 
     def draws(self, entry: MetricPlan) -> bool:
         """Tell whether a metric needs replicates."""
-        shared = self.differs or any(goal.entry == entry for goal in self.goals)
+        shared = self.differs or entry in self.goal_measures
         return entry.drawn or (shared and self.interval_method != "none" and entry not in self.diagnosed)
 
     def margin(self, entry: MetricPlan) -> float | None:

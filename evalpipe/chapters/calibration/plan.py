@@ -49,3 +49,6 @@ def calibration_plan(spec: Spec) -> CalibrationPlan:
     smooth = [f"calibration_{name}" for name in SMOOTHERS if settings.smoother not in {None, name}]
     left_out = frozenset([*bins, *smooth, *([] if rug else ["calibration_rug"])])
     return CalibrationPlan(declared, settings, settings.interval or proportion_method(spec), rug, left_out)
+
+
+PLANNED = {"calibration": calibration_plan}

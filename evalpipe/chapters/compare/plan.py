@@ -25,3 +25,6 @@ def compare_plan(spec: Spec) -> Compare | None:
         return None
     margins = {spec.measures[name].name: margin for name, margin in compare.margins.items()}
     return compare.model_copy(update={"margins": margins, "pairs": pairs})
+
+
+PLANNED = {"compare": compare_plan}

@@ -97,3 +97,8 @@ def relations_plan(spec: Spec) -> RelationsPlan | None:
         return None
     return RelationsPlan(tuple(next(entries(spec, MetricChoice(name))) for name in relations.measures),
                          tuple(map(float, relations.prevalences)))
+
+
+PLANNED = {
+    "marks": marks_plan, "gain_groups": groups_plan, "residuals": residuals_plan, "relations": relations_plan,
+}

@@ -57,3 +57,6 @@ def goals_plan(spec: Spec) -> tuple[GoalPlan, ...]:
         shape = rule.shape if isinstance(rule.shape, dict) else rule.shape.model_dump()
         goals.append(GoalPlan(name, rule, entry, MappingProxyType(dict(shape))))
     return tuple(goals)
+
+
+PLANNED = {"goals": goals_plan}

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from evalpipe.base.levels import level_text, meant_level
-from evalpipe.chapters.desirability.spec import KEYS, KINDS, Custom, goal_names
-from evalpipe.chapters.prevalence.rules import prevalences
+from evalpipe.chapters.desirability.spec import KEYS, KINDS, Custom
 from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import unknown_key
-from evalpipe.spec.rules_measures import check_measure, effective, misspelt_keys, one_value
+from evalpipe.spec.rules_measures import check_measure, effective, misspelt_keys, one_value, prevalences
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
@@ -49,15 +48,6 @@ def rules(draft: Draft) -> Iterator[Problem]:
             yield from _check_reach(draft, loc, goal, entry)
             measure = entry.metric.name, effective(draft, entry), *prevalences(draft, entry)
             yield from _repeated(draft, loc, (*measure, goal.kind), first)
-
-
-def names_of_goals(draft: Draft) -> tuple[str, ...]:
-    """Return the names of the goals, none where one of them has no name yet, which is told elsewhere."""
-    goals = draft.spec.desirability or ()
-    try:
-        return goal_names(goals) if all(goal.kinds for goal in goals) else ()
-    except KeyError:  # a measure or an option that does not exist
-        return ()
 
 
 def _measure(draft: Draft, loc: Loc, goal: GoalRule) -> tuple[Entry | None, list[Problem]]:

@@ -162,3 +162,12 @@ class DesirabilityKeys(SpecPart):
     desirability: Annotated[tuple[GoalRule, ...] | None, After("reference_rates"), EMPTY_AS_ABSENT] = None
     """Goals, each a measure or a characteristic on a scale from 0, unacceptable, to 1; their weighted geometric mean
     ranks the models. The measures are listed among the metrics."""
+
+    @property
+    def names_of_goals(self) -> tuple[str, ...]:
+        """The names of the goals; none where one of them has no name yet, which is told elsewhere."""
+        goals = self.desirability or ()
+        try:
+            return goal_names(goals) if all(goal.kinds for goal in goals) else ()
+        except KeyError:  # a measure or an option that does not exist
+            return ()

@@ -37,6 +37,13 @@ class ZonePlan:
         threshold, below, above = (Decimal(repr(float(number))) for number in (cut, self.below, self.above))
         return float(threshold - below), float(threshold + above)
 
+    def record(self, cut: float | None) -> dict[str, float | None]:
+        """Return the fields of its record in results, with its ends where one ``cut`` holds for all rows."""
+        if self.min_probability is not None:
+            return {"min_probability": self.min_probability}
+        low, high = (None, None) if cut is None else self.ends(cut)
+        return {"below": self.below, "above": self.above, "low": low, "high": high}
+
 
 def zone_plan(spec: Spec, model: Model) -> ZonePlan | None:
     """Return the zone of a model's own classes; None where none is declared, or the data give its classes."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from evalpipe.base.levels import level_text, meant_level
 from evalpipe.chapters.checks.rules import NO_CHECK
 from evalpipe.chapters.checks.spec import CODES, OF_GATES
-from evalpipe.chapters.desirability.rules import names_of_goals
 from evalpipe.chapters.gates.spec import (
     AVERAGED,
     BOUNDED,
@@ -23,10 +22,9 @@ from evalpipe.chapters.gates.spec import (
     OF_CHECK,
     AgainstEarlier,
 )
-from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import unknown_key
-from evalpipe.spec.rules_measures import check_measure, in_range, misspelt_keys
+from evalpipe.spec.rules_measures import check_measure, in_range, misspelt_keys, single_prevalence
 from evalpipe.tasks import CLASSES, MANY
 from evalpipe.words.spelling import choose, closest, listed
 
@@ -95,7 +93,7 @@ def _subject(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
 def _desired(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Report a goal that is not declared, keys without effect, and a baseline, in a gate on desirability."""
     goal_loc: Loc = (*loc, "desirability")
-    if goals := names_of_goals(draft):
+    if goals := draft.spec.names_of_goals:
         goal_names = ["overall", *goals]
         message = f"no goal is called {draft.tree.show(*goal_loc)}"
         yield from refer(draft, goal_loc, goal_names, "no-goals", message, f"choose one of {listed(goal_names)}")

@@ -134,3 +134,6 @@ def _shares_of_levels(spec: Spec, prevalence: float | Mapping[str, float]) -> tu
     if isinstance(prevalence, Mapping):
         return tuple(float(prevalence[level]) for level in levels(spec))
     return float(prevalence), 1 - float(prevalence)
+
+
+PLANNED = {"prevalence": prevalence_plan}

@@ -43,3 +43,6 @@ def _with_target_prevalence(spec: Spec, choice: MethodChoice) -> MethodChoice:
         options["to"] = unread_prevalence(spec, 0 if spec.task == "binary" else "list") or (
             declared.shares[0] if spec.task == "binary" else list(declared.shares))
     return replace(choice, options=MappingProxyType(options))
+
+
+PLANNED = {"recalibrate": recalibration_plan}

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from evalpipe.calibration import registry
-from evalpipe.chapters.prevalence.rules import check_sum
 from evalpipe.chapters.recalibrate.spec import COMMON_KEYS
-from evalpipe.chapters.thresholds.spec import ThresholdRule
 from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import bad_name, explain, is_key, missing_key, unknown_key
+from evalpipe.spec.rules_measures import check_sum
 from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES, MANY
 from evalpipe.words.spelling import listed
@@ -49,9 +48,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 def _unused_datasets(draft: Draft, fit_on: str | Folds | None) -> Iterator[Problem]:
     """Report datasets of role `calibrate` that no recalibrator, threshold or prevalence uses."""
-    thresholds = [draft.spec.threshold, *(model.threshold for model in draft.models.values())]
-    declared = draft.spec.prevalence
-    used = [fit_on, declared and declared.from_, *(rule.on for rule in thresholds if isinstance(rule, ThresholdRule))]
+    declared, choosing = draft.spec.prevalence, [model.choosing_rows for model in draft.models.values()]
+    used = [fit_on, declared and declared.from_, draft.spec.choosing_rows, *choosing]
     for name in draft.role("calibrate"):
         if name not in used:
             message = f"nothing is fitted on dataset '{name}', which has the role 'calibrate'"

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.chapters.recalibrate.compute import Variants
 from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
-from evalpipe.chapters.thresholds.compute import with_thresholds
+from evalpipe.chapters.thresholds import compute as thresholds
 from evalpipe.engine.bootstrap_values import ONE_CLUSTER
 from evalpipe.engine.curves.bands import roc_heights
 from evalpipe.engine.curves.declare import listed
@@ -165,7 +164,7 @@ def _reason_of_few_fits(fits: int, level: float) -> Sentence | None:
     return sentence("few-fits", fits=fits, least=FEW, level=level)
 
 
-def with_refits(plan: Plan, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], dict[str, object]]:
     """Return the samples with every further fit classified by its own threshold; raises DataError where none can be."""
     with_classes = []
     for sample in samples:
@@ -176,7 +175,7 @@ def with_refits(plan: Plan, samples: Sequence[Sample]) -> tuple[Sample, ...]:
                     _classified_fit(plan, samples, sample, name, number) for number in range(len(fits)))
         refits = MappingProxyType({**sample.refits, **chosen})
         with_classes.append(replace(sample, refits=refits) if chosen else sample)
-    return tuple(with_classes)
+    return tuple(with_classes), {}
 
 
 def _classified_fit(plan: Plan, samples: Sequence[Sample], sample: Sample, name: str, index: int) -> Refit:
@@ -187,7 +186,7 @@ def _classified_fit(plan: Plan, samples: Sequence[Sample], sample: Sample, name:
         replace(other, models=MappingProxyType({name: other.refits[name][index].predictions}))
         for other in samples if other is sample or other.role == "calibrate")
     try:
-        classified, _ = with_thresholds(replace(plan, interval_method="none"), Variants(samples_of_fit))
+        classified, _ = thresholds.changed(replace(plan, interval_method="none"), samples_of_fit)
     except DataError as error:
         raise DataError(*(replace(problem, notes=(*problem.notes, f"of the fit {fit.file}"))
                           for problem in error.problems)) from None

@@ -140,3 +140,6 @@ def _column_plan(part: str | Cut | DatePeriod) -> ColumnPlan:
     if isinstance(part, Cut):
         return ColumnPlan(part.column, part.cuts)
     return ColumnPlan(part.column, by=part.by)
+
+
+PLANNED = {"behind": disparity_measures, "slices": slices_plan}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.prevalence.rules import prevalences
-from evalpipe.spec.rules_measures import check_measure, effective, one_value
+from evalpipe.spec.rules_measures import check_measure, effective, one_value, prevalences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,13 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.base.levels import level_text
-from evalpipe.chapters.prevalence.rules import single_prevalence
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
 from evalpipe.metrics.operating import bayes_threshold
 from evalpipe.spec.core_keys import all_give, gives
 from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import is_number
-from evalpipe.spec.rules_measures import check_measure
+from evalpipe.spec.rules_measures import check_measure, single_prevalence
 from evalpipe.words.spelling import choose, listed
 
 if TYPE_CHECKING:
