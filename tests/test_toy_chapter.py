@@ -47,7 +47,7 @@ class ToysKeys(SpecPart):
     toys: Annotated[Toys | None, After("complete_case"), UNWRITTEN] = None
     """Toys for every model."""
 ''',
-    "rules.py": '''"""The rule of toys."""
+    "plan.py": '''"""The rule of toys, and their plan."""
 
 from __future__ import annotations
 
@@ -57,10 +57,6 @@ def rules(draft):
     toys = draft.spec.toys
     if toys is not None and toys.each > 9:
         yield draft.tree.problem("too-many-toys", f"no model carries {toys.each} toys", "toys", "each", hint="write 9")
-''',
-    "plan.py": '''"""The plan of toys."""
-
-from __future__ import annotations
 
 
 def toys_plan(spec):

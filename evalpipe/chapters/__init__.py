@@ -5,8 +5,8 @@ A chapter's files are named by their role, and each role has functions and class
 | file | function or class | called in |
 |---|---|---|
 | `spec.py` | `…Keys`, `…ModelKeys` and `…ReportKeys` have its keys of a spec, of a model and of `report` | step 1 |
-| `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
-| `rules.py` | `taken_names()` returns names that no expression may have, each with what it is of | step 1 |
+| `plan.py` | `rules(draft)` yields the problems across keys | step 1 |
+| `plan.py` | `taken_names()` returns names that no expression may have, each with what it is of | step 1 |
 | `plan.py` | `columns(spec)` yields columns of the evaluated rows to read, each after its place in the spec | step 2 |
 | `plan.py` | `problems(spec, catalog)` yields what the data lack for it | step 2 |
 | `plan.py` | `PLANNED` are functions by the field of `Plan` that each decides, which several steps use | step 2 |
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
-    Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
+    Role = Literal["spec", "plan", "compute", "records", "card"]
     Function = Literal[
         "rules", "taken_names", "columns", "problems", "PLANNED", "PARTS", "looks_back", "lines", "document", "changed",
         "tables", "warnings", "run_verdict", "in_headline", "outcome", "glance", "after_findings", "sections", "facts",
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
     "recalibrate", "compare", "margins", "folds", "repeats", "optimism", "reference_rates", "desirability",
-    "candidates", "slices", "steps", "per_thousand", "what_if", "row_contents", "gates", "checks", "trend", "since",
+    "slices", "steps", "per_thousand", "what_if", "row_contents", "gates", "checks", "trend", "since",
     "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""

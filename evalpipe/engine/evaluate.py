@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.chapters import CHANGING, functions
-from evalpipe.chapters.candidates.compute import candidate_warnings, ranked
+from evalpipe.chapters.desirability.compute import candidate_warnings, ranked
 from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences

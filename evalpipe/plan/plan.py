@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.calibration.plan import CalibrationPlan
     from evalpipe.chapters.compare.spec import Compare
     from evalpipe.chapters.curves.plan import RelationsPlan, ResidualsPlan
-    from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.chapters.desirability.plan_goals import GoalPlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
     from evalpipe.chapters.slices.plan import SlicesPlan

@@ -11,11 +11,17 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from evalpipe.base.records import Measured, Record, Scalar, Slice, SparseRecord, Status
 from evalpipe.chapters import composed
-from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
 from evalpipe.chapters.checks.records import OUTCOMES, Check, CheckKind, Outcome
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
-from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
+from evalpipe.chapters.desirability.records import (
+    CandidateGoal,
+    Candidates,
+    Desirability,
+    Individual,
+    Overall,
+    RankedCandidate,
+)
 from evalpipe.chapters.equivocal.records import Zone
 from evalpipe.chapters.gates.records import (
     ORDER,
@@ -58,7 +64,6 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
     from evalpipe.chapters.appearance.records import AppearanceFields
-    from evalpipe.chapters.candidates.records import CandidatesFields
     from evalpipe.chapters.checks.records import ChecksFields
     from evalpipe.chapters.compare.records import CompareFields
     from evalpipe.chapters.costs.records import CostsFields
@@ -86,7 +91,7 @@ if TYPE_CHECKING:
     class FieldsOfChapters(
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
         RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
-        DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields,
+        DesirabilityFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields,
         RowContentsFields, GatesFields, ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""

@@ -12,7 +12,6 @@ from evalpipe.chapters import composed
 if TYPE_CHECKING:
     from evalpipe.chapters.appearance.spec import AppearanceReportKeys
     from evalpipe.chapters.calibration.spec import CalibrationKeys
-    from evalpipe.chapters.candidates.spec import CandidatesKeys
     from evalpipe.chapters.checks.spec import ChecksKeys
     from evalpipe.chapters.compare.spec import CompareKeys
     from evalpipe.chapters.costs.spec import CostsKeys
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     class ChapterKeys(
         StandardsKeys, StatementKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
         CalibrationKeys, RecalibrateKeys, CompareKeys, MarginsKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys,
-        CandidatesKeys, SlicesKeys, StepsKeys, GatesKeys, ChecksKeys, TrendKeys,
+        SlicesKeys, StepsKeys, GatesKeys, ChecksKeys, TrendKeys,
     ):
         """The keys of a spec that chapters declare."""
 

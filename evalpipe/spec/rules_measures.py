@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from evalpipe.spec.measures import KnownValue
 
 
+PREVALENCES = ("sample", "declared")
+"""The prevalences that a measure is asked for at by name."""
+
 LISTS_ALL = "`evalpipe metrics` lists all of them"
 """The way out where no name is like the one that was written."""
 
@@ -339,7 +342,7 @@ def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first_locs: di
     here = (*loc, "name")
     if not entry.name or not draft.readable(*here):
         return
-    names_of_chapters = {name: what for names in functions("rules", "taken_names") for name, what in names().items()}
+    names_of_chapters = {name: what for names in functions("plan", "taken_names") for name, what in names().items()}
     what = "a metric" if entry.name in registry else names_of_chapters.get(entry.name)
     if what is not None:
         message = f"{draft.tree.show(*here)} is the name of {what}"
@@ -447,10 +450,6 @@ def _expression_problem(
         return draft.tree.problem(code, counted, *here, hint=hint)
     within = replace(place, column=begin + start + 1, length=max(1, min(end, len(written)) - start))
     return replace(draft.tree.problem(code, message, *here, hint=hint), place=within)
-
-
-PREVALENCES = ("sample", "declared")
-"""The prevalences that a measure is asked for at by name."""
 
 
 def check_sum_of_levels(draft: Draft, loc: Loc, shares: Mapping[str, float]) -> Iterator[Problem]:

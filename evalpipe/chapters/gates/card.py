@@ -15,8 +15,7 @@ from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Sectio
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import with_limits
 from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, capital, names_of
-from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged, worst_failed
-from evalpipe.chapters.gates.card_sentences import gate_sentence
+from evalpipe.chapters.gates.card_sentences import LIMIT_WORDS, gate_sentence, headline, nights_judged, worst_failed
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_GATES, Unless
 from evalpipe.findings.claims import Claim, rule

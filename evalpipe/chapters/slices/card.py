@@ -13,8 +13,7 @@ from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
 from evalpipe.card.wording import MOST_NAMED, Names, capital, names_of, number_word
 from evalpipe.chapters.slices import figures
-from evalpipe.chapters.slices.card_matrix import FIRST, MORE, lead, matrices
-from evalpipe.chapters.slices.figures import sliced
+from evalpipe.chapters.slices.figures import FIRST, MORE, lead, matrices, sliced
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_GATES, NO_SLICES, NOTHING_TESTED, Unless, without
 from evalpipe.findings.claims import Claim, p_beyond, rule

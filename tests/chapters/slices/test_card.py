@@ -25,8 +25,7 @@ from evalpipe.card.tables import MEASURES_ABREAST, shown
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.gates.records import Gate
 from evalpipe.chapters.slices.card import groups_against_others, procedures, sections
-from evalpipe.chapters.slices.card_matrix import FIRST, MORE, SIGNS, verdict_of
-from evalpipe.chapters.slices.figures import MOST_GROUPS, USUAL_GROUPS, slice_forests
+from evalpipe.chapters.slices.figures import FIRST, MORE, MOST_GROUPS, SIGNS, USUAL_GROUPS, slice_forests, verdict_of
 
 if TYPE_CHECKING:
     from evalpipe.results import Results, Slice

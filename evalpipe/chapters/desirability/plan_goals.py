@@ -1,29 +1,34 @@
-"""Checks of the goals of desirability: what each is of, its form and limits, and whether every model can meet it."""
+"""The goals of desirability: the checks of them, and what each comes to, with its name and its measure."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from evalpipe.base.levels import level_text, meant_level
 from evalpipe.chapters.desirability.spec import KEYS, KINDS, Custom
+from evalpipe.errors import Problem
+from evalpipe.plan.measures import goal_entries
 from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import unknown_key
 from evalpipe.spec.rules_measures import check_measure, effective, misspelt_keys, one_value, prevalences
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.desirability.spec import GoalRule
-    from evalpipe.errors import Problem
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.measures import Entry
+    from evalpipe.spec.spec import Spec
+
 
 _LIMITS = {
     "minimize": ("low", "high"), "maximize": ("low", "high"), "target": ("low", "target", "high"),
@@ -32,7 +37,7 @@ _LIMITS = {
 """The limits of each form, which ascend."""
 
 
-def rules(draft: Draft) -> Iterator[Problem]:
+def goal_rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of each goal: of its measure, subject, form and limits, and of a repeated one."""
     first: dict[tuple[str, ...], Loc] = {}
     for loc, goal in draft.entries(draft.spec.desirability, "desirability"):
@@ -203,3 +208,45 @@ def _check_judged_value(draft: Draft, loc: Loc, goal: GoalRule, value: str | flo
             message = f"{shown} lies beyond the points of the goal, {low:g} to {high:g}"
             hint = "add a point, or write 'extrapolate: clamp' or 'zero'"
             yield draft.tree.problem("wrong-characteristic", message, *loc, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class GoalPlan:
+    """A goal with its name in results: its ``rule`` as it is written, and the measure that it is of, if any.
+
+    ``shape`` are the limits, points or levels of its form.
+    """
+
+    name: str
+    rule: GoalRule
+    entry: MetricPlan | None
+    shape: Mapping[str, Any]
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The goal as JSON values."""
+        return {"goal": self.name, "kind": self.rule.kind, **self.subject, "shape": dict(self.shape),
+                "weight": self.rule.weight, "missing": self.rule.missing}
+
+    @property
+    def subject(self) -> dict[str, object]:
+        """What the goal is of, as tables of results tell it."""
+        if self.entry is None:
+            return {"characteristic": self.rule.characteristic}
+        return {"metric": self.entry.metric.name, "params": self.entry.shown, "average": self.entry.average}
+
+    def of_level(self, level: object) -> float:
+        """Return the desirability of a level of a goal by category."""
+        return float(self.shape[level_text(level)])
+
+
+def goals_plan(spec: Spec) -> tuple[GoalPlan, ...]:
+    """Return the plans of the goals of a spec, in order; none where it declares none."""
+    from evalpipe.chapters.desirability.spec import goal_names
+
+    rules = spec.desirability or ()
+    goals = []
+    for name, rule, entry in zip(goal_names(rules), rules, goal_entries(spec), strict=True):
+        shape = rule.shape if isinstance(rule.shape, dict) else rule.shape.model_dump()
+        goals.append(GoalPlan(name, rule, entry, MappingProxyType(dict(shape))))
+    return tuple(goals)
