@@ -60,10 +60,9 @@ if TYPE_CHECKING:
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 
 CHAPTERS = (
-    "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
-    "recalibrate", "compare", "margins", "folds", "repeats", "optimism", "reference_rates", "desirability",
-    "slices", "steps", "per_thousand", "what_if", "row_contents", "gates", "checks", "trend", "since",
-    "appearance", "row_file",
+    "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "recalibrate",
+    "compare", "margins", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices", "steps",
+    "per_thousand", "what_if", "row_contents", "gates", "checks", "trend", "since", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

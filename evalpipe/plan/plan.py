@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.formats import FormatName
     from evalpipe.base.origin import Origin
-    from evalpipe.chapters.calibration.plan import CalibrationPlan
     from evalpipe.chapters.compare.spec import Compare
-    from evalpipe.chapters.curves.plan import RelationsPlan, ResidualsPlan
+    from evalpipe.chapters.curves.plan import CalibrationPlan, RelationsPlan, ResidualsPlan
     from evalpipe.chapters.desirability.plan_goals import GoalPlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan

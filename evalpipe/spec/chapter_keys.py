@@ -11,7 +11,6 @@ from evalpipe.chapters import composed
 
 if TYPE_CHECKING:
     from evalpipe.chapters.appearance.spec import AppearanceReportKeys
-    from evalpipe.chapters.calibration.spec import CalibrationKeys
     from evalpipe.chapters.checks.spec import ChecksKeys
     from evalpipe.chapters.compare.spec import CompareKeys
     from evalpipe.chapters.costs.spec import CostsKeys
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
 
     class ChapterKeys(
         StandardsKeys, StatementKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
-        CalibrationKeys, RecalibrateKeys, CompareKeys, MarginsKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys,
-        SlicesKeys, StepsKeys, GatesKeys, ChecksKeys, TrendKeys,
+        RecalibrateKeys, CompareKeys, MarginsKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, SlicesKeys,
+        StepsKeys, GatesKeys, ChecksKeys, TrendKeys,
     ):
         """The keys of a spec that chapters declare."""
 

@@ -1,24 +1,25 @@
-"""What curves show beside themselves: marked thresholds, groups of a gain table, residuals; and the checks of these."""
+"""What curves show beside themselves, marks, groups, residuals, and the figures of calibration: rules and plan."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, get_args
 
-from evalpipe.chapters.curves.spec import ResidualDiagnostics
+from evalpipe.chapters.curves.spec import Binomial, Calibration, ResidualDiagnostics
 from evalpipe.metrics import registry
-from evalpipe.plan.measures import MetricPlan, entries
+from evalpipe.plan.measures import MetricPlan, entries, proportion_method
 from evalpipe.spec.core_keys import gives
 from evalpipe.spec.measures import MetricChoice
 from evalpipe.spec.rules_task import with_article
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.base.origin import Loc
-    from evalpipe.chapters.curves.spec import Relations, ResidualFigure, ResidualKind
+    from evalpipe.chapters.curves.spec import Relations, ResidualFigure, ResidualKind, Window
     from evalpipe.errors import Problem
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.spec import Spec
@@ -35,6 +36,7 @@ EXAMPLES = dict.fromkeys(MANY, "add 'residuals: true', or remove it") | {
 
 def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of `curves`: settings without effect, marks on no curve, residuals of no probability."""
+    yield from _calibration_rules(draft)
     curves = draft.spec.curves
     if curves is None or not draft.readable("curves") or not draft.readable("task"):
         return
@@ -207,6 +209,99 @@ def relations_plan(spec: Spec) -> RelationsPlan | None:
                          tuple(map(float, relations.prevalences)))
 
 
+CALIBRATION = "calibration"
+
+
+def _calibration_rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of settings that cannot be kept, and of settings of figures that no model has."""
+    spec = draft.spec
+    if spec.calibration is None or not draft.readable(CALIBRATION) or spec.task not in CLASSES:
+        return
+    if draft.readable(CALIBRATION, "window"):
+        yield from _windows_without_overlap(draft, spec.calibration.window)
+    if spec.calibration.interval is not None and draft.readable(CALIBRATION, "interval"):
+        yield from _unfit_interval(draft, spec.calibration.interval)
+    has_probabilities = any("probabilities" in gives(model) for model in draft.models.values())
+    # A model that cannot be read is not in the draft, and might give probabilities.
+    if draft.models and len(draft.models) == len(spec.models) and not has_probabilities:
+        message = "no model gives probabilities, so there are no figures of calibration"
+        yield draft.tree.idle("nothing-to-draw", message, CALIBRATION, key=True,
+                              hint="name the column of a model's probabilities, or remove it")
+
+
+def _windows_without_overlap(draft: Draft, window: Window) -> Iterator[Problem]:
+    """Report a step that is not below the width of its windows, which then do not overlap; also for variants."""
+    loc: Loc = (CALIBRATION, "window")
+    windows: dict[Loc, tuple[float, float]] = {loc: (window.width, window.moved_by)}
+    if window.of_variants is not None:
+        windows[*loc, "recalibrated"] = window.of_variants
+    for window_loc, (width, step) in windows.items():
+        if step >= width and all(draft.readable(*window_loc, key) for key in ("width", "step")):
+            message = (f"windows of width {width:g} that move by {step:g} do not overlap, so they are bins and no "
+                       "moving windows")
+            yield draft.tree.problem("window-step", message, *window_loc, "step",
+                                     hint=f"write a step below {width:g}, or leave it out for half the width")
+
+
+def _unfit_interval(draft: Draft, interval: str) -> Iterator[Problem]:
+    """Report a method of limits that does not hold for these rows, or that nothing is drawn for."""
+    spec, intervals = draft.spec, draft.spec.intervals
+    has_bands = spec.task == "binary" and intervals.bands and intervals.method != "none"
+    message, hint = "", "write 'percentile', or remove it"
+    if interval == "percentile" and not has_bands:
+        message = ("bootstrap limits of bins are those of bands, which are drawn for a binary outcome where "
+                   "'intervals' has bands and a method")
+        hint = f"write {listed((*get_args(Binomial), 'none'))}, or remove it"
+    elif interval in get_args(Binomial) and (spec.cluster is not None or spec.importance):
+        rows = "rows of a cluster are not independent" if spec.cluster is not None else (
+            "rows with importance weights are no counts")
+        message = f"binomial limits do not hold: {rows}"
+        hint = hint if has_bands else "write 'none', or remove it"
+    if message:
+        yield draft.tree.problem("interval-of-bins", message, CALIBRATION, "interval", hint=hint)
+
+
+CURVES_OF_BINS = {"equal_width": "calibration_uniform", "equal_count": "calibration_quantile"}
+"""The curve of each kind of bins."""
+
+SMOOTHERS = ("logistic", "spline", "isotonic")
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationPlan:
+    """The ``settings``, usual ones where the spec has none, and the curves that are ``left_out`` by name.
+
+    ``declared`` says whether the spec has the settings; ``interval`` is the method of the event rates in bins and
+    windows.
+    """
+
+    declared: bool
+    settings: Calibration
+    interval: str
+    rug: bool
+    left_out: frozenset[str]
+
+    def of_variant(self, variant: str) -> CalibrationPlan:
+        """Return the plan for a variant of a model: recalibrated ones may have windows of their own."""
+        window = self.settings.window
+        if variant == "original" or window.of_variants is None:
+            return self
+        width, step = window.of_variants
+        variant_window = window.model_copy(update={"width": width, "step": step})
+        return replace(self, settings=self.settings.model_copy(update={"window": variant_window}))
+
+
+def calibration_plan(spec: Spec) -> CalibrationPlan:
+    """Return which figures of calibration are drawn, and how."""
+    declared, settings = spec.calibration is not None, spec.calibration or Calibration()
+    rug = declared and settings.rug and spec.task == "binary"
+    bins = [curve for kind, curve in CURVES_OF_BINS.items() if settings.strategy not in {None, kind}]
+    smooth = [f"calibration_{name}" for name in SMOOTHERS if settings.smoother not in {None, name}]
+    left_out = frozenset([*bins, *smooth, *([] if rug else ["calibration_rug"])])
+    return CalibrationPlan(declared, settings, settings.interval or proportion_method(spec), rug, left_out)
+
+
 PLANNED = {
     "marks": marks_plan, "gain_groups": groups_plan, "residuals": residuals_plan, "relations": relations_plan,
+    "calibration": calibration_plan,
 }
