@@ -69,7 +69,11 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
     models = [model for model in context.series if any(model.name in by_model for by_model in groups.values())]
     drawn_rows = [comparison for by_model in groups.values() for comparison in by_model.values()]
     margins = [c.margin for c in drawn_rows if c.margin is not None]
-    sheets = _forest_sheets(results, groups, models, _axis(drawn_rows, margins))
+    # The axis reaches as far as the furthest limit or margin, with zero on it.
+    ends = [end for c in drawn_rows for end in (c.difference, c.lower, c.upper) if end is not None]
+    widest = WIDEST_ZONE * max(map(abs, ends))
+    ends += [side * min(margin, widest) for margin in margins for side in (-1, 1)]
+    sheets = _forest_sheets(results, groups, models, number_axis("Difference", [*ends, 0.0], most=4))
     limits = f"{with_intervals(results, limited=True)}," if any(c.lower is not None for c in drawn_rows) else ""
     zone = " The shaded zone of a measure is its margin: differences within it do not matter." if margins else ""
     caption = (
@@ -81,7 +85,12 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
         texts = [f"{model.label} {_difference_and_verdict(by_model[model.name])}"
                  for model in models if model.name in by_model]
         alt += f" {name}: {', '.join(texts)}."
-    yield drawing(f"d{context.place}-differences-{place}", title, (_finding(groups, models), caption, alt), sheets)
+    sentences = []
+    for model in models:
+        verdicts = [by_model[model.name].verdict for by_model in groups.values() if model.name in by_model]
+        better, worse = (sum(verdict == word for verdict in verdicts) for word in ("better", "worse"))
+        sentences.append(f"{model.label}: better in {better}, worse in {worse} of {len(verdicts)} measures")
+    yield drawing(f"d{context.place}-differences-{place}", title, (f"{'; '.join(sentences)}.", caption, alt), sheets)
 
 
 def _forest_sheets(results: Results, groups: Groups, models: Sequence[Series], axis: Axis) -> list[Sheet]:
@@ -133,24 +142,6 @@ def _half_heights(plot: RowPanel) -> list[float]:
     for middle in plot.middles:
         edges.append(2 * middle - edges[-1])  # a row reaches as far below its middle as above it
     return [(min(below, plot.panel.height) - above - 2) / 2 for above, below in pairwise(edges)]
-
-
-def _axis(comparisons: Sequence[Comparison], margins: Sequence[float]) -> Axis:
-    """Return the axis of differences, as far as the furthest limit or margin, with zero on it."""
-    ends = [end for c in comparisons for end in (c.difference, c.lower, c.upper) if end is not None]
-    widest = WIDEST_ZONE * max(map(abs, ends))
-    ends += [side * min(margin, widest) for margin in margins for side in (-1, 1)]
-    return number_axis("Difference", [*ends, 0.0], most=4)
-
-
-def _finding(groups: Groups, models: Sequence[Series]) -> str:
-    """Return the sentence on how many measures each model is better or worse in."""
-    sentences = []
-    for model in models:
-        verdicts = [by_model[model.name].verdict for by_model in groups.values() if model.name in by_model]
-        better, worse = (sum(verdict == word for verdict in verdicts) for word in ("better", "worse"))
-        sentences.append(f"{model.label}: better in {better}, worse in {worse} of {len(verdicts)} measures")
-    return f"{'; '.join(sentences)}."
 
 
 def _difference_and_verdict(comparison: Comparison) -> str:

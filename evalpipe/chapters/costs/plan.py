@@ -26,27 +26,21 @@ def rules(draft: Draft) -> Iterator[Problem]:
     if spec.costs is not None and draft.readable("costs") and spec.outcome.levels is None and spec.task == "binary":
         yield problem("missing-key", "costs name levels, but 'outcome.levels' is missing", "costs", key=True,
                       hint="add 'levels: […, …]' to the outcome")
-    if draft.levels and spec.task in CLASSES:
-        yield from _duplicate_pairs(draft)
+    pairs_so_far: set[tuple[str, str]] = set()
+    for loc, cost in draft.entries(spec.costs, "costs") if draft.levels and spec.task in CLASSES else ():
+        if not (draft.readable(*loc, "truth") and draft.readable(*loc, "predicted")):
+            continue
+        truth, predicted = level_text(cost.truth), level_text(cost.predicted)
+        if (truth, predicted) in pairs_so_far:
+            message = f"the cost of '{truth}' predicted as '{predicted}' is given twice"
+            yield problem("duplicate-cost", message, *loc, hint="remove one of the two")
+        pairs_so_far.add((truth, predicted))
     model_outputs = [gives(model) for model in draft.models.values()]
     without_scores = [outputs for outputs in model_outputs if "labels" in outputs and "scores" not in outputs]
     if spec.profit is not None and spec.task == "binary" and without_scores and len(without_scores) == len(spec.models):
         message = "'profit' takes rows from the highest score down, but no model gives scores"
         hint = "add 'probability: …' or 'score: …' to a model"
         yield draft.tree.idle("nothing-to-rank", message, "profit", key=True, hint=hint)
-
-
-def _duplicate_pairs(draft: Draft) -> Iterator[Problem]:
-    """Report pairs of levels whose cost is declared twice."""
-    pairs_so_far: set[tuple[str, str]] = set()
-    for loc, cost in draft.entries(draft.spec.costs, "costs"):
-        if not (draft.readable(*loc, "truth") and draft.readable(*loc, "predicted")):
-            continue
-        truth, predicted = level_text(cost.truth), level_text(cost.predicted)
-        if (truth, predicted) in pairs_so_far:
-            message = f"the cost of '{truth}' predicted as '{predicted}' is given twice"
-            yield draft.tree.problem("duplicate-cost", message, *loc, hint="remove one of the two")
-        pairs_so_far.add((truth, predicted))
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,10 +184,14 @@ def sections(results: Results) -> Iterator[Section]:
     sentences = filter(None, (first_sentence(results), front_sentence(results), near_sentence(results),
                               undefined_sentence(results)))
     summary = " ".join(f"{text}." for text in sentences)
+    titles = goal_titles(results)
+    errors = UNKNOWN if candidates.within is None else NEAR.format(
+        limit=numbers.number(candidates.within),
+        goals=wording.joined([titles[goal.goal] for goal in candidates.goals if goal.std_err]))
     yield Section("candidates", "Candidates", (Text(LEAD, "lead"), Text(summary), _ranking(results),
                                                Figures(partial(candidate_figures, results)), _goals_table(results),
-                                               Text(f"{PARETO} {_standard_error_sentence(results)} "
-                                                    f"{CAVEAT.format(what='candidates')} {SOURCES}", "small")),
+                                               Text(f"{PARETO} {errors} {CAVEAT.format(what='candidates')} {SOURCES}",
+                                                    "small")),
                   part="comparison")
 
 
@@ -288,15 +292,6 @@ def _goals_table(results: Results) -> Table:
     return Table("Goals of the candidates", columns, tuple(
         Row((titles[goal.goal], form(goal), numbers.plain(goal.weight), Styled(Code(goal.column), ""),
              "–" if goal.missing is None else numbers.plain(goal.missing))) for goal in goals))
-
-
-def _standard_error_sentence(results: Results) -> str:
-    """Return the sentence on candidates within one standard error, or that the table has no standard errors."""
-    candidates, titles = results.candidates, goal_titles(results)
-    if candidates.within is None:
-        return UNKNOWN
-    goals = [titles[goal.goal] for goal in candidates.goals if goal.std_err]
-    return NEAR.format(limit=numbers.number(candidates.within), goals=wording.joined(goals))
 
 
 FRONT, OTHERS = "Pareto front", "Other candidates"

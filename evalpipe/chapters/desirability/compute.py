@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from evalpipe.base.arraytypes import Floats
-    from evalpipe.chapters.desirability.plan import CandidatesPlan, GoalColumn
+    from evalpipe.chapters.desirability.plan import CandidatesPlan
     from evalpipe.chapters.desirability.plan_goals import GoalPlan
     from evalpipe.data.sample import CandidateRows
     from evalpipe.engine.estimates import Evaluated
@@ -134,7 +134,15 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability
     """
     if not plan.goals or not evaluated:
         return {}
-    by_dataset = [_judged_models(plan, dataset) for dataset in evaluated]
+    by_dataset = []
+    for dataset in evaluated:
+        names = tuple(dataset.sample.models)
+        measured = tuple(tuple(_value_in_goal(plan, dataset, name, goal) for goal in plan.goals) for name in names)
+        desirability = np.array([
+            [_desirability_within_points(dataset, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
+            for name, row in zip(names, measured, strict=True)])
+        replicates = _desirability_replicates(plan, dataset, names, desirability)
+        by_dataset.append(JudgedModels(plan, dataset, names, measured, desirability, replicates))
     goals = [described(goal, [x for models in by_dataset for x in _values_for_curve(models, k)])
              for k, goal in enumerate(plan.goals)]
     return {"desirability": Desirability(
@@ -152,17 +160,6 @@ def warnings(plan: Plan, _: Sequence[Evaluated]) -> Iterator[Warned]:
         if goal.entry is not None and opposite is not None and goal.entry.metric.direction == opposite:
             better = "high" if opposite == "maximize" else "low"
             yield Warned.of("goal-against-direction", goal=goal.name, metric=goal.entry.metric.name, better=better)
-
-
-def _judged_models(plan: Plan, evaluated: Evaluated) -> JudgedModels:
-    """Return the models and variants of a dataset, each judged in every goal."""
-    names = tuple(evaluated.sample.models)
-    measured = tuple(tuple(_value_in_goal(plan, evaluated, name, goal) for goal in plan.goals) for name in names)
-    desirability = np.array([
-        [_desirability_within_points(evaluated, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
-        for name, row in zip(names, measured, strict=True)])
-    replicates = _desirability_replicates(plan, evaluated, names, desirability)
-    return JudgedModels(plan, evaluated, names, measured, desirability, replicates)
 
 
 def _value_in_goal(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:
@@ -214,15 +211,6 @@ def _uncertainty_fields(
     return limited.fields(level) | {"undefined_replicates": limited.missing}
 
 
-def _value_limits(models: JudgedModels, name: str, goal: GoalPlan) -> dict[str, float | None]:
-    """Return the limits of a measured value in a goal as fields of its record; none of a characteristic."""
-    if goal.entry is None:
-        return {}
-    metric_index = models.plan.metrics.index(goal.entry)
-    (estimate,) = models.evaluated.estimates_of(name)[0, metric_index]
-    return {"value_lower": estimate.lower, "value_upper": estimate.upper}
-
-
 def _individual_records(models: JudgedModels) -> Iterator[Individual]:
     """Yield the record of each model in each goal: its value and the desirability of that, with limits."""
     for m, name in enumerate(models.names):
@@ -231,19 +219,19 @@ def _individual_records(models: JudgedModels) -> Iterator[Individual]:
             drawn = None if models.goal_replicates is None or goal.entry is None else models.goal_replicates[m, k]
             uncertainty = _uncertainty_fields(models, name, [goal], d, drawn)
             if value is None:
-                uncertainty |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why_missing(goal, d)}
+                why = sentence("no-characteristic") if goal.entry is None else sentence(
+                    "undefined", when=goal.entry.metric.undefined)
+                uncertainty |= {"status": "undefined", "reason": why} if np.isnan(d) else {
+                    "status": "degenerate", "reason": sentence("counts-as-missing", because=why, desirability=d)}
+            limits = {}
+            if goal.entry is not None:
+                (estimate,) = models.evaluated.estimates_of(name)[0, models.plan.metrics.index(goal.entry)]
+                limits = {"value_lower": estimate.lower, "value_upper": estimate.upper}
             yield Individual(
                 **models.about(name), goal=goal.name, **goal.subject, value=value,
-                **_value_limits(models, name, goal), desirability=None if np.isnan(d) else d, weight=goal.rule.weight,
+                **limits, desirability=None if np.isnan(d) else d, weight=goal.rule.weight,
                 **uncertainty,
             )
-
-
-def _why_missing(goal: GoalPlan, d: float) -> Sentence:
-    """Return why a value is missing and, where its desirability ``d`` is defined, what it counts instead."""
-    why = sentence("no-characteristic") if goal.entry is None else sentence(
-        "undefined", when=goal.entry.metric.undefined)
-    return why if np.isnan(d) else sentence("counts-as-missing", because=why, desirability=d)
 
 
 def _overall_records(models: JudgedModels) -> Iterator[Overall]:
@@ -360,8 +348,16 @@ def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
     overall = scale.overall(d, weights)
     least_within_error = _one_error_below_best(goals, rows, d, weights, overall)
     candidates = list(_ranked_candidates(table_plan, rows, d, overall, least_within_error))
+    records = []
+    for k, column in enumerate(table_plan.goals):
+        # The curve of a goal is over its limits and the values of all candidates.
+        spread = [] if column.goal.rule.kind == "category" else [
+            float(values[k]) for values in rows.values if values[k] is not None]  # type: ignore[arg-type]
+        records.append(CandidateGoal(
+            **described(column.goal, spread).model_dump(), column=column.column or column.names[0],
+            std_err=bool((~np.isnan(rows.std_err[:, k])).any())))
     return Candidates(
-        id=list(table_plan.ids), goals=[_goal_record(column, rows, k) for k, column in enumerate(table_plan.goals)],
+        id=list(table_plan.ids), goals=records,
         axes=[goals[k].name for k in table_plan.axes or ()], within=least_within_error,
         ranking=sorted(candidates, key=lambda candidate: candidate.rank or len(candidates) + 1),
     )
@@ -416,15 +412,6 @@ def _least_within_error(goal: GoalPlan, value: object, error: float, d: float) -
     # Between its points a custom curve is straight, so it is least at a point or at an end.
     inside = [point for point in goal.shape.get("values", ()) if ends[0] < point < ends[1]]
     return float(np.nanmin(desirability_of_values(goal, [value, *ends, *inside])))
-
-
-def _goal_record(column: GoalColumn, rows: CandidateRows, k: int) -> CandidateGoal:
-    """Return the record of the k-th goal with its curve, over its limits and the values of all candidates."""
-    spread = [] if column.goal.rule.kind == "category" else [
-        float(values[k]) for values in rows.values if values[k] is not None]  # type: ignore[arg-type]
-    goal = described(column.goal, spread)
-    return CandidateGoal(**goal.model_dump(), column=column.column or column.names[0],
-                         std_err=bool((~np.isnan(rows.std_err[:, k])).any()))
 
 
 def candidate_warnings(candidates: Candidates) -> Iterator[Warned]:

@@ -35,7 +35,11 @@ def rules(draft: Draft) -> Iterator[Problem]:
     yield from goal_rules(draft)
     if draft.spec.candidates is None or not draft.readable("candidates"):
         return
-    yield from _needs_predictions(draft)
+    for key in draft.tree.get() if draft.spec.alone else ():
+        if key in type(draft.spec).model_fields and key not in ALONE and draft.tree.get(key) is not None:
+            message = f"'{key}' has no effect: candidates alone have no predictions"
+            hint = "remove it, or add 'outcome', 'datasets' and 'models'"
+            yield draft.tree.problem("needs-predictions", message, key, key=True, hint=hint)
     table, goals = draft.spec.candidates, [goal for _, goal in draft.entries(draft.spec.desirability, "desirability")]
     if not goals:
         if draft.readable("desirability") and not draft.misspelt((), ["desirability"]):
@@ -46,17 +50,6 @@ def rules(draft: Draft) -> Iterator[Problem]:
     yield from _columns_of_no_goal(draft, table, goals, subjects)
     yield from _different_options(draft)
     yield from _wrong_axes(draft, table, subjects)
-
-
-def _needs_predictions(draft: Draft) -> Iterator[Problem]:
-    """Report keys that do nothing in a spec of candidates alone, which has no predictions."""
-    if not draft.spec.alone:
-        return
-    for key in draft.tree.get():
-        if key in type(draft.spec).model_fields and key not in ALONE and draft.tree.get(key) is not None:
-            message = f"'{key}' has no effect: candidates alone have no predictions"
-            hint = "remove it, or add 'outcome', 'datasets' and 'models'"
-            yield draft.tree.problem("needs-predictions", message, key, key=True, hint=hint)
 
 
 def _columns_of_no_goal(

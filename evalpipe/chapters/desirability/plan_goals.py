@@ -144,15 +144,10 @@ def _check_reach(draft: Draft, loc: Loc, goal: GoalRule, entry: Entry) -> Iterat
         return
     percent = (low, high) == (0, 1) and 1 < goal_low < goal_high <= 100
     hint = f"did you mean {goal_low / 100:g} and {goal_high / 100:g}?" if percent else "give limits within that range"
-    message = f"{entry.metric.name} is {_span(low, high)}, so these limits cannot tell models apart"
+    span = f"{high:g} or less" if math.isinf(low) else f"{low:g} or more" if math.isinf(high) else (
+        f"from {low:g} to {high:g}")
+    message = f"{entry.metric.name} is {span}, so these limits cannot tell models apart"
     yield draft.tree.problem("goal-out-of-reach", message, *loc, goal.kind, hint=hint)
-
-
-def _span(low: float, high: float) -> str:
-    """Return the range of a measure, which has at least one end, as text."""
-    if math.isinf(low):
-        return f"{high:g} or less"
-    return f"{low:g} or more" if math.isinf(high) else f"from {low:g} to {high:g}"
 
 
 def _repeated(draft: Draft, loc: Loc, subject: tuple[str, ...], first: dict[tuple[str, ...], Loc]) -> Iterator[Problem]:

@@ -33,8 +33,13 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield from list(_wrong_zone(draft, ("equivocal",), zone)) or _unused_by_all(draft)
     for loc, model in draft.entries(draft.spec.models, "models"):
         zone_loc = (*loc, "equivocal")
-        if model.equivocal is not None and not draft.tree.hidden(zone_loc):
-            yield from list(_wrong_zone(draft, zone_loc, model.equivocal, model)) or _unused(draft, zone_loc, model)
+        if model.equivocal is None or draft.tree.hidden(zone_loc):
+            continue
+        problems, reason = list(_wrong_zone(draft, zone_loc, model.equivocal, model)), _why_no_classes(model)
+        yield from problems
+        if not problems and reason is not None:
+            message = f"the equivocal zone of the model '{loc[1]}' has no effect: {reason}"
+            yield draft.tree.idle("unused-equivocal", message, *zone_loc, key=True, hint="remove it")
 
 
 def _wrong_zone(draft: Draft, loc: Loc, zone: float | Equivocal, model: Model | None = None) -> Iterator[Problem]:
@@ -93,14 +98,6 @@ def _unused_by_all(draft: Draft) -> Iterator[Problem]:
     if models and not from_probabilities and draft.spec.recalibrate is None:
         message = "the equivocal zone has no effect: no model has classes made from probabilities"
         yield draft.tree.idle("unused-equivocal", message, "equivocal", key=True, hint="remove it")
-
-
-def _unused(draft: Draft, loc: Loc, model: Model) -> Iterator[Problem]:
-    """Report the zone of a model whose classes are in the data, or that has none."""
-    reason = _why_no_classes(model)
-    if reason is not None:
-        message = f"the equivocal zone of the model '{loc[1]}' has no effect: {reason}"
-        yield draft.tree.idle("unused-equivocal", message, *loc, key=True, hint="remove it")
 
 
 def _why_no_classes(model: Model) -> str | None:

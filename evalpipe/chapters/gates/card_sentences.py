@@ -13,10 +13,8 @@ from evalpipe.words import numbers
 from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
 
     from evalpipe.card.wording import Names
-    from evalpipe.chapters.gates.records import Kind
     from evalpipe.results import Gate, Results
 
 
@@ -192,7 +190,10 @@ def headline(results: Results) -> str:
     requirements = counted(len(gates), "requirement")
     failed = worst_failed(results)
     if failed is not None:
-        return f"{_failure(results, failed)}{_others(gates, counts)}"
+        undecided = f", {counts['inconclusive']} undecided" if counts["inconclusive"] else ""
+        warned = " (a warning)" if not counts["fail"] else ""
+        others = f". {counts['fail'] + counts['warn']} of {requirements} failed{warned}{undecided}"
+        return f"{_failure(results, failed)}{'' if len(gates) == 1 and not warned else others}"
     if counts["inconclusive"]:
         skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
         return f"Not settled: {counts['inconclusive']} of {requirements} undecided{skipped}"
@@ -209,15 +210,6 @@ def worst_failed(results: Results) -> Gate | None:
     kinds = {gate.kind for gate in results.gates}
     failed = [gate for gate in results.gates if gate.kind == ("fail" if "fail" in kinds else "warn")]
     return max(failed, key=lambda gate: _harm(results, gate), default=None)
-
-
-def _others(gates: Sequence[Gate], counts: Counter[Kind]) -> str:
-    """Return a sentence on how many gates failed and are undecided; empty where the only gate failed."""
-    failures = counts["fail"] + counts["warn"]
-    requirements = counted(len(gates), "requirement")
-    undecided = f", {counts['inconclusive']} undecided" if counts["inconclusive"] else ""
-    warned = " (a warning)" if not counts["fail"] else ""
-    return "" if len(gates) == 1 and not warned else f". {failures} of {requirements} failed{warned}{undecided}"
 
 
 def _failure(results: Results, gate: Gate) -> str:

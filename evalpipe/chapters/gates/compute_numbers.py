@@ -228,20 +228,15 @@ def verdict(limits: GateLimits, on: On, observed: Observed, undefined: Word = "f
     if on != "value" and observed.status != "ok" and undefined != "pass":
         return undefined, GateReason(code="unreliable", because=because)
     if on == "value" or observed.status != "ok" or interval is None:
-        return _one_number(limits, observed, "value", observed.value, None if on == "value" else because)
+        # A reason says why the value is judged instead of the interval.
+        side = limits.side(observed.value, observed.scale)
+        return _at_position("value", side, None if on == "value" else because)
     if on in ("lower", "upper"):
-        return _one_number(limits, observed, on, interval[0] if on == "lower" else interval[1])
+        return _at_position(on, limits.side(interval[0] if on == "lower" else interval[1], observed.scale))
     lower_side, upper_side = (limits.side(end, observed.scale) for end in interval)
     if lower_side != upper_side:
         return "inconclusive", GateReason(code="interval-includes")
     return _at_position("interval", lower_side)
-
-
-def _one_number(
-    limits: GateLimits, observed: Observed, judged: Judged, number: float, because: Sentence | None = None
-) -> tuple[Word, GateReason]:
-    """Return the verdict on one number alone; ``because`` says why the value is judged instead of the interval."""
-    return _at_position(judged, limits.side(number, observed.scale), because)
 
 
 def _at_position(judged: Judged, side: int, because: Sentence | None = None) -> tuple[Word, GateReason]:

@@ -373,7 +373,12 @@ class GatePlan:
             self.rule.variant, f" recalibrated by {self.rule.variant}")
         scope = f"{self.rule.model or 'every model'}{variant} on {self.rule.dataset or 'every dataset'}"
         nights = ", by the evidence of all nights" if self.rule.on == "sequence" else ""
-        return f"{subject} {limits}{change}, of {scope}{self._slices_text}{nights}"
+        slices = ""
+        if self.slice is not None:
+            slices = f", in the slice {', '.join(f'{column}={level}' for column, level in self.slice.items())}"
+        elif self.slices is not None:
+            slices = ", in every slice" if self.slices == ("all",) else f", in every slice by {' × '.join(self.slices)}"
+        return f"{subject} {limits}{change}, of {scope}{slices}{nights}"
 
     @property
     def document(self) -> dict[str, object]:
@@ -388,15 +393,6 @@ class GatePlan:
             "against": self.reference, "on": rule.on, "undefined": rule.undefined, "severity": rule.severity,
             **check,
         }
-
-    @property
-    def _slices_text(self) -> str:
-        """Which slices it is on, as the end of a sentence; nothing where it is on all rows."""
-        if self.slice is not None:
-            return f", in the slice {', '.join(f'{column}={level}' for column, level in self.slice.items())}"
-        if self.slices is None:
-            return ""
-        return ", in every slice" if self.slices == ("all",) else f", in every slice by {' × '.join(self.slices)}"
 
 
 def gates_plan(spec: Spec) -> tuple[GatePlan, ...]:

@@ -23,15 +23,11 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return what a thousand rows come to, as field of the results; none unless the outcome is binary."""
     if plan.task != "binary":
         return {}
-    return {"per_thousand": [row for dataset in evaluated for row in _of_dataset(plan, dataset)]}
-
-
-def _of_dataset(plan: Plan, dataset: Evaluated) -> Iterator[PerThousand]:
-    """Yield the record of each model and variant that predicts classes of a dataset with events and non-events."""
-    for name, model in dataset.sample.models.items():
-        scope = next(dataset.scopes(name), None)
-        if scope is not None and model.predicted is not None:
-            yield from _of_model(plan, scope)
+    # Those of models that predict classes of a dataset with events and non-events.
+    scopes = ((next(dataset.scopes(name), None), model)
+              for dataset in evaluated for name, model in dataset.sample.models.items())
+    return {"per_thousand": [row for scope, model in scopes if scope is not None and model.predicted is not None
+                             for row in _of_model(plan, scope)]}
 
 
 def _of_model(plan: Plan, scope: Scope) -> Iterator[PerThousand]:

@@ -362,9 +362,14 @@ def sections(results: Results) -> Iterator[Section]:
             yield Section(f"recalibration-{number}", title, tuple(_gain_blocks(results, dataset, number)),
                           part="calibration")
             if _has_differences(results, dataset):
+                models = {record.model for record, _ in _applied_on(results, dataset)}
+                blocks = [block for model in results.models if model.name in models
+                          for block in (Heading(model.label), *_difference_blocks(results, dataset, model))]
+                if results.spec.get("calibration") is not None:
+                    blocks.append(Figures(partial(curve_drawings, results, dataset)))
                 yield Section(f"recalibration-differences-{number}",
-                              title.replace("Recalibration", "Differences by recalibration"),
-                              tuple(_all_difference_blocks(results, dataset)), part="appendix")
+                              title.replace("Recalibration", "Differences by recalibration"), tuple(blocks),
+                              part="appendix")
             yield Section(f"fitted-{number}", title.replace("Recalibration", "Fitted recalibrators"),
                           tuple(_fit_blocks(results, dataset)), part="appendix")
 
@@ -392,16 +397,6 @@ def _gain_blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
 def _has_differences(results: Results, dataset: str) -> bool:
     """Tell whether the annex has differences or curves of recalibrated variants on a dataset."""
     return bool(_differences(results, dataset)) or results.spec.get("calibration") is not None
-
-
-def _all_difference_blocks(results: Results, dataset: str) -> Iterator[Block]:
-    """Yield the differences of the variants of each model on a dataset, and curves of before and after."""
-    judged = {record.model for record, _ in _applied_on(results, dataset)}
-    for model in (model for model in results.models if model.name in judged):
-        yield Heading(model.label)
-        yield from _difference_blocks(results, dataset, model)
-    if results.spec.get("calibration") is not None:
-        yield Figures(partial(curve_drawings, results, dataset))
 
 
 def _fit_blocks(results: Results, dataset: str) -> Iterator[Block]:

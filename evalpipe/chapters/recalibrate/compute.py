@@ -305,16 +305,13 @@ def _recalibrated_numbers(
             f"used: {what} of dataset '{sample.dataset}' would not be above zero, as the mean of a count is")
     standardised = None
     if folds is not None:
-        of_fits = (fit(_recalibrator_input(sample, model)) for fit in fits)
-        standardised = _by_own_fold([_standardised(numbers, sample.weights) for numbers in of_fits], folds)
+        of_fits = []
+        for numbers in (fit(_recalibrator_input(sample, model)) for fit in fits):
+            deviations = numbers - np.average(numbers, weights=sample.weights)
+            spread = float(np.sqrt(np.average(deviations**2, weights=sample.weights)))
+            of_fits.append(deviations / spread if spread else deviations)
+        standardised = _by_own_fold(of_fits, folds)
     return replace(model, predicted=predicted, left_out=left_out, standardised=standardised)
-
-
-def _standardised(numbers: Floats, weights: Floats) -> Floats:
-    """Return numbers [n] less their mean, over their standard deviation; zeros where all are equal."""
-    deviations = numbers - np.average(numbers, weights=weights)
-    spread = float(np.sqrt(np.average(deviations**2, weights=weights)))
-    return deviations / spread if spread else deviations
 
 
 def _applied(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) -> Applied:

@@ -45,7 +45,12 @@ def rules(draft: Draft) -> Iterator[Problem]:
     for index, choice in enumerate(recalibrate.methods):
         loc: Loc = (*HERE, "methods", index)
         problems = list(_check_method(draft, loc, choice))
-        yield from problems or _repeated_variant(draft, loc, choice, variants)
+        yield from problems
+        if not problems and variants.setdefault(choice.name, loc) is not loc:
+            notes = draft.tree.noted("the first is at", *variants[choice.name])
+            hint = f"give one of them a name: {{method: {choice.method}, name: …}}"
+            message = f"two variants are called '{choice.name}'"
+            yield draft.tree.problem("duplicate-variant", message, *loc, hint=hint, notes=notes)
     if draft.spec.task in CLASSES:
         yield from _check_models(draft)
 
@@ -113,16 +118,6 @@ def _check_options(draft: Draft, loc: Loc, entry: Recalibrator, choice: MethodCh
     elif name == "original":
         message = "'original' is what the model itself is called"
         yield tree.problem("bad-name", message, *name_loc, hint="choose another")
-
-
-def _repeated_variant(draft: Draft, loc: Loc, choice: MethodChoice, variants: dict[str, Loc]) -> Iterator[Problem]:
-    """Report a variant with the name of an earlier one; ``variants`` has the places of these."""
-    first = variants.setdefault(choice.name, loc)
-    if first is not loc:
-        notes = draft.tree.noted("the first is at", *first)
-        hint = f"give one of them a name: {{method: {choice.method}, name: …}}"
-        message = f"two variants are called '{choice.name}'"
-        yield draft.tree.problem("duplicate-variant", message, *loc, hint=hint, notes=notes)
 
 
 def _check_models(draft: Draft) -> Iterator[Problem]:

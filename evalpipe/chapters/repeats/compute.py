@@ -75,7 +75,9 @@ def _repeated_model(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
 
 def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
     """Yield the records of the measures of one model's fits on a dataset: one each, or one for each class."""
-    narrowed, fits = _plan_of_metrics_alone(plan), _sample_of_fits(sample, model)
+    narrowed, by_number = _plan_of_metrics_alone(plan), {
+        str(number): fit for number, fit in enumerate(_all_fits(sample, model))}
+    fits = replace(sample, models=MappingProxyType(by_number), refits=MappingProxyType({}), slicings=(), searched=())
     subset = all_rows_subset(fits)
     summaries = summaries_of(narrowed, fits, dict.fromkeys(fits.models, (subset,)))
     replicates = draw(narrowed, fits, summaries, (subset,))
@@ -104,12 +106,6 @@ def _plan_of_metrics_alone(plan: Plan) -> Plan:
     return replace(plan, metrics=metrics, behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
 
 
-def _sample_of_fits(sample: Sample, model: str) -> Sample:
-    """Return a sample with the same rows, whose models are the fits of one model."""
-    fits_by_number = MappingProxyType({str(number): fit for number, fit in enumerate(_all_fits(sample, model))})
-    return replace(sample, models=fits_by_number, refits=MappingProxyType({}), slicings=(), searched=())
-
-
 def _all_fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
     """Return the predictions of all fits of a model, in the order of their files."""
     return sample.models[model], *(refit.predictions for refit in sample.refits[model])
@@ -136,7 +132,8 @@ def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int
         return fields | {"status": "degenerate", "reason": ONE_CLUSTER if mean.clusters == 1 else doubt}
     spread = spread_of_fits(values, np.stack([fit.known[defined] for fit in fits], axis=-1), mean.units)
     bounds = entry.metric.bounds(entry.of_class[k] if entry.of_class else entry.params)
-    return fields | _spread_fields(spread, bounds, plan.level, doubt or _reason_of_few_fits(len(fits), plan.level))
+    few = sentence("few-fits", fits=len(fits), least=FEW, level=plan.level) if len(fits) < FEW else None
+    return fields | _spread_fields(spread, bounds, plan.level, doubt or few)
 
 
 def _spread_fields(
@@ -155,13 +152,6 @@ def _spread_fields(
         "new_lower": new_limits[0], "new_upper": new_limits[1], "new_freedom": spread.freedom(new=True),
         "method": "fits", "status": "ok" if doubt is None else "degenerate", "reason": doubt,
     }
-
-
-def _reason_of_few_fits(fits: int, level: float) -> Sentence | None:
-    """Return why limits from so few fits cannot be relied on; None where there are enough."""
-    if fits >= FEW:
-        return None
-    return sentence("few-fits", fits=fits, least=FEW, level=level)
 
 
 def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], dict[str, object]]:

@@ -308,7 +308,8 @@ def _shared_values(sample: Sample) -> Iterator[SharedValue]:
         rows, next_rows = int(counts[mode]), int(np.delete(counts, mode).max(initial=0))
         is_shared = rows >= max(FEWEST, SHARE * len(values)) and rows >= TIMES * next_rows and next_rows > 0
         at_end = values.ndim == 1 and mode in (0, len(counts) - 1)
-        if not is_shared or (at_end and _on_grid(values)):
+        # Rounded scores, and those of a forest, are multiples of one over `GRID`.
+        if not is_shared or (at_end and (np.abs(values * GRID - np.rint(values * GRID)) < 1e-6).all()):
             continue
         events = int(sample.truth[inverse.ravel() == mode].sum()) if sample.task == "binary" else None
         value = float(values[first_rows[mode]]) if values.ndim == 1 else None
@@ -321,9 +322,3 @@ def _scores(model: Predictions, task: str) -> Values | None:
     if model.probability is not None:
         return model.probability
     return model.score if model.score is not None or task in ("binary", "multiclass", "ordinal") else model.predicted
-
-
-def _on_grid(values: Floats) -> bool:
-    """Tell whether all values are multiples of one over `GRID`, as rounded scores and those of a forest are."""
-    scaled = values * GRID
-    return bool((np.abs(scaled - np.rint(scaled)) < 1e-6).all())

@@ -314,12 +314,17 @@ def _forest(context: Context, by_slice: Sliced, measure: Measure, series: Sequen
     """Return the forest plot of a measure: all rows, then the slices that are worse beyond doubt, then the others."""
     names, slices = names_of(context.results), [
         labels for labels_of_slicing in by_slice.slicings.values() for labels in labels_of_slicing]
-    is_single, failed = len(by_slice.slicings) == 1, _failed(context, measure)
+    subject = "fail", context.dataset.name, measure.metric, measure.average
+    is_single, failed = len(by_slice.slicings) == 1, {
+        _slice_key(gate.slice) for gate in context.results.gates
+        if (gate.verdict, gate.dataset, gate.metric, gate.average) == subject}
     lines = [SliceLine(names.label(labels) if is_single else names.slice(labels), labels,
                        _slice_key(labels) in failed or _is_worse(context, by_slice, measure, series, labels))
              for labels in slices]
     lines.sort(key=lambda line: (not line.worse, _worst_value(context, by_slice, measure, series, line.labels)))
-    worse, is_of_periods = sum(line.worse for line in lines), is_single and _is_of_periods(context.results, slices[0])
+    cuts = [entry for entry in context.results.spec.get("slices") or () if isinstance(entry, dict)]
+    periods = [[entry.get("column")] for entry in cuts if "by" in entry]
+    worse, is_of_periods = sum(line.worse for line in lines), is_single and [*slices[0]] in periods
     together = 1 if in_turn(series) else len(series)
     wanted = MOST_GROUPS if is_of_periods else min(max(USUAL_GROUPS, worse), MOST_GROUPS)
     most = max(1, min(wanted, round(TALLEST / (max(LINE, APART * together) + ROOM)) - 1))
@@ -329,22 +334,9 @@ def _forest(context: Context, by_slice: Sliced, measure: Measure, series: Sequen
     return Forest(context, by_slice, measure, series, [SliceLine("All rows"), *drawn], len(lines), worse)
 
 
-def _is_of_periods(results: Results, labels: Slice) -> bool:
-    """Tell whether a slice is a period of dates, whose order is that of time."""
-    entries = [entry for entry in results.spec.get("slices") or () if isinstance(entry, dict)]
-    return [*labels] in [[entry.get("column")] for entry in entries if "by" in entry]
-
-
 def _side(context: Context, measure: Measure) -> int:
     """Return 1 for a measure that is better the larger, -1 for the smaller, and 0 for neither."""
     return {"maximize": 1, "minimize": -1}.get(metric_of(context.results, measure.metric).direction, 0)
-
-
-def _failed(context: Context, measure: Measure) -> set[Key]:
-    """Return the slices in which a gate on a measure failed."""
-    subject = "fail", context.dataset.name, measure.metric, measure.average
-    return {_slice_key(gate.slice) for gate in context.results.gates
-            if (gate.verdict, gate.dataset, gate.metric, gate.average) == subject}
 
 
 def _is_worse(

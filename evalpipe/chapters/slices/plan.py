@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.base.origin import Loc
-    from evalpipe.chapters.slices.spec import SlicingRule
     from evalpipe.errors import Problem
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.spec import Spec
@@ -52,29 +51,20 @@ def _check_slicings(draft: Draft) -> Iterator[Problem]:
     """Report two slicings by the same columns or of the same name, and the problems of the columns of each."""
     earlier: dict[frozenset[str], Loc] = {}
     for loc, slicing in draft.entries(draft.spec.slices, "slices"):
-        parts = _parts_by_loc(loc, slicing)
+        parts: Parts = {loc: slicing.parts[0]} if slicing.parts else {}
+        if isinstance(slicing.root, tuple):  # columns that are combined
+            parts = {(*loc, index): part for index, part in enumerate(slicing.root)}
         yield from _check_columns(draft, parts)
         columns = dict.fromkeys(filter(None, map(part_column, parts.values())))
         keys = frozenset(columns) or frozenset(filter(None, [slicing.title]))
         # A slicing that names a column twice, which is told already, has more parts than keys.
         if keys and len(parts) <= len(keys) and earlier.setdefault(keys, loc) != loc:
-            yield _repeated_slicing(draft, loc, earlier[keys], " × ".join(columns) or slicing.title)
-
-
-def _parts_by_loc(loc: Loc, slicing: SlicingRule) -> Parts:
-    """Return the columns, cuts and periods of a slicing by their location in the spec; none of a condition."""
-    if isinstance(slicing.root, tuple):  # columns that are combined
-        return {(*loc, index): part for index, part in enumerate(slicing.root)}
-    return {loc: slicing.parts[0]} if slicing.parts else {}
-
-
-def _repeated_slicing(draft: Draft, loc: Loc, earlier: Loc, title: str) -> Problem:
-    """Return the problem of a slicing by the columns, or of the name, of an ``earlier`` one."""
-    is_same = draft.tree.get(*loc) == draft.tree.get(*earlier)
-    hint = "remove one of them" if is_same else (
-        "keep one; a column has one set of cuts or one length of periods, and a name means one slicing")
-    message, notes = f"slices by '{title}' are listed twice", draft.tree.noted("first listed at", *earlier)
-    return draft.tree.problem("duplicate-slicing", message, *loc, hint=hint, notes=notes)
+            hint = "keep one; a column has one set of cuts or one length of periods, and a name means one slicing"
+            if draft.tree.get(*loc) == draft.tree.get(*earlier[keys]):
+                hint = "remove one of them"
+            message = f"slices by '{' × '.join(columns) or slicing.title}' are listed twice"
+            notes = draft.tree.noted("first listed at", *earlier[keys])
+            yield draft.tree.problem("duplicate-slicing", message, *loc, hint=hint, notes=notes)
 
 
 def _check_columns(draft: Draft, parts: Parts) -> Iterator[Problem]:

@@ -74,7 +74,10 @@ def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], 
             threshold = plan.models[model.source or name].threshold
             rule = threshold.rule if model.source is None else threshold.variant_rule
             if rule is None:
-                records += _known_threshold(sample, name, "bayes" if threshold.by_costs else "fixed")
+                if model.threshold is not None:
+                    records.append(Threshold(
+                        dataset=sample.dataset, **sample.named(name), value=model.threshold,
+                        rule="bayes" if threshold.by_costs else "fixed", score=_recorded_score(model, model.cut)))
                 continue
             ruled_model = _RuledModel(plan, name, rule)
             try:
@@ -86,15 +89,6 @@ def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], 
     if problems:
         raise DataError(*dict.fromkeys(problems))
     return tuple(with_classes), {"thresholds": records}
-
-
-def _known_threshold(sample: Sample, name: str, kind: str) -> list[Threshold]:
-    """Return the record of a fixed threshold, or of one by costs; none of a model without a threshold."""
-    model = sample.models[name]
-    if model.threshold is None:
-        return []
-    return [Threshold(dataset=sample.dataset, **sample.named(name), value=model.threshold, rule=kind,
-                      score=_recorded_score(model, model.cut))]
 
 
 def _classification(

@@ -18,7 +18,7 @@ from evalpipe.chapters.trend.records import Trend, TrendLine, TrendNight
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evalpipe.chapters.trend.plan import TrendPlan
     from evalpipe.chapters.trend.spec import Control
@@ -80,25 +80,20 @@ def charted(plan: Plan, results: Results, earlier: Sequence[EarlierNight] | None
         return results
     nights = [before.night for before in earlier or ()]
     ranges = {metric.name: metric.range for metric in results.metrics}
-    estimates = _estimates_of_tonight(planned, results)
+    estimates = (
+        row for entry in planned.entries for row in results.rows if row.slice is None and row.variant == "original"
+        and (row.metric, row.params, row.average) == (entry.metric.name, entry.shown, entry.average))
     lines = [_trend_line(planned, row, earlier or (), ranges[row.metric]) for row in estimates]
-    control = planned.control
+    control, earlier_numbers = planned.control, {
+        "nights": [night.model_dump() for night in nights],
+        "lines": [[list(_key_of_line(line)), *(getattr(line, name)[:len(nights)] for name in Point._fields)]
+                  for line in lines]}
     trend = Trend(
-        nights=nights, sha256=None if earlier is None else _sha256_of_nights(nights, lines), lines=lines,
+        nights=nights, sha256=None if earlier is None else json_sha256(earlier_numbers), lines=lines,
         shown=min(len(nights), planned.nights),
         baseline=control and control.period, sigma=control and control.sigma, min_nights=control and control.min_nights,
         shift=control and control.run)
     return results.model_copy(update={"trend": trend})
-
-
-def _estimates_of_tonight(plan: TrendPlan, results: Results) -> Iterator[Estimate]:
-    """Yield tonight's estimates of the trend's measures, on all rows of each model."""
-    for entry in plan.entries:
-        for row in results.rows:
-            measure = (row.metric, row.params, row.average)
-            if measure == (entry.metric.name, entry.shown, entry.average) and row.slice is None and (
-                    row.variant == "original"):
-                yield row
 
 
 def _trend_line(
@@ -123,42 +118,29 @@ def _with_control_limits(
     control: Control, line: TrendLine, nights: Sequence[TrendNight], value_range: tuple[float | None, float | None]
 ) -> TrendLine:
     """Return a line with its control limits within ``value_range``, or with the reason why it has none."""
-    counted = list(_baseline_nights(control, line, nights))
+    # Limits are computed from the nights of the baseline that have a value with an interval.
+    counted = [
+        CountedNight(value, error, n)
+        for night, value, error, n in zip(nights, line.value, line.standard_error, line.n, strict=False)
+        if control.period is None or control.period[0] <= night.as_of <= control.period[1]
+        if value is not None and error and n]
     if len(counted) < control.min_nights:
         return line.model_copy(update={"counted": len(counted), "reason": sentence("few-nights")})
     fit = BaselineFit.of(counted)
     limits = [fit.about(n, control.sigma, *value_range) if n else (None, None) for n in line.n]
+    value, (lower, upper), position = line.value[-1], limits[-1], None
+    if value is not None and lower is not None and upper is not None:
+        position = "above" if value > upper else "below" if value < lower else "within"
     return line.model_copy(update={
         "counted": len(counted), "centre": fit.centre, "between": math.sqrt(fit.between),
         "autocorrelation": fit.autocorrelation,
-        "autocorrelation_p_value": _autocorrelation_p_value(fit, len(counted)),
+        # Without autocorrelation it has mean -1 / N and variance 1 / N: Bartlett (1946), Journal of the Royal
+        # Statistical Society, Supplement 8.
+        "autocorrelation_p_value": NormalDist().cdf(
+            -(fit.autocorrelation + 1 / len(counted)) * math.sqrt(len(counted))),
         "dispersion": fit.widening(line.n[-1]) if line.n[-1] else None,
         "limit_lower": [lower for lower, _ in limits], "limit_upper": [upper for _, upper in limits],
-        "position": _position_to_limits(line.value[-1], *limits[-1]), "run": _run_length(line.value, fit.centre)})
-
-
-def _autocorrelation_p_value(fit: BaselineFit, nights: int) -> float:
-    """Return the one-sided p-value of no autocorrelation, which then has mean -1 / N and variance 1 / N.
-
-    Bartlett (1946), Journal of the Royal Statistical Society, Supplement 8.
-    """
-    return NormalDist().cdf(-(fit.autocorrelation + 1 / nights) * math.sqrt(nights))
-
-
-def _baseline_nights(control: Control, line: TrendLine, nights: Sequence[TrendNight]) -> Iterator[CountedNight]:
-    """Yield the nights of the baseline that have a value with an interval; limits are computed from them."""
-    period = control.period
-    for night, value, error, n in zip(nights, line.value, line.standard_error, line.n, strict=False):
-        in_baseline = period is None or period[0] <= night.as_of <= period[1]
-        if in_baseline and value is not None and error and n:
-            yield CountedNight(value, error, n)
-
-
-def _position_to_limits(value: float | None, lower: float | None, upper: float | None) -> str | None:
-    """Return whether a value is above, below or within limits; None where one of them is missing."""
-    if value is None or lower is None or upper is None:
-        return None
-    return "above" if value > upper else "below" if value < lower else "within"
+        "position": position, "run": _run_length(line.value, fit.centre)})
 
 
 def _run_length(values: Sequence[float | None], centre: float) -> int:
@@ -187,16 +169,6 @@ def _estimate_key(
 ) -> Key:
     """Return the key of a measure of a model on a dataset, by which nightly runs are joined."""
     return (dataset, model, variant, metric, json.dumps(params, sort_keys=True), average)
-
-
-def _sha256_of_nights(nights: Sequence[TrendNight], lines: Sequence[TrendLine]) -> str:
-    """Return the hash of the earlier nights and their numbers."""
-    count = len(nights)
-    document = {
-        "nights": [night.model_dump() for night in nights],
-        "lines": [
-            [list(_key_of_line(line)), *(getattr(line, name)[:count] for name in Point._fields)] for line in lines]}
-    return json_sha256(document)
 
 
 FURTHEST = 3.0
