@@ -183,7 +183,7 @@ def layer(module: str) -> str:
     if len(parts) < 3:
         return "chapters.all"
     role = parts[2].partition("_")[0]
-    return f"chapters.{'card' if role == 'figures' else role}"
+    return f"chapters.{role}"
 
 
 def room_of(name: str) -> str:

@@ -117,14 +117,16 @@ class ToysFields(Record):
 
     toys: Annotated[list[ModelToys], UNWRITTEN] = Field(default_factory=list)
 ''',
-    "card.py": '''"""What the card says of toys."""
+    "card.py": '''"""What the card says of toys, and their figure."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from evalpipe.card.figures.axes import number_axis
+from evalpipe.card.figures.panel import panel
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.page import Column, Figures, Row, Section, Table
-from evalpipe.chapters.toys.figures import drawings
 
 
 def sections(results):
@@ -134,14 +136,6 @@ def sections(results):
         columns = (Column("Model"), Column("Toys", "num"), Column("Events", "num"))
         yield Section("toys", "Toys of the models", (
             Table("Toys", columns, rows), Figures(partial(drawings, results))), part="decisions")
-''',
-    "figures.py": '''"""The figure of toys."""
-
-from __future__ import annotations
-
-from evalpipe.card.figures.axes import number_axis
-from evalpipe.card.figures.panel import panel
-from evalpipe.card.figures.svg import Sheet, drawing
 
 
 def drawings(results):

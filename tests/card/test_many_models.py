@@ -16,7 +16,7 @@ from evalpipe.card.html import html_page
 from evalpipe.card.page import ModelBoxes
 from evalpipe.card.palette import MODELS
 from evalpipe.chapters.compare.card import forests
-from evalpipe.chapters.slices.figures import slice_forests
+from evalpipe.chapters.slices.card_figures import slice_forests
 from evalpipe.results import Results
 
 MANY = len(MODELS) + 1
