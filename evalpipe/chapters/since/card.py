@@ -15,7 +15,6 @@ from evalpipe.words.spelling import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.page import Cell
     from evalpipe.chapters.since.records import ChangedKey, ChangedMeasure, DatasetBefore, Since
     from evalpipe.results import Results
     from evalpipe.results.document import DatasetSummary
@@ -26,18 +25,17 @@ MOST_KEYS = 5
 
 def after_findings(results: Results) -> Iterator[Bullets]:
     """Yield a line each on data, numbers and spec; nothing where the ledger has no run before."""
-    if results.since is not None:
-        yield Bullets(tuple(_lines(results, results.since)), "findings more small")
-
-
-def _lines(results: Results, since: Since) -> Iterator[Cell]:
-    """Yield the lines, the first with the run that they compare with."""
+    since = results.since
+    if since is None:
+        return
     run = f"the last run ({since.results_sha256[:EVIDENCE_DIGITS]})" if since.results_sha256 else since.as_of
-    yield Strong(f"Data since {run}: "), f"{_data_text(results, since)}."
-    yield Strong("Numbers: "), f"{_numbers_text(results, since)}."
     version = "" if since.evalpipe_version == results.evalpipe_version else (
         f"; evalpipe {since.evalpipe_version} → {results.evalpipe_version}")
-    yield Strong("Spec: "), f"{_spec_text(since.spec)}{version}."
+    yield Bullets((
+        (Strong(f"Data since {run}: "), f"{_data_text(results, since)}."),
+        (Strong("Numbers: "), f"{_numbers_text(results, since)}."),
+        (Strong("Spec: "), f"{_spec_text(since.spec)}{version}."),
+    ), "findings more small")
 
 
 def _data_text(results: Results, since: Since) -> str:
