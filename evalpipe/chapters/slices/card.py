@@ -12,7 +12,8 @@ from evalpipe.card.page import Code, Column, Figures, Fold, Heading, Number, Row
 from evalpipe.card.row_anchors import row_anchor
 from evalpipe.card.tables import MOST_ROWS, ranged, signed, status_of
 from evalpipe.card.wording import MOST_NAMED, Names, capital, names_of, number_word
-from evalpipe.chapters.slices.card_figures import FIRST, MORE, MOST_FORESTS, lead, matrices, slice_forests, sliced
+from evalpipe.chapters.slices import card_figures
+from evalpipe.chapters.slices.card_figures import FIRST, MORE, lead, matrices, slice_forests, sliced
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_GATES, NO_SLICES, NOTHING_TESTED, Unless, without
 from evalpipe.findings.claims import Claim, p_beyond, rule
@@ -69,7 +70,7 @@ def sections(results: Results) -> Iterator[Section]:
             tables = tuple(matrices(results, dataset, by_slice))
             blocks += [*lead(results, dataset, _references(results, dataset)), *tables]
             further += [table.folded for table in tables if table.folded is not None]
-            count = min(MOST_FORESTS, len(by_slice.measures))
+            count = min(card_figures.MOST_FORESTS, len(by_slice.measures))
             lead_of_forests = f"Of the first {count} key {'measure' if count == 1 else 'measures'}; all are in "
             blocks.append(Figures(
                 partial(slice_forests, results, dataset),
