@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "recalibrate",
     "compare", "margins", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices", "steps",
-    "per_thousand", "what_if", "row_contents", "gates", "checks", "trend", "since", "appearance", "row_file",
+    "what_if", "row_contents", "gates", "checks", "trend", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

@@ -72,14 +72,12 @@ if TYPE_CHECKING:
     from evalpipe.chapters.folds.records import FoldsFields
     from evalpipe.chapters.gates.records import GatesFields
     from evalpipe.chapters.optimism.records import OptimismFields
-    from evalpipe.chapters.per_thousand.records import PerThousandFields
     from evalpipe.chapters.prevalence.records import PrevalenceFields
     from evalpipe.chapters.recalibrate.records import RecalibrateFields
     from evalpipe.chapters.reference_rates.records import ReferenceRatesFields
     from evalpipe.chapters.repeats.records import RepeatsFields
     from evalpipe.chapters.row_contents.records import RowContentsFields
     from evalpipe.chapters.row_file.records import RowFileFields
-    from evalpipe.chapters.since.records import SinceFields
     from evalpipe.chapters.slices.records import SlicesFields
     from evalpipe.chapters.standards.records import StandardsFields
     from evalpipe.chapters.statement.records import StatementFields
@@ -91,8 +89,8 @@ if TYPE_CHECKING:
     class FieldsOfChapters(
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
         RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
-        DesirabilityFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields,
-        RowContentsFields, GatesFields, ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
+        DesirabilityFields, SlicesFields, StepsFields, WhatIfFields, RowContentsFields, GatesFields, ChecksFields,
+        TrendFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""
 else:
