@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 
 CHAPTERS = (
     "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "recalibrate",
-    "compare", "margins", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices", "steps",
-    "what_if", "row_contents", "gates", "checks", "trend", "appearance", "row_file",
+    "compare", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices", "steps", "what_if",
+    "row_contents", "gates", "checks", "trend", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from evalpipe.chapters.equivocal.spec import EquivocalKeys, EquivocalModelKeys
     from evalpipe.chapters.folds.spec import FoldsKeys
     from evalpipe.chapters.gates.spec import GatesKeys
-    from evalpipe.chapters.margins.spec import MarginsKeys
     from evalpipe.chapters.optimism.spec import OptimismModelKeys
     from evalpipe.chapters.prevalence.spec import PrevalenceKeys
     from evalpipe.chapters.recalibrate.spec import RecalibrateKeys
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 
     class ChapterKeys(
         StandardsKeys, StatementKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
-        RecalibrateKeys, CompareKeys, MarginsKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, SlicesKeys,
-        StepsKeys, GatesKeys, ChecksKeys, TrendKeys,
+        RecalibrateKeys, CompareKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, SlicesKeys, StepsKeys,
+        GatesKeys, ChecksKeys, TrendKeys,
     ):
         """The keys of a spec that chapters declare."""
 

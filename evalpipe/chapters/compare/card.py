@@ -33,6 +33,8 @@ from evalpipe.chapters.compare.card_pairs import is_pair, verdict_or_leaning
 from evalpipe.findings import weights
 from evalpipe.findings.applies import NO_BASELINE, ONE_EVALUATED, ONE_MODEL, Unless
 from evalpipe.findings.claims import Claim, rule
+from evalpipe.findings.margins import DEFAULTS
+from evalpipe.findings.margins import margin_of as size_of_effect
 from evalpipe.findings.words import by_dataset, difference_of, finding, first_of, grouped, of_model
 from evalpipe.words import numbers
 from evalpipe.words.spelling import counted
@@ -326,7 +328,7 @@ def _blocks_of_all_rows(
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield the tests of differences that were made, of slices too, and how their verdicts came about."""
+    """Yield the tests of differences that were made, of slices too, how verdicts came about, and which sizes matter."""
     used = {row.test for rows in (results.comparisons, results.slice_differences) for row in rows}
     yield from (procedure for test, (_, procedure) in TESTS.items() if test in used)
     if results.comparisons:
@@ -334,6 +336,14 @@ def procedures(results: Results) -> Iterator[Procedure]:
     adjusted = [c.p_adjusted for c in results.comparisons] + [d.p_holm for d in results.slice_differences]
     if any(p is not None for p in adjusted):
         yield HOLM
+    if results.datasets:
+        sizes = "; ".join(f"{entry.of} {numbers.plain(size_of_effect(results, kind))}{entry.unit}"
+                          for kind, entry in DEFAULTS.items() if results.task in entry.tasks)
+        yield Procedure("Margins of findings", (
+            "A finding fails where its whole interval lies beyond a margin, and is a note where an effect is certain "
+            f"and may lie within it. An effect whose interval lies within the margin is none. Margins: {sizes}."),
+            "Lakens, D. (2017). Equivalence tests: a practical primer for t tests, correlations, and meta-analyses. "
+            "Social Psychological and Personality Science 8(4), 355–362.")
 
 
 def is_recalibrated(comparison: Comparison) -> bool:

@@ -22,7 +22,7 @@ ROWS = 1000
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return what a thousand rows of a binary outcome come to, and the counts of the sliders where the page has them."""
+    """Return what a thousand rows of a binary outcome come to, and the counts of sliders where the page has them."""
     counted = [_counts_of_dataset(plan, dataset) for dataset in evaluated if plan.part(what_if_plan)]
     fields: dict[str, object] = {"what_if": [table for table in counted if table.groups]}
     if plan.task != "binary":
