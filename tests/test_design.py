@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OTHER = {"earlier_runs.py", "evidence.py"}  # of gates: what reads earlier runs; of standards: what results answer
-ROLES = ("spec.py", "rules.py", "plan.py", "compute.py", "records.py", "card.py", "figures.py")
+ROLES = ("spec.py", "plan.py", "compute.py", "records.py", "card.py")
 
 
 def drawn(document: str) -> list[tuple[int, str]]:
@@ -55,7 +55,7 @@ def test_the_tree_of_the_design_is_the_tree(root: Path) -> None:
 
 
 def test_every_chapter_has_files_of_these_roles_alone(root: Path) -> None:
-    allowed = re.compile(r"(__init__|spec|rules|plan|compute|records|card|figures)(_\w+)?\.py")
+    allowed = re.compile(r"(__init__|spec|plan|compute|records|card)(_\w+)?\.py")
     files = [file for chapter in CHAPTERS for file in (root / "evalpipe" / "chapters" / chapter).glob("*.py")]
 
     assert {f"{chapter}/" for chapter in CHAPTERS} == rooms(root / "evalpipe" / "chapters")

@@ -25,10 +25,8 @@ A plan holds what it only copies of a chapter's keys as the spec has it, frozen:
 """
 ROLES = {
     "spec": {"base", "calibration", "chapters.spec", "errors", "metrics", "spec", "tasks", "words"},
-    "rules": {"base", "calibration", "chapters.spec", "errors", "metrics", "spec", "tasks", "templating", "words"},
     "plan": {
-        "base", "calibration", "chapters.spec", "errors", "metrics", "plan", "spec", "tasks",
-        "templating.files", "words",
+        "base", "calibration", "chapters.spec", "errors", "metrics", "plan", "spec", "tasks", "templating", "words",
     },
     "compute": {
         "arithmetic", "base", "calibration", "card.wording", "chapters.evidence", "chapters.plan", "chapters.records",
@@ -72,14 +70,17 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "statistics": {"arithmetic", "base.constants", "errors", "metrics.declare", "metrics.values"},
     "intervals": {"arithmetic", "base", "errors", "words"},
     "spec": {
-        "base", "calibration", "chapters.all", "chapters.rules", "chapters.spec", "errors", "intervals.declare",
-        "metrics", "tasks", "templating.files", "words",
+        "base", "calibration", "chapters.all", "chapters.spec", "errors", "intervals.declare", "metrics", "tasks",
+        "templating.files", "words",
     },
     "plan": {
         "base", "chapters.all", "chapters.plan", "chapters.spec", "errors", "intervals.declare", "metrics",
         "spec", "tasks", "words",
     },
-    "data": {"arithmetic", "base", "chapters.compute", "chapters.plan", "errors", "plan", "results", "tasks", "words"},
+    "data": {
+        "arithmetic", "base", "calibration", "chapters.compute", "chapters.plan", "errors", "plan", "results", "tasks",
+        "words",
+    },
     "streams": {"arithmetic", "base", "chapters.plan", "data", "errors", "plan", "results", "statistics", "version"},
     "streams.task": {"base", "data", "errors", "plan", "spec", "streams"},
     "engine": {
@@ -127,8 +128,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
 
 
 IMPORTED = {
-    "trend": 4, "standards": 3, "recalibrate": 7, "candidates": 4, "equivocal": 5, "slices": 4, "thresholds": 6,
-    "desirability": 11, "gates": 7,
+    "trend": 4, "standards": 3, "recalibrate": 4, "equivocal": 4, "slices": 3, "thresholds": 4, "desirability": 5,
+    "gates": 6,
 }
 """How many files outside its folder import from a chapter, at most: its numbers may only fall.
 
@@ -180,7 +181,7 @@ def layer(module: str) -> str:
     if len(parts) < 3:
         return "chapters.all"
     role = parts[2].partition("_")[0]
-    return f"chapters.{'card' if role == 'figures' else role}"
+    return f"chapters.{role}"
 
 
 def room_of(name: str) -> str:

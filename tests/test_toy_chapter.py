@@ -47,7 +47,7 @@ class ToysKeys(SpecPart):
     toys: Annotated[Toys | None, After("complete_case"), UNWRITTEN] = None
     """Toys for every model."""
 ''',
-    "rules.py": '''"""The rule of toys."""
+    "plan.py": '''"""The rule of toys, and their plan."""
 
 from __future__ import annotations
 
@@ -57,10 +57,6 @@ def rules(draft):
     toys = draft.spec.toys
     if toys is not None and toys.each > 9:
         yield draft.tree.problem("too-many-toys", f"no model carries {toys.each} toys", "toys", "each", hint="write 9")
-''',
-    "plan.py": '''"""The plan of toys."""
-
-from __future__ import annotations
 
 
 def toys_plan(spec):
@@ -121,14 +117,16 @@ class ToysFields(Record):
 
     toys: Annotated[list[ModelToys], UNWRITTEN] = Field(default_factory=list)
 ''',
-    "card.py": '''"""What the card says of toys."""
+    "card.py": '''"""What the card says of toys, and their figure."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from evalpipe.card.figures.axes import number_axis
+from evalpipe.card.figures.panel import panel
+from evalpipe.card.figures.svg import Sheet, drawing
 from evalpipe.card.page import Column, Figures, Row, Section, Table
-from evalpipe.chapters.toys.figures import drawings
 
 
 def sections(results):
@@ -138,14 +136,6 @@ def sections(results):
         columns = (Column("Model"), Column("Toys", "num"), Column("Events", "num"))
         yield Section("toys", "Toys of the models", (
             Table("Toys", columns, rows), Figures(partial(drawings, results))), part="decisions")
-''',
-    "figures.py": '''"""The figure of toys."""
-
-from __future__ import annotations
-
-from evalpipe.card.figures.axes import number_axis
-from evalpipe.card.figures.panel import panel
-from evalpipe.card.figures.svg import Sheet, drawing
 
 
 def drawings(results):

@@ -13,13 +13,12 @@ import sys
 from pathlib import Path
 
 import ray
-from evalpipe.streams.parts import File, Part, parts_of, stamp
 
 import evalpipe
 from evalpipe.plan.plan import Plan
 from evalpipe.spec.load import to_text
 from evalpipe.streams.cache import decode, encode
-from evalpipe.streams.tables import Tables, table_layout
+from evalpipe.streams.tables import File, Part, Tables, parts_of, stamp, table_layout
 from evalpipe.streams.tally import summarise
 from evalpipe.streams.task import answered, run_task, tables_task
 

@@ -5,14 +5,16 @@ A chapter's files are named by their role, and each role has functions and class
 | file | function or class | called in |
 |---|---|---|
 | `spec.py` | `…Keys`, `…ModelKeys` and `…ReportKeys` have its keys of a spec, of a model and of `report` | step 1 |
-| `rules.py` | `rules(draft)` yields the problems across keys | step 1 |
-| `rules.py` | `taken_names()` returns names that no expression may have, each with what it is of | step 1 |
+| `plan.py` | `rules(draft)` yields the problems across keys | step 1 |
+| `plan.py` | `taken_names()` returns names that no expression may have, each with what it is of | step 1 |
 | `plan.py` | `columns(spec)` yields columns of the evaluated rows to read, each after its place in the spec | step 2 |
 | `plan.py` | `problems(spec, catalog)` yields what the data lack for it | step 2 |
+| `plan.py` | `PLANNED` are functions by the field of `Plan` that each decides, which several steps use | step 2 |
 | `plan.py` | `PARTS` are functions, each of which decides a part of the plan: `plan.part(function)` | step 2 |
 | `plan.py` | `looks_back(plan)` yields what of earlier nights it reads: `evidence`, `reference` | step 3 |
 | `plan.py` | `lines(plan)` yields what `evalpipe plan` says of it | `evalpipe plan` |
 | `plan.py` | `document(plan)` returns what `evalpipe plan --format json` says of it, by key | `evalpipe plan` |
+| `compute.py` | `changed(plan, samples)` returns samples with other predictions, and fields of `Results` | step 4 |
 | `compute.py` | `tables(plan, evaluated)` returns fields of `Results` by name, of all evaluated datasets | step 4 |
 | `compute.py` | `warnings(plan, evaluated)` yields what to warn of | step 4 |
 | `records.py` | `…Fields` has its fields of `Results`, each with what it is where there is nothing | step 5 |
@@ -35,8 +37,7 @@ A chapter's files are named by their role, and each role has functions and class
 | `card.py` | `verdict_lines(results)` yields what to print of verdicts, which annotate the spec | `evalpipe run` |
 
 A chapter has those that it has something to say in. A class has its chapter's name before it, as in `CompareFields`.
-What changes rows, weights or entries before statistics are taken (recalibration, thresholds, zones, slices, priors) is
-called by name in `engine/evaluate.py`, for its order matters.
+What changes predictions before statistics are taken is called in the order of `CHANGING`.
 """
 
 from __future__ import annotations
@@ -50,21 +51,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
-    Role = Literal["spec", "rules", "plan", "compute", "records", "card"]
+    Role = Literal["spec", "plan", "compute", "records", "card"]
     Function = Literal[
-        "rules", "taken_names", "columns", "problems", "PARTS", "looks_back", "lines", "document", "tables", "warnings",
-        "run_verdict", "in_headline", "outcome", "glance", "after_findings", "sections", "facts", "reading", "matrix",
-        "compared", "markers", "beneath", "procedures", "checks", "verdict_lines",
+        "rules", "taken_names", "columns", "problems", "PLANNED", "PARTS", "looks_back", "lines", "document", "changed",
+        "tables", "warnings", "run_verdict", "in_headline", "outcome", "glance", "after_findings", "sections", "facts",
+        "reading", "matrix", "compared", "markers", "beneath", "procedures", "checks", "verdict_lines",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 
 CHAPTERS = (
-    "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "calibration",
-    "recalibrate", "compare", "margins", "folds", "repeats", "optimism", "reference_rates", "desirability",
-    "candidates", "slices", "steps", "per_thousand", "what_if", "row_contents", "gates", "checks", "trend", "since",
-    "appearance", "row_file",
+    "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "recalibrate",
+    "compare", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices", "steps", "what_if",
+    "row_contents", "gates", "checks", "trend", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
+
+CHANGING = ("recalibrate", "thresholds", "repeats")
+"""The chapters that change predictions: a variant has a threshold too, and further fits are classified as the first."""
 
 
 @cache

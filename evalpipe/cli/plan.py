@@ -147,7 +147,7 @@ def validate_spec(path: str, overrides: Sequence[str], as_of: str | None, form: 
     dataset_count = sum(dataset.role == "evaluate" for dataset in planned.datasets)
     counts = [counted(len(planned.models), "model"), counted(len(planned.metrics), "measure"),
              f"{counted(dataset_count, 'dataset')} to evaluate"] if planned.datasets else []
-    (document_of_candidates,) = functions("plan", "document", "candidates")
+    (document_of_candidates,) = functions("plan", "document", "desirability")
     if document_of_candidates(planned)["candidates"] is not None:
         counts.append(f"candidates ranked by {counted(len(planned.goals), 'goal')}")
     click.echo(f"ok: {STDIN if path == '-' else path}: {', '.join(counts)}")

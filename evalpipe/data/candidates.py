@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.chapters.candidates.plan import candidates_plan
+from evalpipe.chapters.desirability.plan import candidates_plan
 from evalpipe.data.columns import Columns, missing_hint, number_hint, refuse, wrong_type
 from evalpipe.data.outcome_checks import check_bounded
 from evalpipe.data.rows import load_candidates
@@ -20,7 +20,7 @@ from evalpipe.words.spelling import closest, counted, listed
 
 if TYPE_CHECKING:
     from evalpipe.base.origin import Loc
-    from evalpipe.chapters.candidates.plan import CandidatesPlan, GoalColumn
+    from evalpipe.chapters.desirability.plan import CandidatesPlan, GoalColumn
     from evalpipe.data.columns import RowBlock
     from evalpipe.errors import Problem
     from evalpipe.plan.plan import Plan

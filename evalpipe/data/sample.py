@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
+    from evalpipe.calibration import Fitted
     from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.tasks import Task
     Cut = TypeVar("Cut", float, Floats)
@@ -112,6 +113,8 @@ class Predictions:
     """What the variant is called."""
     folds: Wholes | None = None
     """Of a cross-fitted variant, the number of each row's fold, [n]."""
+    fits: tuple[Fitted, ...] = ()
+    """Of a cross-fitted variant, the recalibrator that was fitted outside each fold."""
     standardised: Floats | None = None
     """Of a cross-fitted variant of numbers, its predictions on a scale on which the fit of each fold gives all rows the
     mean 0 and the variance 1, [n]."""

@@ -381,8 +381,7 @@ def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambd
     divided = subsets(plan, sample)
     of_model = {name: subsets(plan, sample, name) if sample.streamed else divided for name in sample.models}
     summaries = summaries_of(plan, sample, of_model)
-    compared = plan.compared or bool(plan.goals)
-    replicates = draw(plan, sample, summaries, divided, advance, compared=compared)
+    replicates = draw(plan, sample, summaries, divided, advance, compared=plan.compared)
     for summary in summaries.values():
         summary.forget()
     return Evaluated(plan, sample, divided, of_model, summaries, replicates)

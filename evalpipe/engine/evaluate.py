@@ -12,13 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.chapters import functions
-from evalpipe.chapters.candidates.compute import candidate_warnings, ranked
-from evalpipe.chapters.equivocal.compute import zone_record
-from evalpipe.chapters.recalibrate.compute import with_variants
-from evalpipe.chapters.repeats.compute import with_refits
+from evalpipe.chapters import CHANGING, functions
+from evalpipe.chapters.desirability.compute import candidate_warnings, ranked
 from evalpipe.chapters.steps.plan import steps_plan
-from evalpipe.chapters.thresholds.compute import with_thresholds
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
 from evalpipe.engine.draws import not_gridded
@@ -40,6 +36,7 @@ from evalpipe.results import (
     ModelSummary,
     Results,
     Warned,
+    Zone,
 )
 from evalpipe.tasks import NUMBERS
 from evalpipe.version import VERSION
@@ -74,7 +71,7 @@ def confusion(scope: Scope) -> Iterator[Confusion]:
         at_threshold=len(at_threshold), events_at_threshold=int(np.count_nonzero(at_threshold)),
         tied=model.tied if subset.slice is None else 0,
         equivocal=0.0 if reportable is None else float(summary.weights[~reportable].sum()),
-        zone=zone_record(model.zone, threshold),
+        zone=None if model.zone is None else Zone(**model.zone.record(threshold)),
     )
 
 
@@ -106,11 +103,11 @@ def evaluate(
     """
     evaluation = Evaluation(warnings=[warning for sample in samples for warning in sample.warnings])
     datasets: list[Evaluated] = []
-    # Before thresholds are chosen, for a variant has its own.
-    variants = with_variants(plan, samples)
-    classified, thresholds = with_thresholds(plan, variants)
-    evaluation.tables |= {"recalibration": variants.records, "thresholds": thresholds}
-    for sample in (sample for sample in with_refits(plan, classified) if sample.role == "evaluate"):
+    changed_samples = tuple(samples)
+    for changed in functions("compute", "changed", *CHANGING):
+        changed_samples, tables_of_change = changed(plan, changed_samples)
+        evaluation.tables |= tables_of_change
+    for sample in (sample for sample in changed_samples if sample.role == "evaluate"):
         datasets.append(dataset := evaluated(plan, sample, advance))
         evaluation.draws += dataset.replicates.draws
         evaluation.warnings += not_gridded(plan, dataset.replicates.draws)
@@ -149,10 +146,10 @@ def gather(
         place = problem.place
         where = "" if place is None else f" ({place.file.rpartition('/')[2]}, line {place.line})"
         warnings.append(Warned.of_text(problem.code, f"{problem.message}{where}"))
-    goals = (goal.entry for goal in plan.goals if goal.entry is not None)
     with_value = [
         *plan.metrics, *(leaf for entry in plan.metrics for leaf in entry.leaves),
-        *(leaf for entry in plan.part(steps_plan) for leaf in (entry, *entry.leaves)), *plan.diagnosed, *goals]
+        *(leaf for entry in plan.part(steps_plan) for leaf in (entry, *entry.leaves)), *plan.diagnosed,
+        *plan.goal_measures]
     entries_of: dict[str, list[MetricPlan]] = {}
     for entry in (*plan.entries, *with_value):
         for leaf in (entry, *entry.leaves):
@@ -168,7 +165,8 @@ def gather(
             ModelSummary(
                 name=model.name, label=model.label, columns=dict(model.columns),
                 scale="percent" if model.percents else model.scale,
-                threshold=model.threshold.number, equivocal=zone_record(model.zone, model.threshold.number),
+                threshold=model.threshold.number,
+                equivocal=None if model.zone is None else Zone(**model.zone.record(model.threshold.number)),
                 threshold_rule=model.threshold.words, characteristics=dict(model.characteristics),
             )
             for model in plan.models.values()

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.chapters.gates.compute_evidence import SIDES, sides
-from evalpipe.chapters.gates.compute_sequence import ENOUGH, YEARS, Forecast, NightCheck, forecast, threshold
+from evalpipe.chapters.gates.compute_sequence import (
+    ENOUGH,
+    SIDES,
+    YEARS,
+    Forecast,
+    NightCheck,
+    forecast,
+    sides,
+    threshold,
+)
 from evalpipe.chapters.gates.plan import evidence_kind, gates_plan, least_night, sequence_plan
 from evalpipe.errors import UsageError
 from evalpipe.ledger.entries import LedgerPlace

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalpipe.base.databases import DatabaseUri
-    from evalpipe.chapters.since.records import Since
+    from evalpipe.chapters.trend.records import Since
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
@@ -188,7 +188,7 @@ def run_before(ledger: Ledger, results: Results, out: Path, *, forgotten: bool =
 
 def since_run_before(ledger: Ledger, results: Results, out: Path) -> Since | None:
     """Return what is different since the run before that of ``results``; None where there is none."""
-    from evalpipe.chapters.since.compute import compared
+    from evalpipe.chapters.trend.compute import compared
     from evalpipe.ledger.entries import run_row
     from evalpipe.ledger.nights import estimates_of, facts_of, names_now, under_new_names
 

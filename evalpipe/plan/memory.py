@@ -248,7 +248,7 @@ def _row_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
 
 def _cluster_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
     """Yield the features that need more of each cluster of rows than its counts in about 330 cells of a score."""
-    measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
+    measures = [*plan.entries, *plan.goal_measures]
     growing = next((entry for entry in measures if plan.draws(entry) and entry.metric.extensive), None)
     if growing is not None:
         yield ("cluster",), f"the interval of {growing.metric.name}, which grows with the rows, over clusters"

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.formats import FormatName
     from evalpipe.base.origin import Origin
-    from evalpipe.chapters.calibration.plan import CalibrationPlan
     from evalpipe.chapters.compare.spec import Compare
-    from evalpipe.chapters.curves.plan import RelationsPlan, ResidualsPlan
-    from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.chapters.curves.plan import CalibrationPlan, RelationsPlan, ResidualsPlan
+    from evalpipe.chapters.desirability.plan_goals import GoalPlan
     from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
@@ -258,6 +257,11 @@ class Plan:
         """The metrics, and after them the measures that only disparities and findings are computed from."""
         return (*self.metrics, *self.behind, *self.diagnosed)
 
+    @property
+    def goal_measures(self) -> tuple[MetricPlan, ...]:
+        """The measures that goals of desirability judge, in their order."""
+        return tuple(goal.entry for goal in self.goals if goal.entry is not None)
+
     def part(self, resolve: Callable[..., Part]) -> Part:
         """Return a chapter's part of the plan, by the function that resolved it: ``plan.part(gates_plan)``."""
         return cast("Part", self.parts[resolve])
@@ -298,14 +302,14 @@ class Plan:
 
     @property
     def compared(self) -> bool:
-        """Whether the spec asks for differences of models: for these more rows are drawn one by one."""
+        """Whether models are compared, or ranked by goals: for this more rows are drawn one by one."""
         compare = self.compare
-        return compare is not None and (
-            compare.pairs == "all" or (compare.baseline or compare.baseline_dataset) is not None)
+        return bool(self.goals) or (compare is not None and (
+            compare.pairs == "all" or (compare.baseline or compare.baseline_dataset) is not None))
 
     def draws(self, entry: MetricPlan) -> bool:
         """Tell whether a metric needs replicates."""
-        shared = self.differs or any(goal.entry == entry for goal in self.goals)
+        shared = self.differs or entry in self.goal_measures
         return entry.drawn or (shared and self.interval_method != "none" and entry not in self.diagnosed)
 
     def margin(self, entry: MetricPlan) -> float | None:
@@ -346,7 +350,7 @@ class EdgesPlan(NamedTuple):
 
 def edges_of(plan: Plan) -> EdgesPlan:
     """Return the bins, digits and thresholds that a plan uses: no cell of the grid may lie on both sides of an edge."""
-    measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
+    measures = [*plan.entries, *plan.goal_measures]
     leaves = [leaf for entry in measures for leaf in entry.leaves]
     bins = {int(leaf.params["bins"]) for leaf in leaves if "bins" in leaf.params} | {plan.calibration.settings.bins}
     digits = {int(leaf.params["digits"]) for leaf in leaves if "digits" in leaf.params}
@@ -407,7 +411,7 @@ def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: boo
 
 def most_rows(plan: Plan) -> int:
     """Return the most rows of a dataset that are drawn one by one under `auto`."""
-    compared = plan.task == "binary" and len(plan.models) > 1 and (plan.compared or bool(plan.goals))
+    compared = plan.task == "binary" and len(plan.models) > 1 and plan.compared
     return COMPARED if compared else ROWS
 
 

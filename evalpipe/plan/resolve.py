@@ -13,13 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.databases import DatabaseUri
 from evalpipe.chapters import functions
-from evalpipe.chapters.calibration.plan import calibration_plan
-from evalpipe.chapters.compare.plan import compare_plan
-from evalpipe.chapters.curves.plan import groups_plan, marks_plan, relations_plan, residuals_plan
-from evalpipe.chapters.desirability.plan import goals_plan
-from evalpipe.chapters.prevalence.plan import SAMPLE, prevalence_plan
-from evalpipe.chapters.recalibrate.plan import recalibration_plan
-from evalpipe.chapters.slices.plan import disparity_measures, slices_plan
+from evalpipe.chapters.curves.plan import residuals_plan
+from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.errors import DataError
 from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, outcome_plan, predictions_dataset
 from evalpipe.plan.measures import entries, proportion_method, requested_metrics
@@ -144,23 +139,24 @@ def _resolved(spec: Spec, catalog: Catalog, datasets: tuple[DatasetPlan, ...]) -
         ledger=ledger_named(spec), formats=spec.report.formats, permutations=permutations,
         outcome=outcome_plan(spec), weight=spec.weight, exposure=spec.exposure, cluster=spec.cluster, id=spec.id,
         complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
-        datasets=datasets, models=models, metrics=metrics, behind=disparity_measures(spec, metrics),
-        diagnosed=diagnostic_measures(spec, metrics, models),
+        datasets=datasets, models=models, metrics=metrics, diagnosed=diagnostic_measures(spec, metrics, models),
         bins=proportion_method(spec), banded=spec.task == "binary" and intervals.bands and limited,
-        profit_drawn=spec.profit is not None and limited, marks=marks_plan(spec), gain_groups=groups_plan(spec),
-        residuals=residuals_plan(spec), relations=relations_plan(spec), calibration=calibration_plan(spec),
-        slices=slices_plan(spec, metrics), recalibrate=recalibration_plan(spec), prevalence=prevalence_plan(spec),
-        compare=compare_plan(spec), goals=goals_plan(spec),
-        parts=_parts(spec=spec, catalog=catalog, metrics=metrics, models=models),
+        profit_drawn=spec.profit is not None and limited,
+        **_of_chapters(spec=spec, catalog=catalog, metrics=metrics, models=models),
     )
 
 
-def _parts(**resolved: Any) -> Mapping[Callable[..., object], Any]:
-    """Return the parts of the plan that chapters resolve, by resolver; its parameters name keys of ``resolved``."""
-    declared: tuple[Any, ...] = functions("plan", "PARTS")
-    resolvers: list[Callable[..., object]] = [resolve for parts in declared for resolve in parts]
-    arguments = {resolve: {name: resolved[name] for name in signature(resolve).parameters} for resolve in resolvers}
-    return MappingProxyType({resolve: resolve(**arguments[resolve]) for resolve in resolvers})
+def _of_chapters(**resolved: Any) -> dict[str, Any]:
+    """Return the fields of a plan that chapters resolve by functions, whose parameters name keys of ``resolved``."""
+    def decided(resolve: Callable[..., object]) -> object:
+        return resolve(**{name: resolved[name] for name in signature(resolve).parameters})
+
+    fields: tuple[Any, ...] = functions("plan", "PLANNED")
+    parts: tuple[Any, ...] = functions("plan", "PARTS")
+    return {
+        **{name: decided(resolve) for of_chapter in fields for name, resolve in of_chapter.items()},
+        "parts": MappingProxyType({resolve: decided(resolve) for of_chapter in parts for resolve in of_chapter}),
+    }
 
 
 def ledger_named(spec: Spec) -> DatabaseUri | bool:

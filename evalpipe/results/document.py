@@ -11,11 +11,17 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from evalpipe.base.records import Measured, Record, Scalar, Slice, SparseRecord, Status
 from evalpipe.chapters import composed
-from evalpipe.chapters.candidates.records import CandidateGoal, Candidates, RankedCandidate
 from evalpipe.chapters.checks.records import OUTCOMES, Check, CheckKind, Outcome
 from evalpipe.chapters.compare.records import Comparison
 from evalpipe.chapters.costs.records import BestProfit, CostReference, NamedCost, Profit
-from evalpipe.chapters.desirability.records import Desirability, Individual, Overall
+from evalpipe.chapters.desirability.records import (
+    CandidateGoal,
+    Candidates,
+    Desirability,
+    Individual,
+    Overall,
+    RankedCandidate,
+)
 from evalpipe.chapters.equivocal.records import Zone
 from evalpipe.chapters.gates.records import (
     ORDER,
@@ -58,7 +64,6 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
     from evalpipe.chapters.appearance.records import AppearanceFields
-    from evalpipe.chapters.candidates.records import CandidatesFields
     from evalpipe.chapters.checks.records import ChecksFields
     from evalpipe.chapters.compare.records import CompareFields
     from evalpipe.chapters.costs.records import CostsFields
@@ -67,14 +72,12 @@ if TYPE_CHECKING:
     from evalpipe.chapters.folds.records import FoldsFields
     from evalpipe.chapters.gates.records import GatesFields
     from evalpipe.chapters.optimism.records import OptimismFields
-    from evalpipe.chapters.per_thousand.records import PerThousandFields
     from evalpipe.chapters.prevalence.records import PrevalenceFields
     from evalpipe.chapters.recalibrate.records import RecalibrateFields
     from evalpipe.chapters.reference_rates.records import ReferenceRatesFields
     from evalpipe.chapters.repeats.records import RepeatsFields
     from evalpipe.chapters.row_contents.records import RowContentsFields
     from evalpipe.chapters.row_file.records import RowFileFields
-    from evalpipe.chapters.since.records import SinceFields
     from evalpipe.chapters.slices.records import SlicesFields
     from evalpipe.chapters.standards.records import StandardsFields
     from evalpipe.chapters.statement.records import StatementFields
@@ -86,8 +89,8 @@ if TYPE_CHECKING:
     class FieldsOfChapters(
         StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
         RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
-        DesirabilityFields, CandidatesFields, SlicesFields, StepsFields, PerThousandFields, WhatIfFields,
-        RowContentsFields, GatesFields, ChecksFields, TrendFields, SinceFields, AppearanceFields, RowFileFields,
+        DesirabilityFields, SlicesFields, StepsFields, WhatIfFields, RowContentsFields, GatesFields, ChecksFields,
+        TrendFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""
 else:

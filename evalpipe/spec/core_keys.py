@@ -42,8 +42,6 @@ from evalpipe.tasks import CLASSES, NUMBERS
 
 if TYPE_CHECKING:
     from evalpipe.chapters.appearance.spec import AppearanceReportKeys
-    from evalpipe.chapters.calibration.spec import CalibrationKeys
-    from evalpipe.chapters.candidates.spec import CandidatesKeys
     from evalpipe.chapters.checks.spec import ChecksKeys
     from evalpipe.chapters.compare.spec import CompareKeys
     from evalpipe.chapters.costs.spec import CostsKeys
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
     from evalpipe.chapters.equivocal.spec import EquivocalKeys, EquivocalModelKeys
     from evalpipe.chapters.folds.spec import FoldsKeys
     from evalpipe.chapters.gates.spec import GatesKeys
-    from evalpipe.chapters.margins.spec import MarginsKeys
     from evalpipe.chapters.optimism.spec import OptimismModelKeys
     from evalpipe.chapters.prevalence.spec import PrevalenceKeys
     from evalpipe.chapters.recalibrate.spec import RecalibrateKeys
@@ -69,8 +66,8 @@ if TYPE_CHECKING:
 
     class ChapterKeys(
         StandardsKeys, StatementKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
-        CalibrationKeys, RecalibrateKeys, CompareKeys, MarginsKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys,
-        CandidatesKeys, SlicesKeys, StepsKeys, GatesKeys, ChecksKeys, TrendKeys,
+        RecalibrateKeys, CompareKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, SlicesKeys, StepsKeys,
+        GatesKeys, ChecksKeys, TrendKeys,
     ):
         """The keys of a spec that chapters declare."""
 

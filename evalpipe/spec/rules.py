@@ -55,7 +55,7 @@ def check(draft: Draft) -> list[Problem]:
         _unknown_event(draft), _lookalikes(draft), _nothing_evaluated(draft), _check_models(draft),
         _former_names(draft), _outcome_as_input(draft), check_metrics(draft), check_expressions(draft),
         _unfit_files(draft), _recalibrated_exposure(draft))
-    return [*core, *chain.from_iterable(rules(draft) for rules in functions("rules", "rules"))]
+    return [*core, *chain.from_iterable(rules(draft) for rules in functions("plan", "rules"))]
 
 
 def _idle_bands(draft: Draft) -> Iterator[Problem]:

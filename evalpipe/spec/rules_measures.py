@@ -1,30 +1,31 @@
-"""Checks of the measures that a spec asks for: metrics and their options, single values, expressions."""
+"""Checks of the measures that a spec asks for: metrics, their options and prevalences, single values, expressions."""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pydantic import ValidationError
 
 from evalpipe.base.levels import level_text
 from evalpipe.chapters import functions
-from evalpipe.chapters.prevalence.rules import check_prevalence, prevalences, single_prevalence
+from evalpipe.chapters.prevalence.spec import EACH_PRIOR
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import AVERAGES, Advice
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.metrics.grammar import FUNCTIONS, ExpressionFault, names_in, read_expression
 from evalpipe.spec.core_keys import all_give
-from evalpipe.spec.draft import KNOWN, refer, with_article
+from evalpipe.spec.draft import KNOWN, each_level, refer, with_article
+from evalpipe.spec.field_types import is_number
 from evalpipe.spec.measures import Entry, MeasureExpression, MetricChoice, common_keys, located_items
 from evalpipe.spec.messages import explain, unknown_key
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import MANY, NUMBERS
 from evalpipe.words.spelling import closest, joined, listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.base.origin import Loc
     from evalpipe.errors import Problem
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.measures import KnownValue
 
+
+PREVALENCES = ("sample", "declared")
+"""The prevalences that a measure is asked for at by name."""
 
 LISTS_ALL = "`evalpipe metrics` lists all of them"
 """The way out where no name is like the one that was written."""
@@ -337,7 +341,7 @@ def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first_locs: di
     here = (*loc, "name")
     if not entry.name or not draft.readable(*here):
         return
-    names_of_chapters = {name: what for names in functions("rules", "taken_names") for name, what in names().items()}
+    names_of_chapters = {name: what for names in functions("plan", "taken_names") for name, what in names().items()}
     what = "a metric" if entry.name in registry else names_of_chapters.get(entry.name)
     if what is not None:
         message = f"{draft.tree.show(*here)} is the name of {what}"
@@ -445,3 +449,111 @@ def _expression_problem(
         return draft.tree.problem(code, counted, *here, hint=hint)
     within = replace(place, column=begin + start + 1, length=max(1, min(end, len(written)) - start))
     return replace(draft.tree.problem(code, message, *here, hint=hint), place=within)
+
+
+def check_sum_of_levels(draft: Draft, loc: Loc, shares: Mapping[str, float]) -> Iterator[Problem]:
+    """Report the prior probabilities of all levels where they do not sum to 1."""
+    if draft.levels and set(shares) == set(draft.levels) and all(map(_is_probability, shares.values())):
+        yield from check_sum(draft, loc, "prior probabilities", shares.values(), 1e-9)
+
+
+def check_sum(draft: Draft, loc: Loc, what: str, shares: Iterable[float], tolerance: float) -> Iterator[Problem]:
+    """Report shares, called ``what``, that do not sum to 1; the sum is NaN where one of them cannot be read."""
+    total = sum(shares)
+    if abs(total - 1) > tolerance:
+        hint = "divide each by the sum" if total else "give each level its share"
+        message = f"the {what} sum to {total:.10g}, not to 1"
+        yield draft.tree.problem("prior-sum", message, *loc, key=True, hint=hint)
+
+
+def single_prevalence(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:
+    """Report an entry with several prevalences where only one value has a place; ``why`` begins the message."""
+    if len(entry.choice.prevalences) > 1:
+        yield draft.tree.problem("many-prevalences", f"{why}, so it needs one prevalence", *entry.loc, "prevalence",
+                                 hint="name one of them")
+
+
+def check_prevalence(draft: Draft, entry: Entry) -> Iterator[Problem]:
+    """Check the prevalences at which an entry of the spec requests its measure."""
+    prevalence_loc, declared, task = (*entry.loc, "prevalence"), entry.choice.prevalence, draft.spec.task
+    if declared is None or task not in KNOWN:
+        return
+    if not entry.metric.reweighed:
+        message = f"a {task} outcome has no classes, so there are none to reweight to a prevalence"
+        if isinstance(entry.metric, ExpressionMetric):
+            message = f"each measure of the expression {entry.metric.name} has its own prevalence"
+        elif entry.metric.interval == "test":
+            message = (f"{entry.metric.name} is a test on rows that count once each, so they cannot be reweighted to a "
+                       "prevalence")
+        yield draft.tree.problem("nothing-to-reweight", message, *prevalence_loc, key=True, hint="remove it")
+    elif declared == ():
+        form = f"use {_expected_forms(task)}"
+        yield draft.tree.problem("wrong-type", "no prevalence is listed", *prevalence_loc, hint=form)
+    else:
+        located = located_items(prevalence_loc, declared)
+        problems = [problem for loc, asked in located for problem in _check_prevalence(draft, entry, loc, asked)]
+        yield from problems or _repeated_prevalence(draft, located)
+
+
+def _expected_forms(task: str) -> str:
+    form = "a mapping of each level to a number" if task in MANY else "a number from 0 to 1"
+    return f"'sample', 'declared' or {form}"
+
+
+def _check_prevalence(draft: Draft, entry: Entry, loc: Loc, prevalence: object) -> Iterator[Problem]:
+    """Check one prevalence at which an entry requests its measure."""
+    has_many_levels, problem = draft.spec.task in MANY, draft.tree.problem
+    expected = f"expected {_expected_forms(draft.spec.task)}, got {draft.tree.spell(*loc)}"
+    match prevalence:
+        case _ if draft.tree.hidden(loc):
+            return
+        case "declared" if draft.spec.prevalence is None:
+            form = "{levels: {…}}" if has_many_levels else "…"
+            message = f"{entry.metric.name} at the declared prevalence needs one"
+            yield problem("missing-option", message, *loc, hint=f"add 'prevalence: {form}' to the spec")
+        case str():
+            yield from refer(draft, loc, PREVALENCES, "unknown-choice", expected, None)
+        case dict(shares) if has_many_levels:
+            for level, share in shares.items():
+                if not _is_probability(share):
+                    yield _no_probability(draft, (*loc, level))
+            yield from each_level(draft, loc, shares, EACH_PRIOR)
+            yield from check_sum_of_levels(draft, loc, shares)
+        case dict():
+            yield problem("wrong-type", expected, *loc, hint="give that of the event")
+        case _ if has_many_levels or not is_number(prevalence):
+            yield problem("wrong-type", expected, *loc)
+        case _ if not _is_probability(prevalence):
+            yield _no_probability(draft, loc)
+
+
+def _no_probability(draft: Draft, loc: Loc) -> Problem:
+    return draft.tree.problem("out-of-range", f"expected a number from 0 to 1, got {draft.tree.spell(*loc)}", *loc)
+
+
+def _is_probability(value: object) -> TypeGuard[float]:
+    return is_number(value) and 0 <= value <= 1
+
+
+def _repeated_prevalence(draft: Draft, located: list[tuple[Loc, object]]) -> Iterator[Problem]:
+    """Report prevalences of one entry that are equal."""
+    first_uses: dict[str, tuple[Loc, object]] = {}
+    for loc, prevalence in located:
+        first, first_prevalence = first_uses.setdefault(_comparable_text(draft, prevalence), (loc, prevalence))
+        if first != loc:
+            shown = draft.tree.show(*loc)
+            message = (f"the prevalence {shown} is listed twice" if first_prevalence == prevalence
+                       else f"{draft.tree.show(*first)} and {shown} are the same")
+            yield draft.tree.problem("duplicate-prevalence", message, *loc, hint="remove one of them")
+
+
+def prevalences(draft: Draft, entry: Entry) -> list[str]:
+    """Return the prevalences of an entry as texts, which are equal where the prevalences are; "" if none matters."""
+    return [_comparable_text(draft, share) for share in entry.choice.prevalences] if entry.metric.reweighed else [""]
+
+
+def _comparable_text(draft: Draft, prevalence: object) -> str:
+    """Return a prevalence as a text that equal prevalences share, be they declared or numbers."""
+    declared = draft.spec.prevalence
+    share: object = declared.mean if prevalence == "declared" and declared is not None else prevalence
+    return json.dumps(float(share) if _is_probability(share) else share, sort_keys=True, default=repr)

@@ -75,7 +75,7 @@ class TableLayout:
 
 def table_layout(plan: Plan) -> TableLayout:
     """Return the layout of the tables that a plan needs: edges of cells, statistics to total, models with scores."""
-    measures = [*plan.entries, *(goal.entry for goal in plan.goals if goal.entry is not None)]
+    measures = [*plan.entries, *plan.goal_measures]
     leaves = [leaf for entry in measures for leaf in entry.leaves]
     models = tuple(name for name, model in plan.models.items() if "scores" in model.gives)
     # Cells end at the edges of joint cells, of bins and of rounding, and at thresholds and marks.

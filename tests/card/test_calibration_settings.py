@@ -12,7 +12,7 @@ from card.drawn import of_figure
 from engine.runs import people, run
 from evalpipe.card import method
 from evalpipe.card.html import html_page
-from evalpipe.chapters.recalibrate.figures import curve_drawings, drawings
+from evalpipe.chapters.recalibrate.card import curve_drawings, drawings
 
 if TYPE_CHECKING:
     from evalpipe.results import Results

@@ -11,7 +11,7 @@ from evalpipe.base import constants
 from evalpipe.card import method
 from evalpipe.card.figures import residuals
 from evalpipe.chapters.curves.card import clipping
-from evalpipe.chapters.desirability.card import RankingFacts, reading_notes
+from evalpipe.chapters.desirability.card_models import RankingFacts, reading_notes
 from evalpipe.intervals import bootstrap
 from evalpipe.intervals.declare import registry
 

@@ -15,8 +15,8 @@ from evalpipe.card.figures.svg import in_turn, series_of
 from evalpipe.card.html import html_page
 from evalpipe.card.page import ModelBoxes
 from evalpipe.card.palette import MODELS
-from evalpipe.chapters.compare.figures import forests
-from evalpipe.chapters.slices.figures import slice_forests
+from evalpipe.chapters.compare.card import forests
+from evalpipe.chapters.slices.card_figures import slice_forests
 from evalpipe.results import Results
 
 MANY = len(MODELS) + 1

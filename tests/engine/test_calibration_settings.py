@@ -10,7 +10,7 @@ import pytest
 
 from card.drawn import of_figure
 from engine.runs import people, run
-from evalpipe.chapters.recalibrate.figures import curve_drawings
+from evalpipe.chapters.recalibrate.card import curve_drawings
 from evalpipe.errors import SpecError
 from evalpipe.intervals.binomial import clopper_pearson, wilson
 from evalpipe.results import Curve, Results

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import pytest
 
-from evalpipe.chapters.calibration.spec import Binomial
+from evalpipe.chapters.curves.spec import Binomial
 from evalpipe.engine.support import NAMES
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.declare import EVERY, interval, registry
@@ -60,7 +60,7 @@ def test_a_spec_asks_for_the_methods_that_say_so() -> None:
 
 def test_the_bins_of_calibration_may_have_the_methods_of_proportions() -> None:
     asked = tuple(name for name, method in registry.items() if method.asked and "proportion" in method.for_)
-    assert get_args(Binomial) == asked, "list them in `Binomial` of evalpipe/chapters/calibration/spec.py"
+    assert get_args(Binomial) == asked, "list them in `Binomial` of evalpipe/chapters/curves/spec.py"
 
 
 def test_every_metric_gets_a_method_under_any_circumstances() -> None:

@@ -84,8 +84,8 @@ def test_a_chapter_adds_a_part_by_a_function_that_names_what_it_needs(monkeypatc
     def toy_plan(spec: Spec, metrics: Sequence[MetricPlan]) -> tuple[str, int]:
         return spec.name, len(metrics)
 
-    declared = {"PARTS": (*functions("plan", "PARTS"), (toy_plan,)), "problems": functions("plan", "problems")}
-    monkeypatch.setattr(resolve, "functions", lambda _, name: declared[name])
+    toys = {"PARTS": ((toy_plan,),)}
+    monkeypatch.setattr(resolve, "functions", lambda role, name: (*functions(role, name), *toys.get(name, ())))
     made = evalpipe.plan(CONFIGS[0].parent / "titanic.yaml")
 
     assert made.part(toy_plan) == ("titanic", len(made.metrics))

@@ -12,7 +12,7 @@ from evalpipe.findings import rules
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.card.page import Block, Cell, Piece
+    from evalpipe.card.page import Block, Piece
     from evalpipe.results import Check, Results
     from evalpipe.results.document import CheckKind
 
@@ -35,8 +35,15 @@ def sections(results: Results) -> Iterator[Section]:
         return
     described = {rule.code: rule.checks.rstrip(".") for rule in rules()}
     ordered = sorted(results.checks, key=lambda check: list(KINDS).index(check.kind))
-    rows = tuple(Row((_outcome(check), (described.get(check.code, "–"), *_silence(check)), Code(check.code)))
-                 for check in ordered if check.kind not in LISTED)
+    rows: tuple[Row, ...] = ()
+    for check in (check for check in ordered if check.kind not in LISTED):
+        sign, word = KINDS[check.kind]
+        sought: list[Piece] = [described.get(check.code, "–")]
+        if check.silenced is not None:
+            would_say = KINDS[check.outcome][1]
+            sought.append(Aside(f"{check.silenced.rstrip('.')}. It would say: {would_say}.", "definition"))
+        outcome = Verdict(word, sign, f"outcome {STYLES.get(check.kind, 'skipped')}")
+        rows += (Row((outcome, tuple(sought), Code(check.code))),)
     columns = (Column("Outcome", style="said"), Column("What is looked for", style="what"), Column("Code", style="why"))
     blocks: list[Block] = [
         Text("The outcome of a check is that of its worst finding. docs/findings.md says what each looks for.", "lead"),
@@ -48,15 +55,3 @@ def sections(results: Results) -> Iterator[Section]:
     blocks.append(Bullets(tuple((f"{what}: ", Code(", ".join(check.code for check in checks)))
                                 for what, checks in items.items()), "small"))
     yield Section(CHECKS, "Checks", tuple(blocks), part="appendix")
-
-
-def _outcome(check: Check) -> Cell:
-    """Return the sign and the word for what became of a check."""
-    sign, word = KINDS[check.kind]
-    return Verdict(word, sign, f"outcome {STYLES.get(check.kind, 'skipped')}")
-
-
-def _silence(check: Check) -> Iterator[Piece]:
-    """Yield why a check is silenced, and what it would have come to; nothing of any other."""
-    if check.silenced is not None:
-        yield Aside(f"{check.silenced.rstrip('.')}. It would say: {KINDS[check.outcome][1]}.", "definition")

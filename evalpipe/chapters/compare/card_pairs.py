@@ -52,7 +52,9 @@ def verdict_or_leaning(results: Results, row: Comparison) -> str:
     direction = next((metric.direction for metric in results.metrics if metric.name == row.metric), "none")
     if row.verdict in ("worse", "undecided") and row.difference is not None:
         kind = "models" if row.baseline_dataset is None else "datasets"
-        margin = row.margin or margin_between(results, kind, row.metric, _value_of_baseline(results, row))
+        value = next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
+        of_baseline = None if value is None else value - row.difference
+        margin = row.margin or margin_between(results, kind, row.metric, of_baseline)
         if row.verdict == "worse" and row.lower is not None and row.upper is not None and (
                 min(abs(row.lower), abs(row.upper)) <= margin):
             return "little_worse"
@@ -61,12 +63,6 @@ def verdict_or_leaning(results: Results, row: Comparison) -> str:
     if row.verdict != "undecided" or direction == "none" or not row.excludes_zero:
         return row.verdict
     return "perhaps_better" if ((row.difference or 0.0) > 0) == (direction == "maximize") else "perhaps_worse"
-
-
-def _value_of_baseline(results: Results, row: Comparison) -> float | None:
-    """Return the value that a difference is from; None where it is not among the estimates."""
-    value = next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
-    return None if value is None else value - (row.difference or 0.0)
 
 
 @rule("undecided", "passes", "equivalent", unless=(ONE_MODEL, NO_PAIRS))

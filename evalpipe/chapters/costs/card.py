@@ -207,7 +207,12 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
         "Profit by the share of rows contacted, highest scores first. Ring: the largest profit, which is optimistic "
         "because the depth is chosen and judged on the same rows."
         + (f" {context.level} interval at each point." if banded else ""))
-    sentences = [f"{series.label}: largest profit {_largest_profit_text(rows)} of the rows" for series, rows in pairs]
+    sentences = []
+    for series, rows in pairs:
+        best = next(row for row in rows if row.best)
+        most, share = numbers.number(best.profit) if best.contacted else 0, numbers.percent(
+            best.contacted, rows[-1].contacted)
+        sentences.append(f"{series.label}: largest profit {most} at {share} of the rows")
     rows = pairs[0][1]
     references = (Reference("Perfect ranking", _shares(rows), [row.profit_wizard for row in rows], DASHES),
                   Reference("Random order", _shares(rows), [row.profit_random for row in rows]))
@@ -244,12 +249,6 @@ def _short_number(value: float) -> str:
         if abs(value) >= unit:
             return numbers.plain(round(value / unit, 3)) + name
     return numbers.fixed(value, 0) if float(value).is_integer() else numbers.plain(round(value, 6))
-
-
-def _largest_profit_text(rows: list[Profit]) -> str:
-    best = next(row for row in rows if row.best)
-    share = numbers.percent(best.contacted, rows[-1].contacted)
-    return f"{numbers.number(best.profit) if best.contacted else 0} at {share}"
 
 
 @rule("fails", "undecided", "note", "passes", unless=(without("no-costs", "costs"),), claims_all=True)

@@ -55,24 +55,24 @@ def _costs_of_one_level(plan: Plan, sample: Sample) -> Iterator[CostReference]:
 
 def _profit(plan: Plan, campaign: Campaign, dataset: Evaluated, model: str) -> tuple[list[Profit], BestProfit]:
     """Return the records of the profit of a model after each group of its ranked rows, and of the largest profit."""
-    drawn = _profit_replicates(dataset, model)
+    # The profit by depth in each bootstrap replicate, [B, groups + 1]; None where these tell no spread.
+    drawn = dataset.replicates.curves.get((model, "profit"))
+    if drawn is not None:
+        drawn = drawn[~np.isnan(drawn).any(axis=-1)]
+        drawn = None if len(drawn) < 2 or dataset.sample.summary.clusters == 1 else drawn
     columns = _columns_by_depth(campaign, dataset.summaries[model, 0])
     best = int(campaign.best(columns["profit"]))
-    by_depth = columns | {"best": columns["group"] == best} | _limits_by_depth(campaign, drawn, plan.level)
+    limits: dict[str, Values | None] = dict.fromkeys(("lower", "upper", "share_best"))
+    if drawn is not None:
+        lower, upper = pointwise_band(drawn, plan.level)
+        times_best = np.bincount(campaign.best(drawn), minlength=drawn.shape[-1])
+        limits = {"lower": lower, "upper": upper, "share_best": times_best / len(drawn)}
+    by_depth = columns | {"best": columns["group"] == best} | limits
     about = {"dataset": dataset.sample.dataset, **dataset.sample.named(model)}
     return [
         Profit(**about, **{name: None if values is None else values[k].item() for name, values in by_depth.items()})
         for k in columns["group"]
     ], BestProfit(**about, **_best_profit_fields(campaign, columns["profit"], best, drawn, plan.level))
-
-
-def _profit_replicates(dataset: Evaluated, model: str) -> Floats | None:
-    """Return the profit by depth in each bootstrap replicate, [B, groups + 1]; None where these tell no spread."""
-    drawn = dataset.replicates.curves.get((model, "profit"))
-    if drawn is None or dataset.sample.summary.clusters == 1:
-        return None
-    complete = drawn[~np.isnan(drawn).any(axis=-1)]
-    return complete if len(complete) > 1 else None
 
 
 def _columns_by_depth(campaign: Campaign, summary: Summary) -> dict[str, Values]:
@@ -91,15 +91,6 @@ def _columns_by_depth(campaign: Campaign, summary: Summary) -> dict[str, Values]
         "profit_wizard": campaign.earned(contacted, np.minimum(contacted, events[-1])),
         "incremental": np.diff(profit, prepend=0.0),
     }
-
-
-def _limits_by_depth(campaign: Campaign, drawn: Floats | None, level: float) -> dict[str, Values | None]:
-    """Return limits of the profit at each depth, and the share of replicates in which it is the best, by field."""
-    if drawn is None:
-        return dict.fromkeys(("lower", "upper", "share_best"))
-    lower, upper = pointwise_band(drawn, level)
-    times_best = np.bincount(campaign.best(drawn), minlength=drawn.shape[-1])
-    return {"lower": lower, "upper": upper, "share_best": times_best / len(drawn)}
 
 
 def _best_profit_fields(

@@ -1,1 +1,1 @@
-"""What curves show beside themselves: marked thresholds with the numbers there, and residuals of probabilities."""
+"""What curves show beside themselves: marked thresholds, residuals of probabilities, and figures of calibration."""

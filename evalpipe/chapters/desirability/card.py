@@ -1,475 +1,398 @@
-"""What the card says of desirability: goals, models in each goal and overall, the figures, and what is found."""
+"""What the card says of desirability: of models, and of candidates, whose names, section and findings stand here."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from evalpipe.base import constants
 from evalpipe.card import wording
-from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
-from evalpipe.card.figures.context import context_of, or_nan
-from evalpipe.card.figures.labels import LineLabel, name_marks
-from evalpipe.card.figures.panel import Panel, RowLabel, grid
-from evalpipe.card.figures.panel import rows as rows_of
-from evalpipe.card.figures.svg import Clauses, Drawing, Series, Sheet, drawing, series_of
-from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import evenly, ranged, row_anchor, with_intervals
-from evalpipe.card.wording import joined, names_of
-from evalpipe.chapters.desirability.card_verdict import goal_title, ranked, share, verdict
-from evalpipe.chapters.desirability.records import FACTORS
+from evalpipe.card.figures.axes import number_axis, unit_axis
+from evalpipe.card.figures.labels import LineLabel, label_lines
+from evalpipe.card.figures.panel import panel, stepped
+from evalpipe.card.figures.svg import Drawing, Sheet, drawing
+from evalpipe.card.method import Procedure
+from evalpipe.card.page import Aside, Cell, Code, Column, Figures, Number, Row, Section, Styled, Table, Text
+from evalpipe.card.tables import ranged
+from evalpipe.card.wording import group, joined, names_of
+from evalpipe.chapters.desirability import card_models
+from evalpipe.chapters.desirability.card_models import CAVEAT, SOURCES, form
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, Unless, rule
-from evalpipe.findings.words import finding, grouped, of_model, of_models, with_limits
+from evalpipe.findings.claims import Claim, rule, without
+from evalpipe.findings.words import finding
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.figures.context import Context
-    from evalpipe.card.page import Block
-    from evalpipe.chapters.desirability.records import Goal, Individual, Overall
+    from evalpipe.chapters.desirability.records import CandidateGoal, Candidates, RankedCandidate
     from evalpipe.results import Results, Scalar
-    from evalpipe.results.document import Finding
+    from evalpipe.results.document import Finding, FindingKind
 
 
-GOALS_ABREAST = 5
-"""Goals side by side in one table; more are shared out evenly among further tables."""
+MOST_NAMED = 3
+"""The candidates that a sentence names; of more it gives the number."""
 
-LEAD = (
-    "Each goal turns a value into a desirability from 0 (unacceptable) to 1 (ideal). The overall desirability D is "
-    "the weighted geometric mean over the goals: if one of them is 0, D is 0."
-)
-DRAWN = (
-    "Limits are percentiles over the bootstrap replicates. Each replicate judges all models on the same rows; "
-    "characteristics are constant. “Best in replicates” is the share of replicates in which a model has the highest "
-    "D; ties are shared."
-)
-SEVERAL = (
-    "“Pareto” marks a model if no other is at least as good in every goal and better in one, whatever the weights."
-)
-CAVEAT = "D depends on the limits chosen: compare it only between {what} under the same goals."
-SOURCES = (
-    "The forms: Harrington, E. "
-    "C. (1965). The desirability function. Industrial Quality Control 21(10), 494–498; Derringer, G. & Suich, R. "
-    "(1980). Simultaneous optimization of several response variables. Journal of Quality Technology 12(4), 214–219. "
-    "The weights: Derringer, G. (1994). A balancing act: optimizing a product’s properties. Quality Progress 27(6), "
-    "51–58."
-)
+
+def goal_titles(results: Results) -> dict[str, str]:
+    """Return the title of each goal by its name, with its form where goals share a title."""
+    goals = results.candidates.goals
+    titles = [_goal_title(results, goal) for goal in goals]
+    return {goal.goal: f"{title} ({goal.kind})" if titles.count(title) > 1 else title
+            for goal, title in zip(goals, titles, strict=True)}
+
+
+def _goal_title(results: Results, goal: CandidateGoal) -> str:
+    """Return the title of what a goal judges; of its options, which all candidates share, with the prevalence alone."""
+    if goal.metric is not None:
+        prevalence = {name: value for name, value in goal.params.items() if name == "prevalence"}
+        return names_of(results).measure(goal.metric, prevalence, goal.average)
+    title = (goal.characteristic or "").replace("_", " ")
+    return title[:1].upper() + title[1:]
+
+
+def id_texts(candidates: Candidates) -> dict[str, dict[Scalar | None, str]]:
+    """Return the text of each value in each column of ids: with as few digits as tell it from all others."""
+    columns = {}
+    for column in candidates.id:
+        values = dict.fromkeys(candidate.id[column] for candidate in candidates.ranking)
+        fractions = [value for value in values if isinstance(value, float)]
+        texts: dict[Scalar | None, str] = {value: "–" if value is None else group(value) for value in values}
+        for digits in range(numbers.USUAL_DIGITS, 17):  # 17 digits would tell any two floats apart
+            texts |= {value: numbers.exact(float(f"{value:.{digits}g}")) for value in fractions}
+            if len({texts[value] for value in fractions}) == len(fractions):
+                break
+        columns[column] = texts
+    return columns
+
+
+def candidate_name(texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> str:
+    """Return the name of a candidate by its ids, such as "mtry = 7 and min_n = 5"; ``texts`` come from `id_texts`."""
+    return joined([f"{column} = {texts[column][value]}" for column, value in candidate.id.items()])
+
+
+def best_of(candidates: Candidates) -> list[RankedCandidate]:
+    """Return the candidates of rank 1; none where no candidate has an overall desirability."""
+    return [candidate for candidate in candidates.ranking if candidate.rank == 1]
+
+
+def counted(candidates: Candidates) -> str:
+    """Return the number of candidates as text, such as "300 candidates"."""
+    number = len(candidates.ranking)
+    return "1 candidate" if number == 1 else f"{numbers.count(number)} candidates"
+
+
+def first_sentence(results: Results) -> str:
+    """Return the sentence on which of how many candidates is the most desirable, without its full stop."""
+    candidates = results.candidates
+    count, best = counted(candidates), best_of(candidates)
+    if not best:
+        return f"None of {count} has an overall desirability"
+    if not best[0].value:
+        return f"None of {count} is acceptable: each has a goal whose desirability is 0"
+    value = numbers.number(best[0].value)
+    if len(best) > MOST_NAMED:
+        return f"Of {count}, {numbers.count(len(best))} are equally the most desirable: {value}"
+    texts = id_texts(candidates)
+    names = [candidate_name(texts, candidate) for candidate in best]
+    if len(best) > 1:
+        return f"Of {count}, those with {'; '.join(names)} are equally the most desirable: {value}"
+    return f"Of {count}, the one with {names[0]} is the most desirable: {value}"
 
 
 def lines(results: Results, dataset: str | None) -> Iterator[str]:
-    """Yield for the terminal a line on the most desirable model of a dataset; on each of several."""
-    names = names_of(results)
-    for winner in results.desirability.overall:
-        if winner.dataset == dataset and winner.rank == 1 and winner.value is not None:
-            share_best = "" if winner.probability_best is None else (
-                f", best in {numbers.percent(winner.probability_best, 1)} of replicates")
-            value = ranged(winner.value, winner.lower, winner.upper).text
-            yield f"most desirable: {names.model_of(winner)}, D {value}{share_best}"
+    """Yield for the terminal which model is most desirable, and which of how many candidates."""
+    yield from card_models.lines(results, dataset)
+    candidates = results.candidates
+    if dataset is not None or not candidates.ranking:
+        return
+    count, best = counted(candidates), best_of(candidates)
+    if not best or best[0].value is None:
+        yield f"{count}, none with an overall desirability"
+        return
+    name = candidate_name(id_texts(candidates), best[0])
+    others = f" and {numbers.count(len(best) - 1)} more" if len(best) > 1 else ""
+    yield f"{count}, most desirable: {name}{others}, D {numbers.number(best[0].value)}"
 
 
-class RankingFacts(NamedTuple):
-    """Which columns and notes a ranking by desirability can have."""
+def front_sentence(results: Results) -> str:
+    """Return the sentence on how many candidates no other beats in the two goals of the figure; empty without them."""
+    candidates = results.candidates
+    if not candidates.axes:
+        return ""
+    titles = goal_titles(results)
+    front = sum(bool(candidate.front) for candidate in candidates.ranking)
+    verb = "is" if front == 1 else "are"
+    axes_text = joined([titles[axis] for axis in candidates.axes])
+    return f"{numbers.count(front)} {verb} not dominated in {axes_text}"
 
-    several: bool
-    """Whether there is one: more than one model or variant."""
-    drawn: bool
-    """Whether bootstrap replicates tell how sure it is."""
-    weighed: bool
-    """Whether it may hang on weights: there is more than one goal too."""
+
+def near_sentence(results: Results) -> str:
+    """Return the sentence on how many others lie within one standard error of the best; empty without such errors."""
+    candidates = results.candidates
+    if candidates.within is None:
+        return ""
+    others = sum(bool(candidate.near) and candidate.rank != 1 for candidate in candidates.ranking)
+    which = "the best" if len(best_of(candidates)) == 1 else "those"
+    if not others:
+        return f"No other candidate lies within one standard error of {which}"
+    return (f"{numbers.count(others)} other candidate{' lies' if others == 1 else 's lie'} within one standard error "
+            f"of {which}, so these values do not decide between them")
+
+
+def undefined_sentence(results: Results) -> str:
+    """Return the sentence on how many candidates lack a value, of which goals; empty where none does."""
+    undefined = [candidate for candidate in results.candidates.ranking if candidate.value is None]
+    if not undefined:
+        return ""
+    titles = goal_titles(results)
+    goals = [titles[goal.goal] for goal in results.candidates.goals
+             if any(candidate.desirability[goal.goal] is None for candidate in undefined)]
+    verb, rank = ("has", "It ranks") if len(undefined) == 1 else ("have", "They rank")
+    noun = "candidate" if len(undefined) == 1 else "candidates"
+    return (f"{numbers.count(len(undefined))} {noun} {verb} no overall desirability, for lack of a value of "
+            f"{joined(goals, 'or')}. {rank} last")
+
+
+AT_FIRST = 5
+"""The candidates on the first screen."""
+
+MOST_SHOWN = 20
+"""The candidates that the card lists; the results hold all."""
+
+LEAD = (
+    "Candidates with finished metrics, as a table gives them: nothing is measured here. Each goal turns a value into a "
+    "desirability from 0 (unacceptable) to 1 (ideal). The overall desirability D is the weighted geometric mean over "
+    "the goals: if one of them is 0, D is 0."
+)
+PARETO = (
+    "“Pareto” marks a candidate if no other is at least as good in every goal and better in one, whatever the weights."
+)
+NEAR = (
+    "“Within one SE” marks a candidate whose D is at least {limit}: the D of the best if each value with a standard "
+    "error were one standard error worse. Standard errors are known of {goals}."
+)
+UNKNOWN = "The table has no standard errors of the best, so nothing here says which differences are noise."
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield the section on desirability; none without goals."""
-    if not results.desirability.goals:
+    """Yield the section on the models, and that on the candidates; none of what there is not."""
+    yield from card_models.sections(results)
+    candidates = results.candidates
+    if not candidates.ranking:
         return
-    overall = results.desirability.overall
-    is_ranking = len({(row.model, row.variant) for row in overall}) > 1
-    ranking = RankingFacts(is_ranking, drawn=any(row.probability_best is not None for row in overall),
-                  weighed=is_ranking and len(results.desirability.goals) > 1)
-    blocks: list[Block] = [Text(LEAD, "lead"), _goals_table(results)]
-    for number, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
-        if any(row.dataset == dataset for row in overall):
-            blocks += [Heading(dataset, anchor=f"desirability-{number}"), Text(" ".join(verdict(results, dataset)))]
-            blocks += [_overall_table(results, dataset, ranking), *_individual_tables(results, dataset)]
-            blocks += [_weights_table(results, dataset)] if ranking.weighed else []
-            blocks.append(Figures(partial(desirability_figures, results, dataset)))
-    yield Section("desirability", "Desirability", (*blocks, Text(reading_notes(ranking), "small")), part="comparison")
+    sentences = filter(None, (first_sentence(results), front_sentence(results), near_sentence(results),
+                              undefined_sentence(results)))
+    summary = " ".join(f"{text}." for text in sentences)
+    titles = goal_titles(results)
+    errors = UNKNOWN if candidates.within is None else NEAR.format(
+        limit=numbers.number(candidates.within),
+        goals=wording.joined([titles[goal.goal] for goal in candidates.goals if goal.std_err]))
+    yield Section("candidates", "Candidates", (Text(LEAD, "lead"), Text(summary), _ranking(results),
+                                               Figures(partial(candidate_figures, results)), _goals_table(results),
+                                               Text(f"{PARETO} {errors} {CAVEAT.format(what='candidates')} {SOURCES}",
+                                                    "small")),
+                  part="comparison")
 
 
-def reading_notes(ranking: RankingFacts) -> str:
-    """Return the text below the tables: how to read them, and its sources."""
-    weighed = (
-        f"“Best under random weights” is the share of {numbers.count(constants.WEIGHTINGS)} random sets of weights "
-        "under which a model has the highest D. “First by changed weights” counts how often a model is first when "
-        f"the weight of one goal is {' or '.join(FACTORS.values())}."
-    )
-    parts = ((ranking.drawn, DRAWN), (ranking.weighed, weighed), (ranking.several, SEVERAL),
-             (True, CAVEAT.format(what="models")), (True, SOURCES))
-    return " ".join(text for shown, text in parts if shown)
+def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
+    """Yield the verdict that heads the card of candidates without predictions, which no gate judges."""
+    if results.candidates.ranking and not results.datasets:
+        yield "•", (f"{counted(results.candidates)} are ranked from a table without predictions, which no "
+                    "gate can judge")
+
+
+def glance(results: Results) -> Iterator[Table]:
+    """Yield the best-ranked candidates, with their desirability D, for the top of a card without predictions."""
+    candidates, texts = results.candidates, id_texts(results.candidates)
+    if candidates.ranking and not results.datasets:
+        columns = (Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"))
+        yield Table(f"The first of {counted(candidates)}", columns,
+                    tuple(Row((*_rank_and_id(texts, candidate), _overall_desirability(candidate)))
+                          for candidate in candidates.ranking[:AT_FIRST]), heading=1)
+
+
+def outcome(results: Results) -> Iterator[tuple[str, Cell]]:
+    """Yield the number of candidates and the goals that rank them, for the head of the card."""
+    candidates = results.candidates
+    if candidates.ranking:
+        yield "Candidates", (f"{numbers.count(len(candidates.ranking))}, told apart by "
+                             f"{wording.joined(candidates.id)}")
+        yield "Ranked by", wording.joined(list(goal_titles(results).values()))
+
+
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield how the candidates were ranked."""
+    candidates = results.candidates
+    if not candidates.ranking:
+        return
+    yield Procedure("Candidates", (
+        "Their values were read from a table and not computed. Ranks are by overall desirability; ties share the "
+        "better rank. A candidate without a value that a goal needs has no overall desirability, unless the goal says "
+        "what a missing value counts. The order of the rows of the table changes nothing."))
+    if candidates.within is not None:
+        yield Procedure("One standard error", (
+            "A candidate lies within one standard error of the best if its overall desirability is at least that of "
+            "the best with each value moved by one standard error to where the goal is worse. It is the rule of one "
+            "standard error of Breiman, Friedman, Olshen & Stone (1984), taken to desirability. It is no test: "
+            "candidates that share resamples vary together."))
+
+
+def _ranking(results: Results) -> Table:
+    """Return the table of the most desirable candidates with their values."""
+    candidates, titles, texts = results.candidates, goal_titles(results), id_texts(results.candidates)
+    columns = (
+        Column("Rank", "num"), *(Column(column) for column in candidates.id), Column("D", "num"),
+        *(Column(titles[goal.goal], "num") for goal in candidates.goals), Column("Pareto"),
+        Column("Within one SE", shown=candidates.within is not None))
+    caption = "Candidates by desirability"
+    if len(candidates.ranking) > MOST_SHOWN:
+        caption = f"The {MOST_SHOWN} most desirable of {counted(candidates)}"
+    answers = {None: "–", True: "yes", False: "no"}
+    return Table(caption, columns, tuple(
+        Row((*_rank_and_id(texts, candidate), _overall_desirability(candidate),
+             *(_value_and_desirability(goal, candidate) for goal in candidates.goals),
+             answers[candidate.pareto], answers[candidate.near]))
+        for candidate in candidates.ranking), heading=1, most=MOST_SHOWN)
+
+
+def _rank_and_id(texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> Iterator[Cell]:
+    """Yield the rank of a candidate and what tells it from others."""
+    yield "–" if candidate.rank is None else str(candidate.rank)
+    for column, value in candidate.id.items():
+        text = texts[column][value]
+        yield Number(text, exact=numbers.exact(value)) if isinstance(value, float) else text
+
+
+def _overall_desirability(candidate: RankedCandidate) -> Number:
+    return Number("undefined") if candidate.value is None else ranged(candidate.value)
+
+
+def _value_and_desirability(goal: CandidateGoal, candidate: RankedCandidate) -> Cell:
+    """Return the cell of a value, with its standard error if any, and its desirability: "0.0348 ± 0.0063"."""
+    value, d = candidate.values[goal.goal], candidate.desirability[goal.goal]
+    desirability = Aside("undefined" if d is None else f"d\u00a0=\u00a0{numbers.number(d)}", "definition")
+    if value is None:
+        return "no value", desirability
+    if isinstance(value, str | bool):
+        return wording.scalar(value), desirability
+    error = candidate.std_err.get(goal.goal)
+    if error:
+        digits = min(numbers.significant(error, 2), numbers.MOST_DECIMALS)
+        return f"{numbers.fixed(float(value), digits)}\u00a0±\u00a0{numbers.fixed(error, digits)}", desirability
+    return (numbers.count(value) if float(value).is_integer() else numbers.number(value)), desirability
 
 
 def _goals_table(results: Results) -> Table:
-    """Return the table of the goals: what is desirable, the weight, and what a missing value counts."""
-    goals, names = results.desirability.goals, names_of(results)
+    """Return the table of the goals: what is desirable, the weight, the column, and what a missing value counts."""
+    goals, titles = results.candidates.goals, goal_titles(results)
     missing = any(goal.missing is not None for goal in goals)
-    columns = (
-        Column("Goal"), Column("Desirability"), Column("Weight", "num"), Column("If missing", "num", shown=missing))
-    return Table("Goals", columns, tuple(
-        Row((goal_title(names, goal), form(goal), numbers.plain(goal.weight),
-             "–" if goal.missing is None else numbers.plain(goal.missing)))
-        for goal in goals))
+    columns = (Column("Goal"), Column("Desirability"), Column("Weight", "num"), Column("Column"),
+               Column("If missing", "num", shown=missing))
+    return Table("Goals of the candidates", columns, tuple(
+        Row((titles[goal.goal], form(goal), numbers.plain(goal.weight), Styled(Code(goal.column), ""),
+             "–" if goal.missing is None else numbers.plain(goal.missing))) for goal in goals))
 
 
-def form(goal: Goal) -> str:
-    """Return what is desirable in a goal, such as "Minimize: 1 up to 0, 0 from 0.1"."""
-    shape = goal.shape
-    if goal.kind == "category":
-        text = ", ".join(f"{level} {numbers.plain(d)}" for level, d in shape.items())
-    elif goal.kind == "custom":
-        points = zip(shape["values"], shape["desirability"], strict=True)
-        beyond = {"clamp": "level beyond", "zero": "0 beyond", "error": "nothing may lie beyond"}[shape["extrapolate"]]
-        text = f"{', '.join(f'{numbers.plain(d)} at {numbers.plain(x)}' for x, d in points)}; {beyond}"
-    else:
-        low, high = numbers.plain(shape["low"]), numbers.plain(shape["high"])
-        ends = {
-            "minimize": f"1 up to {low}, 0 from {high}", "maximize": f"0 up to {low}, 1 from {high}",
-            "box": f"1 from {low} to {high}, 0 outside",
-        }.get(goal.kind) or f"1 at {numbers.plain(shape['target'])}, 0 at {low} and {high}"
-        scales = [f"{key.replace('_', ' ')} {numbers.plain(value)}" for key, value in shape.items()
-                  if key.startswith("scale") and value != 1]
-        text = ", ".join([ends, *scales])
-    return f"{goal.kind.capitalize()}: {text}"
+FRONT, OTHERS = "Pareto front", "Other candidates"
+"""What is drawn besides the most desirable candidate, by name."""
+
+HEIGHT = 260.0
+"""Pixels of the panel."""
 
 
-def _overall_table(results: Results, dataset: str, ranking: RankingFacts) -> Table:
-    """Return the table of overall desirability of each model and variant, the best first, and how sure ranks are."""
-    columns = (
-        Column("Model"), Column("Rank", "num", shown=ranking.several), Column("D", "num"),
-        Column("Best in replicates", "num", shown=ranking.several and ranking.drawn),
-        Column("Best under random weights", "num", shown=ranking.weighed),
-        Column("First by changed weights", "num", shown=ranking.weighed), Column("Pareto", shown=ranking.several),
-    )
-    names, rows = names_of(results), []
-    places = numbers.column_decimals((row.value, row.lower, row.upper) for row in ranked(results, dataset))
-    for row in ranked(results, dataset):
-        changes = [c for c in results.desirability.sensitivity
-                   if (c.dataset, c.model, c.variant) == (row.dataset, row.model, row.variant)]
-        rows.append(Row((
-            names.model_of(row), "–" if row.rank is None else str(row.rank),
-            desirability_number(row.value, row, places), share(row.probability_best), share(row.weights_best),
-            f"{sum(c.first for c in changes)} of {len(changes)}" if row.value is not None else "–",
-            "–" if row.pareto is None else "yes" if row.pareto else "no",
-        )))
-    limits = with_intervals(results, limited=ranking.drawn)
-    return Table(f"Overall desirability on {dataset}{limits}", columns, tuple(rows))
+def candidate_figures(results: Results) -> tuple[Drawing, ...]:
+    """Return the figure of candidates as points, with a line through those that no other dominates in its two goals.
 
-
-def desirability_number(value: float | None, row: Overall | Individual, places: int) -> Number:
-    """Return a desirability with its interval, with so many decimals, as a number of the card; if undefined, why."""
-    if value is None:
-        return Number(f"{row.status}: {row.reason}" if row.reason else row.status)
-    note = None if row.status == "ok" else f"{row.status}: {row.reason}"
-    return ranged(value, row.lower, row.upper, note, places=places)
-
-
-def _individual_tables(results: Results, dataset: str) -> Iterator[Table]:
-    """Yield tables with models down and goals across: desirabilities, and the values that they judge."""
-    names, models = names_of(results), ranked(results, dataset)
-    row_of = {(row.model, row.variant, row.goal): row for row in results.desirability.individual
-             if row.dataset == dataset}
-    for goals in evenly(results.desirability.goals, GOALS_ABREAST):
-        columns = (Column("Model"), *(Column(goal_title(names, goal), "num") for goal in goals))
-        cells = [_goal_column([row_of[row.model, row.variant, goal.goal] for row in models]) for goal in goals]
-        yield Table(f"Individual desirabilities on {dataset}", columns, tuple(
-            Row((names.model_of(row), *of_model), anchor=row_anchor(SECTION, _with_metric(
-                [row_of[row.model, row.variant, goal.goal] for goal in goals]), row.model, row.variant))
-            for row, of_model in zip(models, zip(*cells, strict=True), strict=True)))
-
-
-def _goal_column(rows: Sequence[Individual]) -> list[Cell]:
-    """Return the cells of a goal: the desirability of each model, with the value that it judges and its interval."""
-    places = numbers.column_decimals((row.desirability, row.lower, row.upper) for row in rows)
-    measured = [(row.value, row.value_lower, row.value_upper) if isinstance(row.value, float) and row.metric is not None
-                else None for row in rows]
-    places_of_values = numbers.column_decimals(value for value in measured if value is not None)
-    cells: list[Cell] = []
-    for row, value in zip(rows, measured, strict=True):
-        text = "no value" if row.value is None else f"at {wording.scalar(row.value)}"
-        if value is not None:
-            text = f"at {ranged(*value, places=places_of_values).text}"
-        cells.append((desirability_number(row.desirability, row, places), Aside(text, "definition")))
-    return cells
-
-
-def _weights_table(results: Results, dataset: str) -> Table:
-    """Return the table of which models would be first if the weight of a goal were another."""
-    names = names_of(results)
-    columns = (Column("Goal"), Column("Weight", "num"),
-               *(Column(f"First when {change}") for change in FACTORS.values()))
-    changes = [change for change in results.desirability.sensitivity if change.dataset == dataset and change.first]
-    rows = []
-    for goal in results.desirability.goals:
-        cells = []
-        for factor in FACTORS:
-            first = [names.model_of(change) for change in changes
-                     if (change.goal, change.factor) == (goal.goal, factor)]
-            cells.append(f"{len(first)} models tied" if len(first) > 3 else " and ".join(first) or "nobody")
-        rows.append(Row((goal_title(names, goal), numbers.plain(goal.weight), *cells)))
-    return Table(f"First place on {dataset} when the weight of one goal changes", columns, tuple(rows))
-
-
-HEIGHT = 96.0
-"""Pixels of a panel."""
-
-NAMED = 7
-"""The models that are told apart, the most desirable; further ones are grey marks without intervals."""
-
-ModelVariant = tuple[str, str]
-"""A model and its variant."""
-
-
-def desirability_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
-    """Return the figures of a dataset: the curves of the goals, and the overall desirability of the models."""
-    context, rows = context_of(results, dataset), ranked(results, dataset)
-    drawings = (curves(context, rows), overall(context, rows))
-    return tuple(drawing for drawing in drawings if drawing is not None)
-
-
-def _series_by_model(context: Context, rows: Sequence[Overall]) -> dict[ModelVariant, Series]:
-    """Return the ink and marker of each model that is told apart; the usual ones where that is every model."""
-    names = names_of(context.results)
-    if len(rows) <= NAMED:
-        models = [(row.model, row.variant) for row in context.results.desirability.overall
-                  if row.dataset == context.dataset.name]
-    else:
-        models = [(row.model, row.variant) for row in rows[:NAMED]]
-    return dict(zip(models, series_of([("/".join(model), names.model(*model)) for model in models]), strict=True))
-
-
-def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
-    """Return the figure of the goals: the curve of each with every model at its value; bars for categories."""
-    results, dataset = context.results, context.dataset.name
-    goals, series, names = results.desirability.goals, _series_by_model(context, rows), names_of(results)
-    individual = [row for row in results.desirability.individual if row.dataset == dataset]
-    sheet, sentences = Sheet(), []
-    titles = [(f"{goal.kind.capitalize()}: {goal_title(names, goal)}", "ink") for goal in goals]
-    panels = grid(sheet, [(_goal_axis(goal), unit_axis("", HALVES, 1.08)) for goal in goals], titles, height=HEIGHT)
-    marks, lines = list[list[LineLabel]](), list[list[LineLabel]]()
-    for goal_panel, goal in zip(panels, goals, strict=True):
-        of_goal = {(row.model, row.variant): row for row in individual if row.goal == goal.goal}
-        if goal.kind == "category":
-            marks.append(_draw_levels(goal_panel, goal, of_goal, series))
-            lines.append([])
-        else:
-            marks.append(_draw_curve(goal_panel, goal, of_goal, series))
-            lines.append([LineLabel("", "ink", goal.x, goal.desirability), *_bars(of_goal.values())])
-        values = ", ".join(f"{names.model_of(row)} {numbers.number(row.desirability)}"
-                           for row in of_goal.values() if row.desirability is not None)
-        sentences.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {values}.")
-    without_room, less_desirable = name_marks(panels, marks, lines), len(rows) - len(series)
-    has_limits = any(row.lower is not None for row in results.desirability.individual)
-    caption = "Desirability of each value, from 0 (unacceptable) to 1 (ideal), with every model at its own value." + (
-        f" Bars are {context.level} intervals of the measure." if has_limits else "")
-    best = [names.model_of(row) for row in rows if row.value is not None][:1]
-    clauses = [f"{best[0]} is the most desirable over all goals"] if best else []
-    clauses += ["marks without a name: see the figure Overall desirability"] if without_room else []
-    clauses += [f"grey: {less_desirable} less desirable models"] if less_desirable else []
-    finding = Clauses(tuple(clauses), "")
-    alt = f"Desirability in each goal on {dataset}. {' '.join(sentences)}"
-    return drawing(f"d{context.place}-goals", "Goals", (finding, caption, alt), [sheet])
-
-
-def _goal_axis(goal: Goal) -> Axis:
-    """Return the horizontal axis of a goal: its numbers, or its levels side by side."""
-    if goal.kind == "category":
-        levels = list(goal.shape)
-        return Axis("", -0.6, len(levels) - 0.4, tuple((float(x), level) for x, level in enumerate(levels)))
-    low, high = float(goal.x[0]), float(goal.x[-1])
-    return Axis("", low, high, ticks_between(low, high, 3))
-
-
-def _bars(rows: Iterable[Individual]) -> list[LineLabel]:
-    """Return the intervals of models' measures in a goal as lines that names keep off."""
-    ends = [([or_nan(row.value_lower), or_nan(row.value_upper)], or_nan(row.desirability)) for row in rows
-            if row.metric is not None]
-    return [LineLabel("", "ink", limits, [height] * 2) for limits, height in ends]
-
-
-def _draw_curve(
-    goal_panel: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
-) -> list[LineLabel]:
-    """Draw the curve of a goal by numbers: the named models over the grey ones, the most desirable on top.
-
-    A model is drawn at its value, with the interval of its measure. Returns the marks that ask for a name.
+    It is left out with a single goal, and where no candidate has both values.
     """
-    marks: list[LineLabel] = []
-    goal_panel.line(goal.x, goal.desirability, "ink", kind="thin")
-    points = {model: (float(row.value), row.desirability) for model, row in rows.items()
-              if row.desirability is not None and isinstance(row.value, int | float)}
-    unnamed_points = [point for model, point in points.items() if model not in series]
-    goal_panel.marks([x for x, _ in unnamed_points], [d for _, d in unnamed_points], "pale", "o", size=2.5)
-    for model, line in reversed(series.items()):
-        if model not in points:
-            continue
-        (value, desirability), row = points[model], rows[model]
-        if row.metric is not None and row.value_lower is not None and row.value_upper is not None:
-            goal_panel.ranges([desirability], [row.value_lower], [row.value_upper], line.ink, upright=False)
-        # A value beyond the curve is drawn at its end.
-        at = min(max(value, goal_panel.x.low), goal_panel.x.high)
-        goal_panel.marks([at], [desirability], line.ink, line.marker)
-        goal_panel.record_values(line.label, value=[value], desirability=[desirability])
-        marks.append(LineLabel(line.label, line.ink, [at], [desirability]))
-    return marks[::-1]
+    candidates = results.candidates
+    if not candidates.axes:
+        return ()
+    goals = [next(goal for goal in candidates.goals if goal.goal == name) for name in candidates.axes]
+    points = []
+    for candidate in candidates.ranking:
+        across, up = (_coordinate(goal, candidate) for goal in goals)
+        if across is not None and up is not None:
+            points.append((candidate, (across, up)))
+    if not points:
+        return ()
+    titles, sheet = goal_titles(results), Sheet()
+    sides = {"minimize": "lower is better", "maximize": "higher is better"}
+    x, y = (number_axis(f"{titles[goal.goal]} ({sides[goal.kind]})", [point[n] for _, point in points], room=0.06)
+            if goal.kind in sides else unit_axis(f"Desirability of {titles[goal.goal]}")
+            for n, goal in enumerate(goals))
+    plot = panel(sheet, x, y, HEIGHT)
+    front = sorted(point for candidate, point in points if candidate.front)
+    best = [(candidate, point) for candidate, point in points if candidate.rank == 1]
+    rest = [point for candidate, point in points if not candidate.front]
+    plot.dots([x for x, _ in rest], [y for _, y in rest], "pale", name=OTHERS)
+    # A step holds the value of the candidate that is at least as good across as the place where it is drawn.
+    steps = front if goals[0].kind == "minimize" else front[::-1]
+    plot.line([x for x, _ in steps], [y for _, y in steps], "m0", kind="thin", steps=True)
+    plot.marks([x for x, _ in front], [y for _, y in front], "m0", "o", name=FRONT, size=3.4)
+    plot.marks([point[0] for _, point in best], [point[1] for _, point in best], "m1", "D", name="Most desirable",
+                size=6)
+    label_lines(plot, [], [
+        LineLabel("Most desirable", "m1", *_across_and_up([point for _, point in best]), scattered=True),
+        LineLabel(FRONT, "m0", *_across_and_up(stepped(*_across_and_up(steps)))),
+        *([LineLabel(OTHERS, "muted", *_across_and_up(rest), scattered=True)] if rest else [])])
+    axes_text = " and ".join(f"{titles[goal.goal]} {sides.get(goal.kind, 'by its desirability')}" for goal in goals)
+    caption = (f"Every candidate by two goals: {axes_text}. The line is the best that any of them reaches in one goal "
+               "at each value of the other; other goals, and the weights, may prefer a candidate off it. Diamond: the "
+               "most desirable. Grey: the other candidates.")
+    finding = ". ".join(filter(None, (first_sentence(results), front_sentence(results)))) + "."
+    alt = f"Candidates by {titles[goals[0].goal]} and {titles[goals[1].goal]}. {finding}"
+    if len(best) == 1 and len(best_of(candidates)) == 1:
+        parts = [f"{titles[goal.goal]} {numbers.number(value)}" for goal, value in zip(goals, best[0][1], strict=True)]
+        alt += f" The most desirable lies at {' and '.join(parts)}."
+    return (drawing("candidates-pareto", "Pareto front of the candidates", (finding, caption, alt), [sheet]),)
 
 
-def _draw_levels(
-    goal_panel: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
-) -> list[LineLabel]:
-    """Draw the desirability of each level of a goal as a bar, with the models of that level on top, side by side.
-
-    Returns the marks that ask for a name.
-    """
-    levels, named = list(goal.shape), list[LineLabel]()
-    for position, level in enumerate(levels):
-        goal_panel.bars((position - 0.31, position + 0.31), (goal.shape[level],), "zone", kind="solid")
-    marks: dict[str, list[Series | None]] = {level: [] for level in levels}
-    for model, row in rows.items():
-        if row.value is not None:
-            marks[_level_text(row.value)].append(series.get(model))
-    for level_index, level in enumerate(levels):
-        for mark_index, line in enumerate(marks[level]):
-            x = level_index + (mark_index - (len(marks[level]) - 1) / 2) * min(0.16, 0.6 / len(marks[level]))
-            goal_panel.marks([x], [goal.shape[level]], line.ink if line else "pale", line.marker if line else "o",
-                        size=4 if line else 2.5)
-            named += [LineLabel(line.label, line.ink, [x], [goal.shape[level]])] if line else []
-    return named
+def _across_and_up(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    """Return points as their coordinates across and up."""
+    return [x for x, _ in points], [y for _, y in points]
 
 
-def _level_text(value: Scalar) -> str:
-    """Return the value of a characteristic as the text of a level: "true", "3" of 3.0, "linear"."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def _coordinate(goal: CandidateGoal, candidate: RankedCandidate) -> float | None:
+    """Return the coordinate of a candidate in a goal: its value, or its desirability where values have no direction."""
+    value = candidate.values[goal.goal] if goal.kind in ("minimize", "maximize") else candidate.desirability[goal.goal]
+    return float(value) if isinstance(value, int | float) else None
 
 
-def overall(context: Context, rows: Sequence[Overall]) -> Drawing | None:
-    """Return the figure of overall desirability with intervals, the best model on top; None of a single model."""
-    defined = [row for row in rows if row.value is not None]
-    if len(defined) < 2:
-        return None
-    names, series = names_of(context.results), _series_by_model(context, rows)
-    level = wording.level(context.results.intervals.level)
-    has_limits = any(row.lower is not None for row in defined)
-    caption = "The weighted geometric mean over the goals" + (
-        f", with {level} intervals; on the right the share of replicates in which the model is the most desirable."
-        if has_limits else ".")
-    alt = f"Overall desirability on {context.dataset.name}. " + " ".join(
-        f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).text}." for row in defined)
-    sheet = Sheet()
-    labels = [RowLabel(names.model_of(row)) for row in defined]
-    row_panel = rows_of(sheet, labels, unit_axis("Overall desirability D"), right_margin=44 if has_limits else 0)
-    for middle, row, label in zip(row_panel.middles, defined, labels, strict=True):
-        line = series.get((row.model, row.variant))
-        ink, marker = (line.ink, line.marker) if line is not None else ("muted", "o")
-        if row.lower is not None and row.upper is not None:
-            row_panel.panel.ranges([middle], [row.lower], [row.upper], ink, upright=False)
-        row_panel.panel.marks([row.value or 0.0], [middle], ink, marker)
-        columns = {"D": row.value, "lower": row.lower, "upper": row.upper, "best": row.probability_best}
-        row_panel.panel.record_values(label.text, **{n: [v] for n, v in columns.items() if v is not None})
-        if row.probability_best is not None:
-            sheet.write(sheet.width, row_panel.panel.top + middle + 4.5, share(row.probability_best), "ink", "end")
-    finding = Clauses(tuple(f"{names.model_of(row)} {ranged(row.value, row.lower, row.upper).value}"
-                            for row in defined))
-    return drawing(f"d{context.place}-desirability", "Overall desirability", (finding, caption, alt), [sheet])
+SECTION = "candidates"
 
 
-SECTION = "desirability"
+@rule("fails", "undecided", "note", "passes", unless=(without("no-candidates", "candidates"),))
+def best_candidate(results: Results) -> Iterator[Claim]:
+    """Which candidate is the most desirable, and whether others lie within one standard error of it."""
+    if results.candidates.ranking:
+        first = best_of(results.candidates)
+        yield Claim(results.candidates, most_desirable if first and first[0].value else none_acceptable)
 
 
-NO_GOALS = Unless("no-goals", lambda spec: not spec.get("desirability"),
-                  lambda results: not results.desirability.individual)
+@rule("note", unless=(without("no-candidates", "candidates"),))
+def candidates_ranked(results: Results) -> Iterator[Claim]:
+    """Whether every candidate has the values that the goals need."""
+    if any(candidate.value is None for candidate in results.candidates.ranking):
+        yield Claim(results.candidates, unranked)
 
 
-@rule("undecided", "passes", unless=(NO_GOALS,), claims_all=True)
-def most_desirable(results: Results) -> Iterator[Claim]:
-    """Whether one model is the most desirable, by the share of resamples in which it ranks first."""
-    for row in results.desirability.overall:
-        if row.rank == 1 and row.value and row.probability_best is not None:
-            yield Claim(row, first if row.probability_best >= results.intervals.level else first_perhaps)
+def most_desirable(results: Results, rows: Sequence[Candidates]) -> Iterator[Finding]:
+    """Yield the finding on which candidate is first, and how many others may be as good."""
+    near, front = near_sentence(results), front_sentence(results)
+    sentence = first_sentence(results)
+    text = f"{sentence}; {front}." if front else f"{sentence}."
+    is_alone = len(best_of(rows[0])) == 1 and not any(c.near and c.rank != 1 for c in rows[0].ranking)
+    # Without standard errors nothing says whether others are as good.
+    kind: FindingKind = "note" if not near else "passes" if is_alone else "undecided"
+    yield finding(kind, weights.RANKED, f"{text} {near}." if near else text, SECTION)
 
 
-@rule("fails", "undecided", unless=(NO_GOALS,))
-def goals_reached(results: Results) -> Iterator[Claim]:
-    """Whether every goal has a desirability above 0."""
-    for row in results.desirability.individual:
-        if row.desirability == 0 and row.status == "ok":
-            # With an upper limit above 0, some replicates reach the goal.
-            yield Claim(row, missed if row.upper in (None, 0) else missed_perhaps)
+def none_acceptable(results: Results, _: Sequence[Candidates]) -> Iterator[Finding]:
+    """Yield the finding that no candidate can be chosen."""
+    yield finding("fails", weights.GOAL_MISSED, f"{first_sentence(results)}.", SECTION)
 
 
-def first(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
-    """Yield the finding that a model is the most desirable."""
-    for row in rows:
-        text = f"{of_model(results, row)} is the most desirable: {_value_and_share(row)}."
-        yield finding("passes", weights.RANKED, text, SECTION)
-
-
-def first_perhaps(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
-    """Yield the finding that a model ranks first, where resamples do not agree on it."""
-    for row in rows:
-        text = (f"{of_model(results, row)} ranks first in desirability, but these data do not decide: "
-                f"{_value_and_share(row)}.")
-        yield finding("undecided", weights.RANKED, text, SECTION)
-
-
-def _value_and_share(row: Overall) -> str:
-    return f"{with_limits(row)} overall, first in {numbers.percent(row.probability_best or 0.0, 1)} of resamples"
-
-
-def missed(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
-    """Yield a finding on each goal that models miss."""
-    for goal_rows in _by_goal(rows):
-        text = _missed_sentence(results, goal_rows)
-        yield finding("fails", weights.GOAL_MISSED, text, SECTION, _with_metric(goal_rows))
-
-
-def missed_perhaps(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
-    """Yield a finding on each goal that models miss, where other rows might reach it."""
-    for goal_rows in _by_goal(rows):
-        text = _missed_sentence(results, goal_rows, may_reach=True)
-        yield finding("undecided", weights.TRIVIAL_OPEN, text, SECTION, _with_metric(goal_rows))
-
-
-def _by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:
-    return grouped(rows, lambda row: (row.dataset, row.goal))
-
-
-def _with_metric(rows: Sequence[Individual]) -> list[Individual]:
-    """Return the rows whose goal judges a measure, not a characteristic."""
-    return [row for row in rows if row.metric is not None]
-
-
-def _missed_sentence(results: Results, rows: Sequence[Individual], *, may_reach: bool = False) -> str:
-    """Return "Forest misses the goal 'maximize Sensitivity': 0.41. Its overall desirability is 0.".
-
-    With ``may_reach`` other rows may reach it.
-    """
-    judged = next((goal for goal in results.desirability.goals if goal.goal == rows[0].goal), None)
-    title = rows[0].goal if judged is None else f"{judged.kind} {goal_title(names_of(results), judged)}"
-    written = [numbers.number(row.value) if isinstance(row.value, float) else str(row.value) for row in rows]
-    values = joined(written if len(set(written)) > 1 else written[:1])
-    whose = ("Its", "Their")[len(rows) > 1]
-    reach = " Other rows may reach it." if may_reach else ""
-    return (f"{of_models(results, rows)} {('misses', 'miss')[len(rows) > 1]} the goal '{title}': "
-            f"{values}{_allowed_text(results, rows[0])}.{reach} {whose} overall desirability is 0.")
-
-
-def _allowed_text(results: Results, row: Individual) -> str:
-    """Return "; less than 20 is asked for", by the limit at which the goal of a row is worth nothing."""
-    goal = next((goal for goal in results.desirability.goals if goal.goal == row.goal), None)
-    if goal is None or goal.kind not in ("minimize", "maximize"):
-        return ""
-    limit, than = (goal.shape.get("high"), "less") if goal.kind == "minimize" else (goal.shape.get("low"), "more")
-    return "" if limit is None else f"; the goal asks for {than} than {numbers.plain(limit)}"
+def unranked(results: Results, _: Sequence[Candidates]) -> Iterator[Finding]:
+    """Yield the finding on how many candidates have no overall desirability."""
+    yield finding("note", weights.WARNED, f"{undefined_sentence(results)}.", SECTION)

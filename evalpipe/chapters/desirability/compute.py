@@ -1,4 +1,4 @@
-"""Desirability of the models on each dataset: in each goal, overall, and how far the ranking hangs on the weights."""
+"""Desirability of models and of candidates: in each goal, overall, and how far a ranking hangs on the weights."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import numpy as np
 
 from evalpipe.base import constants
 from evalpipe.chapters.desirability import compute_scale as scale
+from evalpipe.chapters.desirability.plan import candidates_plan
 from evalpipe.chapters.desirability.records import (
     FACTORS,
+    CandidateGoal,
+    Candidates,
     Desirability,
     Goal,
     Individual,
     Overall,
+    RankedCandidate,
     WeightChange,
 )
 from evalpipe.engine.averages import values
@@ -32,11 +36,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from evalpipe.base.arraytypes import Floats
-    from evalpipe.chapters.desirability.plan import GoalPlan
+    from evalpipe.chapters.desirability.plan import CandidatesPlan
+    from evalpipe.chapters.desirability.plan_goals import GoalPlan
+    from evalpipe.data.sample import CandidateRows
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Scalar
     from evalpipe.words.sentences import Sentence
+
 
 STEPS = 200
 """Points along the curve of a goal, beside its limits."""
@@ -127,7 +134,15 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability
     """
     if not plan.goals or not evaluated:
         return {}
-    by_dataset = [_judged_models(plan, dataset) for dataset in evaluated]
+    by_dataset = []
+    for dataset in evaluated:
+        names = tuple(dataset.sample.models)
+        measured = tuple(tuple(_value_in_goal(plan, dataset, name, goal) for goal in plan.goals) for name in names)
+        desirability = np.array([
+            [_desirability_within_points(dataset, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
+            for name, row in zip(names, measured, strict=True)])
+        replicates = _desirability_replicates(plan, dataset, names, desirability)
+        by_dataset.append(JudgedModels(plan, dataset, names, measured, desirability, replicates))
     goals = [described(goal, [x for models in by_dataset for x in _values_for_curve(models, k)])
              for k, goal in enumerate(plan.goals)]
     return {"desirability": Desirability(
@@ -145,17 +160,6 @@ def warnings(plan: Plan, _: Sequence[Evaluated]) -> Iterator[Warned]:
         if goal.entry is not None and opposite is not None and goal.entry.metric.direction == opposite:
             better = "high" if opposite == "maximize" else "low"
             yield Warned.of("goal-against-direction", goal=goal.name, metric=goal.entry.metric.name, better=better)
-
-
-def _judged_models(plan: Plan, evaluated: Evaluated) -> JudgedModels:
-    """Return the models and variants of a dataset, each judged in every goal."""
-    names = tuple(evaluated.sample.models)
-    measured = tuple(tuple(_value_in_goal(plan, evaluated, name, goal) for goal in plan.goals) for name in names)
-    desirability = np.array([
-        [_desirability_within_points(evaluated, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
-        for name, row in zip(names, measured, strict=True)])
-    replicates = _desirability_replicates(plan, evaluated, names, desirability)
-    return JudgedModels(plan, evaluated, names, measured, desirability, replicates)
 
 
 def _value_in_goal(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:
@@ -207,15 +211,6 @@ def _uncertainty_fields(
     return limited.fields(level) | {"undefined_replicates": limited.missing}
 
 
-def _value_limits(models: JudgedModels, name: str, goal: GoalPlan) -> dict[str, float | None]:
-    """Return the limits of a measured value in a goal as fields of its record; none of a characteristic."""
-    if goal.entry is None:
-        return {}
-    metric_index = models.plan.metrics.index(goal.entry)
-    (estimate,) = models.evaluated.estimates_of(name)[0, metric_index]
-    return {"value_lower": estimate.lower, "value_upper": estimate.upper}
-
-
 def _individual_records(models: JudgedModels) -> Iterator[Individual]:
     """Yield the record of each model in each goal: its value and the desirability of that, with limits."""
     for m, name in enumerate(models.names):
@@ -224,19 +219,19 @@ def _individual_records(models: JudgedModels) -> Iterator[Individual]:
             drawn = None if models.goal_replicates is None or goal.entry is None else models.goal_replicates[m, k]
             uncertainty = _uncertainty_fields(models, name, [goal], d, drawn)
             if value is None:
-                uncertainty |= {"status": "undefined" if np.isnan(d) else "degenerate", "reason": _why_missing(goal, d)}
+                why = sentence("no-characteristic") if goal.entry is None else sentence(
+                    "undefined", when=goal.entry.metric.undefined)
+                uncertainty |= {"status": "undefined", "reason": why} if np.isnan(d) else {
+                    "status": "degenerate", "reason": sentence("counts-as-missing", because=why, desirability=d)}
+            limits = {}
+            if goal.entry is not None:
+                (estimate,) = models.evaluated.estimates_of(name)[0, models.plan.metrics.index(goal.entry)]
+                limits = {"value_lower": estimate.lower, "value_upper": estimate.upper}
             yield Individual(
                 **models.about(name), goal=goal.name, **goal.subject, value=value,
-                **_value_limits(models, name, goal), desirability=None if np.isnan(d) else d, weight=goal.rule.weight,
+                **limits, desirability=None if np.isnan(d) else d, weight=goal.rule.weight,
                 **uncertainty,
             )
-
-
-def _why_missing(goal: GoalPlan, d: float) -> Sentence:
-    """Return why a value is missing and, where its desirability ``d`` is defined, what it counts instead."""
-    why = sentence("no-characteristic") if goal.entry is None else sentence(
-        "undefined", when=goal.entry.metric.undefined)
-    return why if np.isnan(d) else sentence("counts-as-missing", because=why, desirability=d)
 
 
 def _overall_records(models: JudgedModels) -> Iterator[Overall]:
@@ -341,3 +336,87 @@ def _curve_values(goal: GoalPlan, spread: list[float]) -> Floats:
     jumps = goal.rule.kind == "box" or goal.shape.get("extrapolate") == "zero"
     neighbours = [np.nextafter(x, side) for x in corners for side in (-np.inf, np.inf)] if jumps else []
     return np.unique(np.concatenate([*steps, corners, neighbours]))
+
+
+def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
+    """Return the candidates by their rank; those that tie, and those without a rank, in the order of their ids."""
+    table_plan = plan.part(candidates_plan)
+    assert table_plan is not None  # noqa: S101 - there are rows
+    goals = [column.goal for column in table_plan.goals]
+    d = np.array([[desirability_of(goal, x) for goal, x in zip(goals, values, strict=True)] for values in rows.values])
+    weights = np.array([goal.rule.weight for goal in goals])
+    overall = scale.overall(d, weights)
+    least_within_error = _one_error_below_best(goals, rows, d, weights, overall)
+    candidates = list(_ranked_candidates(table_plan, rows, d, overall, least_within_error))
+    records = []
+    for k, column in enumerate(table_plan.goals):
+        # The curve of a goal is over its limits and the values of all candidates.
+        spread = [] if column.goal.rule.kind == "category" else [
+            float(values[k]) for values in rows.values if values[k] is not None]  # type: ignore[arg-type]
+        records.append(CandidateGoal(
+            **described(column.goal, spread).model_dump(), column=column.column or column.names[0],
+            std_err=bool((~np.isnan(rows.std_err[:, k])).any())))
+    return Candidates(
+        id=list(table_plan.ids), goals=records,
+        axes=[goals[k].name for k in table_plan.axes or ()], within=least_within_error,
+        ranking=sorted(candidates, key=lambda candidate: candidate.rank or len(candidates) + 1),
+    )
+
+
+def _ranked_candidates(
+    table_plan: CandidatesPlan, rows: CandidateRows, d: Floats, overall: Floats, within: float | None
+) -> Iterator[RankedCandidate]:
+    """Yield the records of the candidates in the order of their ids, with their desirabilities ``d`` [n, k].
+
+    ``within`` is the least ``overall`` desirability that counts as near the best.
+    """
+    goals = [column.goal for column in table_plan.goals]
+    names, compared = [goal.name for goal in goals], scores(goals, rows.values, d)
+    on_front = [None] * len(d) if table_plan.axes is None else scale.pareto(compared[:, list(table_plan.axes)])
+    ranks, pareto = scale.ranks(overall), scale.pareto(compared)
+    for n, value in enumerate(overall.tolist()):
+        defined = not np.isnan(value)
+        undefined_goals = [name for name, x in zip(names, d[n], strict=True) if np.isnan(x)]
+        errors = zip(names, rows.std_err[n].tolist(), strict=True)
+        yield RankedCandidate(
+            id=dict(rows.ids[n]), value=value if defined else None, rank=ranks[n], pareto=pareto[n], front=on_front[n],
+            near=None if within is None or not defined else value >= within - scale.TIE,
+            values=dict(zip(names, rows.values[n], strict=True)),
+            desirability={name: None if np.isnan(x) else float(x) for name, x in zip(names, d[n], strict=True)},
+            std_err={name: error for name, error in errors if not np.isnan(error)},
+            status="ok" if defined else "undefined",
+            reason=None if defined else sentence("goals-without-value", goals=undefined_goals),
+        )
+
+
+def _one_error_below_best(
+    goals: list[GoalPlan], rows: CandidateRows, d: Floats, weights: Floats, overall: Floats
+) -> float | None:
+    """Return the overall desirability of the best if each value were one standard error worse; None without any error.
+
+    Of several that tie, the least. This is the rule of one standard error of Breiman et al. (1984), for desirability.
+    """
+    best_indices = [n for n, rank in enumerate(scale.ranks(overall)) if rank == 1]
+    if not best_indices or np.isnan(rows.std_err[best_indices]).all(axis=1).any():
+        return None
+    worse = np.array([[_least_within_error(goal, rows.values[n][k], float(rows.std_err[n, k]), float(d[n, k]))
+                       for k, goal in enumerate(goals)] for n in best_indices])
+    return float(scale.overall(worse, weights).min())
+
+
+def _least_within_error(goal: GoalPlan, value: object, error: float, d: float) -> float:
+    """Return the least desirability within one standard error of a value; ``d``, its own, where it has no error."""
+    if np.isnan(error) or not isinstance(value, int | float) or goal.rule.kind == "category":
+        return d
+    ends = (value - error, value + error)
+    # Between its points a custom curve is straight, so it is least at a point or at an end.
+    inside = [point for point in goal.shape.get("values", ()) if ends[0] < point < ends[1]]
+    return float(np.nanmin(desirability_of_values(goal, [value, *ends, *inside])))
+
+
+def candidate_warnings(candidates: Candidates) -> Iterator[Warned]:
+    """Yield a warning for each goal that tells no two candidates apart."""
+    for goal in candidates.goals:
+        reached = {candidate.desirability[goal.goal] for candidate in candidates.ranking}
+        if len(reached) == 1 and len(candidates.ranking) > 1 and None not in reached:
+            yield Warned.of("goal-without-effect", goal=goal.goal, desirability=reached.pop())

@@ -47,7 +47,9 @@ def matrix(results: Results, confusion: Confusion, ruled_by: str) -> Iterator[st
     by_highest = confusion.zone.min_probability is not None
     ends = "" if by_highest or confusion.zone.low == confusion.zone.high else ", both ends included"
     judged = "highest probability" if by_highest else ruled_by
-    count, rate = numbers.count(confusion.equivocal), _reportable_rate(results, confusion)
+    count, rate = numbers.count(confusion.equivocal), next(
+        (shown(row).text for row in overall(results, confusion.dataset) if "prevalence" not in row.params
+         and (row.metric, row.model) == ("reportable_rate", confusion.model)), None)
     weighted = results.weight is not None
     rows = f"total weight {count}" if weighted else "1 row" if count == "1" else f"{count} rows"
     share = f" Reportable rate {rate}." if rate else ""
@@ -77,14 +79,6 @@ def reach(zone: Zone) -> str:
     if zone.low == zone.high:
         return f"exactly {numbers.plain(zone.low)}"
     return f"from {numbers.plain(zone.low)} to {numbers.plain(zone.high)}"
-
-
-def _reportable_rate(results: Results, confusion: Confusion) -> str | None:
-    """Return the reportable rate of the model of a confusion matrix, with its interval, as text; None without one."""
-    for row in overall(results, confusion.dataset):
-        if (row.metric, row.model) == ("reportable_rate", confusion.model) and "prevalence" not in row.params:
-            return shown(row).text
-    return None
 
 
 HALF = 0.5

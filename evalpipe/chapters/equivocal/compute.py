@@ -1,12 +1,10 @@
-"""Which rows an equivocal zone leaves with a predicted class, and the zone in the results."""
+"""Which rows an equivocal zone leaves with a predicted class."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from evalpipe.chapters.equivocal.records import Zone
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Flags, Floats
@@ -25,13 +23,3 @@ def reportable_rows(zone: ZonePlan, values: Floats, cuts: float | Floats | None 
     # The ends are computed in decimals, so once for each distinct cut, and then taken for the rows.
     low, high = np.array([zone.ends(cut) for cut in distinct]).T[:, np.reshape(cut_index, cut_of_row.shape)]
     return np.asarray((values < low) | (values > high))
-
-
-def zone_record(zone: ZonePlan | None, cut: float | None) -> Zone | None:
-    """Return the record of a zone, with its ends where one threshold holds for all rows."""
-    if zone is None:
-        return None
-    if zone.min_probability is not None:
-        return Zone(min_probability=zone.min_probability)
-    low, high = (None, None) if cut is None else zone.ends(cut)
-    return Zone(below=zone.below, above=zone.above, low=low, high=high)

@@ -14,8 +14,7 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import row_anchor, with_limits
 from evalpipe.card.wording import LIMITS, VERDICTS, VerdictLine, VerdictLines, capital, names_of
-from evalpipe.chapters.gates.card_headline import LIMIT_WORDS, headline, nights_judged, worst_failed
-from evalpipe.chapters.gates.card_sentences import gate_sentence
+from evalpipe.chapters.gates.card_sentences import LIMIT_WORDS, gate_sentence, headline, nights_judged, worst_failed
 from evalpipe.findings import weights
 from evalpipe.findings.claims import NO_GATES, Claim, Unless, rule
 from evalpipe.findings.margins import more_rows, more_rows_sentence
@@ -200,15 +199,10 @@ def verdict_lines(results: Results) -> Iterator[VerdictLines]:
     yield VerdictLines(f"{verdict}\ngates: {count - len(others):,} of {count:,} held", tuple(
         VerdictLine("gate", f"{gate.gate}",
                     "failed (severity warn)" if gate.kind == "warn" else VERDICTS[gate.kind].word,
-                    _named_sentence(names, gate), ("gates", gate.gate - 1),
-                    SEVERITIES.get(gate.kind, "notice"), gate=gate)
-        for gate in others))
-
-
-def _named_sentence(names: Names, gate: Gate) -> str:
-    """Return the sentence of a verdict after the name of the gate and which number it is on; a check has no number."""
-    named = names.gate(gate) if gate.check is None else gate.name
-    return f"{named}: {gate_sentence(names, gate)}" if named else gate_sentence(names, gate)
+                    f"{named}: {gate_sentence(names, gate)}" if named else gate_sentence(names, gate),
+                    ("gates", gate.gate - 1), SEVERITIES.get(gate.kind, "notice"), gate=gate)
+        # A check has no number that it could be on.
+        for gate in others for named in [names.gate(gate) if gate.check is None else gate.name]))
 
 
 def nights(sequence: GateSequence) -> str:

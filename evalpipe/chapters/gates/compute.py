@@ -14,7 +14,6 @@ import numpy as np
 
 from evalpipe.base.digests import json_sha256
 from evalpipe.card.wording import names_of
-from evalpipe.chapters.gates.compute_evidence import SIDES, data_of, evidence_row, exact, sides
 from evalpipe.chapters.gates.compute_numbers import (
     EarlierRun,
     NoEarlier,
@@ -28,13 +27,18 @@ from evalpipe.chapters.gates.compute_numbers import (
 from evalpipe.chapters.gates.compute_sequence import (
     ENOUGH,
     RECENT,
+    SIDES,
     NightEvidence,
     Nights,
     agreement,
+    data_of,
     evidence,
     evidence_after_last,
+    evidence_row,
+    exact,
     gathered,
     recent,
+    sides,
     threshold,
 )
 from evalpipe.chapters.gates.plan import gates_plan, least_night, sequence_plan

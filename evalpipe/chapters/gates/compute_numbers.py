@@ -16,7 +16,7 @@ from evalpipe.intervals.contrasts import recovered_limits
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from evalpipe.base.records import Measured
     from evalpipe.chapters.gates.plan import GatePlan
@@ -37,7 +37,15 @@ class Numbers:
         """Collect the estimates and desirabilities of results by what each is of."""
         self._results = results
         self._expressions = {metric.name: (metric.expression, metric.measures) for metric in results.metrics}
-        pairs = [*((subject_of(row), self._observed_estimate(row)) for row in results.rows), *self._desirabilities()]
+        table = results.desirability
+        judged: list[tuple[str, float | None, Overall | Individual]] = [
+            *(("overall", row.value, row) for row in table.overall),
+            *((row.goal, row.desirability, row) for row in table.individual),
+        ]
+        pairs = [*((subject_of(row), self._observed_estimate(row)) for row in results.rows), *(
+            (Subject(metric=None, desirability=goal, dataset=row.dataset, model=row.model, variant=row.variant),
+             Observed(value, row.lower, row.upper, row.level, "percentile", row.status, row.reason))
+            for goal, value, row in judged)]
         self.subjects = [subject for subject, _ in pairs]
         self.observed = {subject.key: observed for subject, observed in pairs}
 
@@ -76,17 +84,6 @@ class Numbers:
         if row.value is not None and row.lower is None and reason is None:
             reason = next((chosen.reason for chosen in self._results.intervals.methods.get(row.metric, ())), None)
         return Observed(row.value, row.lower, row.upper, row.level, row.method, row.status, reason)
-
-    def _desirabilities(self) -> Iterator[tuple[Subject, Observed]]:
-        """Yield the desirability of every model: overall, and in each goal."""
-        table = self._results.desirability
-        rows: list[tuple[str, float | None, Overall | Individual]] = [
-            *(("overall", row.value, row) for row in table.overall),
-            *((row.goal, row.desirability, row) for row in table.individual),
-        ]
-        for goal, value, row in rows:
-            subject = Subject(metric=None, desirability=goal, dataset=row.dataset, model=row.model, variant=row.variant)
-            yield subject, Observed(value, row.lower, row.upper, row.level, "percentile", row.status, row.reason)
 
 
 @dataclass(frozen=True)
@@ -228,20 +225,15 @@ def verdict(limits: GateLimits, on: On, observed: Observed, undefined: Word = "f
     if on != "value" and observed.status != "ok" and undefined != "pass":
         return undefined, GateReason(code="unreliable", because=because)
     if on == "value" or observed.status != "ok" or interval is None:
-        return _one_number(limits, observed, "value", observed.value, None if on == "value" else because)
+        # A reason says why the value is judged instead of the interval.
+        side = limits.side(observed.value, observed.scale)
+        return _at_position("value", side, None if on == "value" else because)
     if on in ("lower", "upper"):
-        return _one_number(limits, observed, on, interval[0] if on == "lower" else interval[1])
+        return _at_position(on, limits.side(interval[0] if on == "lower" else interval[1], observed.scale))
     lower_side, upper_side = (limits.side(end, observed.scale) for end in interval)
     if lower_side != upper_side:
         return "inconclusive", GateReason(code="interval-includes")
     return _at_position("interval", lower_side)
-
-
-def _one_number(
-    limits: GateLimits, observed: Observed, judged: Judged, number: float, because: Sentence | None = None
-) -> tuple[Word, GateReason]:
-    """Return the verdict on one number alone; ``because`` says why the value is judged instead of the interval."""
-    return _at_position(judged, limits.side(number, observed.scale), because)
 
 
 def _at_position(judged: Judged, side: int, because: Sentence | None = None) -> tuple[Word, GateReason]:

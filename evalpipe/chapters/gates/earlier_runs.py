@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.gates.plan import EarlierPlan, GatePlan
     from evalpipe.data.sample import Sample
     from evalpipe.plan.plan import Plan
-    from evalpipe.results import FailOn, Gate
+    from evalpipe.results import FailOn
     from evalpipe.runs.folder import Night
 
 
@@ -74,8 +74,14 @@ def look_back(
     @cache
     def read(earlier: EarlierPlan | None, optional: bool) -> EarlierRun | NoEarlier | Problem:  # noqa: FBT001
         """Read the run that a gate compares with, once for all gates: the reference without a plan of another run."""
-        return (reference_for(tonight, folder, shown, nights) if earlier is None
-                else _read_earlier(earlier, optional=optional))
+        if earlier is None:
+            return reference_for(tonight, folder, shown, nights)
+        earlier_folder = RunFolder.named(earlier.path)
+        if earlier_folder.has(RESULTS):
+            return _read(earlier_folder, RESULTS, earlier.written, "name a run's output folder")
+        if optional:
+            return NoEarlier(sentence("no-earlier-results", path=earlier.written, relative=earlier.relative))
+        return Problem("missing-file", f"there are no results of an earlier run at {earlier.written}", hint=FIRST)
 
     runs: dict[int, EarlierRun | NoEarlier] = {}
     problems: list[Problem] = []
@@ -102,16 +108,6 @@ def _unknown_slices(plan: Plan, index: int, gate: GatePlan, samples: Sequence[Sa
             if absent is not None:
                 message, hint = absent
                 yield Problem("unknown-slice", message, plan.places.place("gates", index, "slice"), hint)
-
-
-def _read_earlier(earlier: EarlierPlan, *, optional: bool) -> EarlierRun | NoEarlier | Problem:
-    """Read the results that a gate names by path; NoEarlier or, unless ``optional``, a Problem where none are."""
-    folder = RunFolder.named(earlier.path)
-    if folder.has(RESULTS):
-        return _read(folder, RESULTS, earlier.written, "name a run's output folder")
-    missing = f"there are no results of an earlier run at {earlier.written}"
-    absent = NoEarlier(sentence("no-earlier-results", path=earlier.written, relative=earlier.relative))
-    return absent if optional else Problem("missing-file", missing, hint=FIRST)
 
 
 def _read(folder: RunFolder, name: str, shown: str, hint: str = "") -> EarlierRun | Problem:
@@ -199,14 +195,9 @@ def may_be_reference(results: Results, fail_on: FailOn = "fail") -> bool:
     fall would be told of once and then be what is normal. With ``fail_on`` "never" it is as with "fail".
     """
     gates_hold = results.holds("fail" if fail_on == "never" else fail_on)
-    return gates_hold is not False and not any(_is_beyond(gate) for gate in results.gates if gate.against == "last")
-
-
-def _is_beyond(gate: Gate) -> bool:
-    """Tell whether a gate failed, whatever its severity, or its value alone misses the limit."""
-    if gate.observed is None or gate.verdict == "fail":
-        return gate.verdict == "fail"
-    return gate.limits.side(gate.observed, gate.scale) != 0
+    return gates_hold is not False and not any(
+        gate.verdict == "fail" or (gate.observed is not None and gate.limits.side(gate.observed, gate.scale) != 0)
+        for gate in results.gates if gate.against == "last")
 
 
 def next_references(

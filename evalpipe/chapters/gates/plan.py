@@ -1,24 +1,325 @@
-"""Gates: the limits that results must keep, and what they are on, as far as that is known before data are seen."""
+"""Gates: the checks of their measures, limits and nights, and what they come to before data are seen.
+
+A gate `on: sequence` needs nights that can be told apart and kept, and a measure that has evidence.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.base.levels import level_text
-from evalpipe.chapters.gates.spec import BOUNDED, F_MEASURES, LARGE_NIGHTS, AgainstEarlier, SequenceRule
+from evalpipe.base.levels import level_text, meant_level
+from evalpipe.chapters.checks.plan import NO_CHECK
+from evalpipe.chapters.checks.spec import CODES, OF_GATES
+from evalpipe.chapters.gates.spec import (
+    AVERAGED,
+    BOUNDED,
+    CHANGES,
+    F_MEASURES,
+    KEYS,
+    LARGE_NIGHTS,
+    LIMITS,
+    OF_CHECK,
+    AgainstEarlier,
+    SequenceRule,
+)
 from evalpipe.plan.measures import entries
-from evalpipe.words.spelling import counted
+from evalpipe.spec.draft import refer
+from evalpipe.spec.messages import unknown_key
+from evalpipe.spec.rules_measures import check_measure, in_range, misspelt_keys, single_prevalence
+from evalpipe.tasks import CLASSES, MANY
+from evalpipe.words.spelling import choose, closest, counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from evalpipe.base.origin import Loc
     from evalpipe.chapters.gates.spec import GateRule
+    from evalpipe.errors import Problem
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
+    from evalpipe.spec.draft import Draft
+    from evalpipe.spec.measures import Entry, MetricChoice
     from evalpipe.spec.spec import Spec
+
+
+OPPOSED = (("min_increase", "min_decrease"), ("min_increase", "max_decrease"), ("min_decrease", "max_increase"))
+"""Limits of a change of which one asks for a rise, and the other is about a fall, or the reverse."""
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of each gate: of what it judges, its limits, reference and scope, and of a repeated one."""
+    yield from _nights(draft)
+    for loc, gate in draft.entries(draft.spec.gates, "gates"):
+        if gate.check is not None:
+            yield from _required_check(draft, loc, gate.check)
+        else:
+            yield from chain(_subject(draft, loc, gate), _limits(draft, loc, gate), _against(draft, loc, gate),
+                             _scope(draft, loc, gate))
+        if gate.check is None and gate.on == "sequence":
+            yield from chain(_check_what_is_judged(draft, loc, gate), _check_evidence(draft, loc, gate))
+        gates, index = draft.tree.get("gates"), int(loc[1])
+        if gates[index] in gates[:index]:
+            notes = draft.tree.noted("first declared at", "gates", gates.index(gates[index]))
+            yield draft.tree.problem("duplicate-gate", "this gate is declared twice", *loc, hint="remove one",
+                                     notes=notes)
+
+
+def _required_check(draft: Draft, loc: Loc, code: str) -> Iterator[Problem]:
+    """Report a check that is not there, depends on gates or is silenced, and keys of a gate on a number beside it."""
+    check_loc: Loc = (*loc, "check")
+    message = f"no check is called {draft.tree.show(*check_loc)}"
+    yield from refer(draft, check_loc, CODES, "unknown-check", message, NO_CHECK)
+    if code in OF_GATES:
+        message = f"the check '{code}' depends on the gates, so that no gate can require it"
+        yield draft.tree.problem("check-of-gates", message, *check_loc, hint="remove the gate")
+    if draft.spec.checks is not None and code in draft.spec.checks.silence:
+        message = f"the check '{code}' is silenced, so that no gate can require it"
+        notes = draft.tree.noted("silenced at", "checks", "silence", code)
+        yield draft.tree.problem("silenced-check", message, *check_loc, hint="remove one of the two", notes=notes)
+    for key in draft.tree.get(*loc):
+        if key in KEYS.difference(OF_CHECK):
+            message = f"'{key}' has no effect: the gate requires a check, and is on no number"
+            hint = "remove it, or make it a gate of its own"
+            yield draft.tree.problem("unused-key", message, *loc, key, key=True, hint=hint)
+
+
+def _subject(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Check what is judged: one measure of one average, or desirability."""
+    if gate.metric is None and gate.desirability is None:
+        hint = "add 'metric: …', 'desirability: overall' or 'check: …'"
+        yield draft.tree.problem("gate-subject", "this gate says nothing of what it judges", *loc, hint=hint)
+    elif gate.metric is None:
+        yield from _desired(draft, loc, gate)
+    elif gate.desirability is None:
+        yield from _measure(draft, loc, gate, gate.metric)
+
+
+def _desired(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Report a goal that is not declared, keys without effect, and a baseline, in a gate on desirability."""
+    goal_loc: Loc = (*loc, "desirability")
+    if goals := draft.spec.names_of_goals:
+        goal_names = ["overall", *goals]
+        message = f"no goal is called {draft.tree.show(*goal_loc)}"
+        yield from refer(draft, goal_loc, goal_names, "no-goals", message, f"choose one of {listed(goal_names)}")
+    for key, value in (("class", gate.class_), ("slice", gate.slice), ("slices", gate.slices)):
+        if value is not None:
+            message = f"'{key}' has no effect: desirability is of all rows of a dataset"
+            yield draft.tree.problem("unused-key", message, *loc, key, key=True, hint="remove it")
+    if gate.against == "baseline":
+        message = "desirability has no difference from the baseline"
+        hint = "set a limit with 'min', or write 'against: last'"
+        yield draft.tree.problem("nothing-to-compare", message, *loc, "against", hint=hint)
+
+
+def _measure(draft: Draft, loc: Loc, gate: GateRule, choice: MetricChoice) -> Iterator[Problem]:
+    """Check the measure of a gate; its options stand beside its name, or within a mapping of their own."""
+    metric_loc: Loc = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
+    entry, faults = check_measure(draft, metric_loc, choice)
+    key_like = [key for key in choice.options if metric_loc == loc and closest(key, sorted(KEYS))]
+    # A misspelt key of the gate looks like an unknown option of its measure: it is told of as a key, and once.
+    places = {draft.tree.origin.place(*loc, key, key=True): key for key in key_like}
+    reported_messages = {fault.message for fault in faults}
+    misspelt = misspelt_keys(draft, loc, choice, sorted(KEYS)) if key_like else ()
+    yield from (problem for problem in misspelt if problem.message not in reported_messages)
+    for fault in faults:
+        key = places.get(fault.place) if fault.code == "unknown-key" else None
+        yield fault if key is None else unknown_key(draft.tree, sorted(KEYS), (*loc, key), fault.notes)
+    if entry is not None:
+        yield from _one_value(draft, loc, gate, entry)
+        yield from single_prevalence(draft, entry, "a gate judges one value")
+        yield from in_range(draft, loc, entry, {"min": gate.min, "max": gate.max})
+
+
+def _one_value(draft: Draft, loc: Loc, gate: GateRule, entry: Entry) -> Iterator[Problem]:
+    """Check that a gate has one value to judge, or one for its class."""
+    levels = [level_text(level) for _, level in draft.entries(draft.spec.outcome.levels, "outcome", "levels")]
+    if len(entry.choice.averages) > 1:
+        yield draft.tree.problem("many-averages", "a gate judges one average over the classes", *entry.loc, "average",
+                                 hint="make a gate for each")
+    elif gate.class_ is not None and entry.choice.averages != ("none",):
+        message = "'class' has no effect: the measure is not given for each class"
+        averaged = entry.metric.sees == "event" and draft.spec.task in MANY
+        hint = "add 'average: none', or remove it" if averaged else "remove it"
+        yield draft.tree.problem("unused-key", message, *loc, "class", key=True, hint=hint)
+    elif levels:
+        class_loc = (*loc, "class")
+        message = f"{draft.tree.show(*class_loc)} is not one of the declared levels"
+        hint = f"the levels are {listed(levels, 'and')}"
+        yield from refer(draft, class_loc, levels, "unknown-level", message, hint, meant=meant_level)
+
+
+def _limits(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Check that a gate has a limit, of the kind that fits, and that some number can keep it."""
+    declared = [key for key in LIMITS if getattr(gate, key) is not None]
+    judges_change = gate.against is not None
+    fitting = CHANGES if judges_change else LIMITS[:2]
+    if not declared and not draft.misspelt(loc, LIMITS, KEYS):
+        hint = f"add one of {listed(fitting)}" if judges_change else "add 'min: …', 'max: …' or both"
+        yield draft.tree.problem("gate-limit", "this gate has no limit", *loc, hint=hint)
+    misfits = [key for key in declared if key not in fitting]
+    limited = (
+        "a value, but this gate judges a change" if judges_change else "a change, but this gate is against nothing")
+    for key in misfits:
+        hint = "make it a gate of its own" if judges_change else (
+            "say what the change is from: 'against: baseline', 'against: last' or 'against: {results: …}'")
+        yield draft.tree.problem("gate-limit", f"'{key}' limits {limited}", *loc, key, key=True, hint=hint)
+    if not misfits:
+        yield from _possible(draft, loc, gate.limit)
+
+
+def _possible(draft: Draft, loc: Loc, limit: dict[str, float]) -> Iterator[Problem]:
+    """Report two limits of a gate that no number can keep, or of which one says nothing."""
+    for least, most in (("min", "max"), ("min_increase", "max_increase"), ("min_decrease", "max_decrease")):
+        if limit.get(least, -float("inf")) > limit.get(most, float("inf")):
+            shown = [draft.tree.show(*loc, key) for key in (least, most)]
+            message = f"no number is at least {shown[0]} and at most {shown[1]}"
+            yield draft.tree.problem("gate-limit", message, *loc, most, key=True, hint="change one of the two")
+    for first, second in OPPOSED:
+        if first in limit and second in limit:
+            message = f"'{first}' and '{second}' do not go together: a change cannot be a rise and a fall"
+            yield draft.tree.problem("gate-limit", message, *loc, second, key=True, hint="remove one of the two")
+
+
+def _against(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Check that a gate `against` something has it to compare with, and that its `optional` has an effect."""
+    message = None
+    if gate.optional and gate.against != "last" and not isinstance(gate.against, AgainstEarlier):
+        message = "'optional' has no effect: the gate is not against an earlier run"
+    elif "optional" in gate.model_fields_set and not gate.optional and gate.against == "last":
+        message = "a first run has nothing to be compared with, so a gate against 'last' is always optional"
+    if message is not None:
+        yield draft.tree.problem("unused-key", message, *loc, "optional", key=True, hint="remove it")
+    if gate.against == "baseline":
+        yield from _against_baseline(draft, loc, gate)
+
+
+def _against_baseline(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Report a gate against a baseline that is not declared or is its own model, and one on a recalibrated variant."""
+    baseline = None if draft.spec.compare is None else draft.spec.compare.baseline
+    if baseline is None:
+        hint = "add 'compare: {baseline: …}' to the spec"
+        yield draft.tree.problem("nothing-to-compare", "no baseline is declared", *loc, "against", hint=hint)
+    elif baseline and gate.model == baseline:
+        message = f"{draft.tree.show(*loc, 'model')} is the baseline itself"
+        yield draft.tree.problem("nothing-to-compare", message, *loc, "model", hint="name another model, or none")
+    if gate.variant != "original":
+        message = "recalibrated variants are compared with their originals, not with the baseline"
+        yield draft.tree.problem("nothing-to-compare", message, *loc, "variant", hint="remove it")
+
+
+def _scope(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Check the variant and the slices of a gate, as far as the spec alone tells."""
+    recalibrate = draft.spec.recalibrate
+    if gate.variant != "original" and recalibrate is not None:
+        variant_loc, variants = (*loc, "variant"), ["original", *(choice.name for choice in recalibrate.methods), "all"]
+        message = f"no variant is called {draft.tree.show(*variant_loc)}"
+        if all(variants):  # else a variant has a name that cannot be read
+            yield from refer(draft, variant_loc, variants, "unknown-variant", message, choose(variants, None))
+    if draft.spec.slices is None or not draft.readable("slices"):
+        return
+    if gate.slice is not None and gate.slices is not None:
+        return
+    if isinstance(gate.slices, str):
+        names = ["all", *(key[0] for key in _slice_columns(draft) if len(key) == 1)]
+        message = f"no entry of 'slices' is by {draft.tree.show(*loc, 'slices')} alone"
+        yield from refer(draft, (*loc, "slices"), names, "unknown-slice", message, choose(names, None))
+    elif gate.slices is not None:
+        yield from _combined(draft, (*loc, "slices"), gate.slices)
+    elif gate.slice is not None:
+        yield from _combined(draft, (*loc, "slice"), tuple(gate.slice))
+
+
+def _combined(draft: Draft, loc: Loc, columns: tuple[str, ...]) -> Iterator[Problem]:
+    """Report columns of a gate that no entry of the spec's `slices` combines."""
+    combinations = _slice_columns(draft)
+    if columns and all(columns) and set(columns) not in map(set, combinations):
+        hint = f"the slices are by {listed([' × '.join(key) for key in combinations], 'and')}" if combinations else None
+        message = f"no entry of 'slices' is by {listed(columns, 'and')}{' alone' if len(columns) == 1 else ''}"
+        yield draft.tree.problem("unknown-slice", message, *loc, hint=hint)
+
+
+def _slice_columns(draft: Draft) -> list[tuple[str, ...]]:
+    """Return the readable columns of each entry of the spec's slices, or the name of its condition."""
+    slicings = draft.spec.slices or ()
+    entries = [slicing.columns or (slicing.title,) for slicing in slicings]
+    return [readable for names in entries if (readable := tuple(name for name in names if name))]
+
+
+INFLATED = (
+    "noise makes it larger than it is on every night, and many nights add that up",
+    "judge the 'brier' score or the 'log_loss', which grow with it, or write 'on: interval'")
+
+REFUSED: dict[str | None, tuple[str, str]] = {
+    **dict.fromkeys(("gaps", "squared_gaps", "distance", "squared_distance", "searched", "searched_square"), INFLATED),
+    "scatter": ("noise makes it smaller than it is on every night, and many nights add that up", INFLATED[1]),
+    "extreme": ("it is one row of each night, so it has no error", "write 'on: value'"),
+    "test": ("it is a test of one night, so it has no limit of its own", "write 'on: value'"),
+}
+"""Why measures of which intervals know the noise have no evidence of many nights, and the way out."""
+
+OF_NUMBERS = (
+    "its outcome is a number, so a few rows may make up most of what it says, and no evidence keeps its level",
+    "write 'on: interval'")
+"""The same of measures of numbers and counts: Bahadur & Savage (1956), The nonexistence of certain statistical
+procedures in nonparametric problems."""
+
+UNPROVEN = (
+    "no evidence of it is known to keep the level over many nights",
+    "docs/sequence.md lists the measures; or write 'on: interval'")
+"""The same of all others."""
+
+
+def _nights(draft: Draft) -> Iterator[Problem]:
+    """Check that a run of gates `on: sequence` has a day and keeps what it finds; such settings need such a gate."""
+    first = next((loc for loc, gate in draft.entries(draft.spec.gates, "gates") if gate.on == "sequence"), None)
+    if first is None:
+        if draft.spec.sequence is not None and draft.readable("gates"):
+            message, hint = "'sequence' has no effect: no gate is 'on: sequence'", "remove it, or add 'on: sequence'"
+            yield draft.tree.problem("unused-key", message, "sequence", key=True, hint=hint)
+        return
+    if draft.readable("as_of") and draft.spec.as_of is None:
+        message = "'on: sequence' adds up nights, and this run is of no day"
+        hint = "add 'as_of: 2026-11-21', or run with --as-of DATE"
+        yield draft.tree.problem("sequence", message, *first, "on", hint=hint)
+    if draft.readable("ledger") and draft.spec.ledger is False:
+        message = "'on: sequence' adds up the nights in the ledger, and 'ledger: false' keeps none"
+        hint = "remove 'ledger: false', or write 'on: interval'"
+        yield draft.tree.problem("sequence", message, *first, "on", hint=hint)
+
+
+def _check_what_is_judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Refuse a gate `on: sequence` on desirability or on a change from an earlier run."""
+    if gate.desirability is not None:
+        message = "'on: sequence' judges no desirability, whose interval is no measure of its error"
+        yield draft.tree.problem("sequence", message, *loc, "on", hint="make a gate for each of its measures")
+    if gate.against == "last" or isinstance(gate.against, AgainstEarlier):
+        message = "'on: sequence' judges no change from an earlier run, which is as uncertain, and the same every night"
+        hint = "set the limit as a number with 'min' or 'max', or write 'on: interval'"
+        yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
+
+
+def _check_evidence(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+    """Check that nights give evidence on the measure of a gate, and that it has an interval where that takes one."""
+    if gate.metric is None:
+        return
+    metric_loc = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
+    entry, _ = check_measure(draft, metric_loc, gate.metric)
+    if entry is None:
+        return
+    name, kind = entry.metric.name, entry.metric.interval
+    by_rows, between = (*BOUNDED, *F_MEASURES), draft.spec.sequence is not None and draft.spec.sequence.between_nights
+    if kind != "proportion" and name not in (*AVERAGED, *LARGE_NIGHTS):
+        unproven = UNPROVEN if set(entry.metric.tasks) & set(CLASSES) else OF_NUMBERS
+        reason, hint = REFUSED.get(kind, unproven)
+        yield draft.tree.problem("sequence", f"'on: sequence' cannot judge {name}: {reason}", *loc, "on", hint=hint)
+    elif draft.spec.intervals.method == "none" and (between or not (kind == "proportion" or name in by_rows)):
+        message = f"'on: sequence' takes the standard error of {name} from its interval, and there is none"
+        hint = "remove 'method: none' from 'intervals', or write 'on: value'"
+        yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +373,12 @@ class GatePlan:
             self.rule.variant, f" recalibrated by {self.rule.variant}")
         scope = f"{self.rule.model or 'every model'}{variant} on {self.rule.dataset or 'every dataset'}"
         nights = ", by the evidence of all nights" if self.rule.on == "sequence" else ""
-        return f"{subject} {limits}{change}, of {scope}{self._slices_text}{nights}"
+        slices = ""
+        if self.slice is not None:
+            slices = f", in the slice {', '.join(f'{column}={level}' for column, level in self.slice.items())}"
+        elif self.slices is not None:
+            slices = ", in every slice" if self.slices == ("all",) else f", in every slice by {' × '.join(self.slices)}"
+        return f"{subject} {limits}{change}, of {scope}{slices}{nights}"
 
     @property
     def document(self) -> dict[str, object]:
@@ -87,15 +393,6 @@ class GatePlan:
             "against": self.reference, "on": rule.on, "undefined": rule.undefined, "severity": rule.severity,
             **check,
         }
-
-    @property
-    def _slices_text(self) -> str:
-        """Which slices it is on, as the end of a sentence; nothing where it is on all rows."""
-        if self.slice is not None:
-            return f", in the slice {', '.join(f'{column}={level}' for column, level in self.slice.items())}"
-        if self.slices is None:
-            return ""
-        return ", in every slice" if self.slices == ("all",) else f", in every slice by {' × '.join(self.slices)}"
 
 
 def gates_plan(spec: Spec) -> tuple[GatePlan, ...]:

@@ -84,13 +84,9 @@ class AgainstEarlier(SpecPart):
     computed."""
 
 
-def _against_form(value: object) -> str:
-    return "a run" if isinstance(value, Mapping | BaseModel) else "a word"
-
-
 Against = Annotated[
     Annotated[Literal["baseline", "last"], Tag("a word")] | Annotated[AgainstEarlier, Tag("a run")],
-    Discriminator(_against_form),
+    Discriminator(lambda value: "a run" if isinstance(value, Mapping | BaseModel) else "a word"),
     AnyOf(),
 ]
 """`baseline`, `last`, or `{results: path}`."""

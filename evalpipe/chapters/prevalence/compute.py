@@ -45,7 +45,13 @@ def with_prevalence(plan: Plan, samples: Sequence[Sample]) -> Plan:
     shares, parameters = _estimated_shares(plan, sample)
     estimated = replace(declared, shares=shares, parameters=parameters, rows=sample.summary.n)
     planned: Plan = _with_known_shares(replace(plan, prevalence=estimated), shares)
-    _check_distinct_labels(planned, declared.dataset)
+    labels = [entry.label for entry in planned.metrics]
+    for entry in planned.metrics:
+        if entry.prior.uncertain and labels.count(entry.label) > 1:
+            message = (f"{entry.label} is listed twice: the prevalence of dataset '{declared.dataset}' is this number "
+                       "too")
+            place = plan.places.place("prevalence", "from")
+            raise DataError(Problem("duplicate-prevalence", message, place, "ask for it at 'declared' alone"))
     return planned
 
 
@@ -77,16 +83,6 @@ def _cannot_be_estimated(plan: Plan, message: str) -> DataError:
     return DataError(Problem("no-prevalence", message, plan.places.place("prevalence", "from"), hint))
 
 
-def _check_distinct_labels(plan: Plan, dataset: str) -> None:
-    """Raise DataError for a measure that is listed at the prevalence of the dataset and also at that very number."""
-    labels = [entry.label for entry in plan.metrics]
-    for entry in plan.metrics:
-        if entry.prior.uncertain and labels.count(entry.label) > 1:
-            message = f"{entry.label} is listed twice: the prevalence of dataset '{dataset}' is this number too"
-            place = plan.places.place("prevalence", "from")
-            raise DataError(Problem("duplicate-prevalence", message, place, "ask for it at 'declared' alone"))
-
-
 def _with_known_shares(part: Any, shares: tuple[float, ...]) -> Any:
     """Return a part of a plan with the ``shares`` in place of stand-ins for them; the same object where it has none."""
     if isinstance(part, UnreadShares):
@@ -114,10 +110,13 @@ def warnings(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the declared prevalence and the observed share of the event, or of each level, by field of the results."""
-    levels = evaluated[0].sample.levels if evaluated else ()
+    levels, binary = evaluated[0].sample.levels if evaluated else (), plan.task == "binary"
     return {
         "prevalence": None if plan.prevalence is None else _declared_prior(plan, plan.prevalence, levels),
-        "observed": [share for dataset in evaluated for share in _observed_shares(plan, dataset.sample)],
+        "observed": [
+            _observed_share(plan, sample, level, sample.truth if binary else sample.truth == k)
+            for sample in (dataset.sample for dataset in evaluated) if sample.task not in NUMBERS
+            for k, level in enumerate(sample.levels[:1] if binary else sample.levels)],
     }
 
 
@@ -161,14 +160,6 @@ def _predictive_lines(prevalence: float) -> list[PredictiveLine]:
             points = {"rate": listed(rates), "ppv": listed(ppv), "npv": listed(npv)}
             lines.append(PredictiveLine(by=rate, other=other, at=other_value, points=points))
     return lines
-
-
-def _observed_shares(plan: Plan, sample: Sample) -> Iterator[ObservedShare]:
-    """Yield the observed share of the event, or of each level, in an evaluated dataset; nothing of numbers."""
-    if sample.task in NUMBERS:
-        return
-    for k, level in enumerate(sample.levels[:1] if sample.task == "binary" else sample.levels):
-        yield _observed_share(plan, sample, level, sample.truth if sample.task == "binary" else sample.truth == k)
 
 
 def _observed_share(plan: Plan, sample: Sample, level: str, has_level: Flags) -> ObservedShare:

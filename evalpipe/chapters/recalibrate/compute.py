@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from types import MappingProxyType
@@ -37,18 +37,6 @@ FOLDED = ("recalibrate", "fit_on", "folds")
 """Where the spec asks for recalibrators to be cross-fitted."""
 
 
-@dataclass(slots=True)
-class Variants:
-    """The samples with the variants of their models, and the record of every recalibrator that was fitted.
-
-    ``by_fold`` has the fits of each fold that made a cross-fitted variant, by the dataset and the variant's name.
-    """
-
-    samples: tuple[Sample, ...]
-    records: list[Recalibration] = field(default_factory=list)
-    by_fold: dict[tuple[str, str], tuple[Fitted, ...]] = field(default_factory=dict)
-
-
 class _UnfitError(Exception):
     """A recalibrator that cannot be "fitted on dataset 'x'", or "used", and the reason after a colon."""
 
@@ -74,26 +62,29 @@ class _Variant:
         return Problem("cannot-recalibrate", message, self.plan.places.place("recalibrate", "methods", index), hint)
 
 
-def with_variants(plan: Plan, samples: Sequence[Sample]) -> Variants:
-    """Return the evaluated samples with the variants of each model after it, and the records of the recalibrators.
+def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], dict[str, object]]:
+    """Return the samples with the variants of each model after it, where evaluated, and the table of recalibrators.
 
     Samples on which thresholds of variants are chosen get them too.
 
     Raises DataError with every recalibrator that the rows do not allow.
     """
-    variants, problems = Variants(tuple(samples)), []
+    records, problems = list[Recalibration](), []
     fit = _fit_on_dataset if plan.recalibrate.folds is None else _cross_fit
     added: dict[str, dict[str, ModelAndPredictions]] = {sample.dataset: {} for sample in samples}
     for variant in (_Variant(plan, *pair) for pair in product(plan.models, plan.recalibrate.methods)):
         try:
-            for sample, predictions_on in fit(variant, variants).items():
-                added[sample][variant.name] = variant.model, predictions_on
+            predictions_by_dataset, records_of_fits = fit(variant, samples)
         except _UnfitError as fault:
             problems.append(variant.problem(fault))
+            continue
+        records += records_of_fits
+        for dataset, predictions_on in predictions_by_dataset.items():
+            added[dataset][variant.name] = variant.model, predictions_on
     if problems:
         raise DataError(*problems)
-    variants.samples = tuple(_with_variants_after_models(sample, added[sample.dataset]) for sample in samples)
-    return variants
+    with_variants = (_with_variants_after_models(sample, added[sample.dataset]) for sample in samples)
+    return tuple(with_variants), {"recalibration": records}
 
 
 def _with_variants_after_models(sample: Sample, variants: dict[str, ModelAndPredictions]) -> Sample:
@@ -106,45 +97,43 @@ def _with_variants_after_models(sample: Sample, variants: dict[str, ModelAndPred
     return replace(sample, models=MappingProxyType(models), parts=MappingProxyType(parts))
 
 
-def _fit_on_dataset(variant: _Variant, variants: Variants) -> dict[str, PredictionsOn]:
-    """Fit on the dataset that the spec names, and record the fit; return the prediction function by dataset."""
-    samples = {sample.dataset: sample for sample in variants.samples}
-    fit_sample = samples[str(variant.plan.recalibrate.dataset)]
+def _fit_on_dataset(
+    variant: _Variant, samples: Sequence[Sample]
+) -> tuple[dict[str, PredictionsOn], list[Recalibration]]:
+    """Fit on the dataset that the spec names; return the prediction function by dataset, and the record of the fit."""
+    fit_sample = next(sample for sample in samples if sample.dataset == variant.plan.recalibrate.dataset)
     fit = _fit_recalibrator(variant, fit_sample.of(variant.model))
-    samples_to_predict = _samples_to_predict(variant, variants.samples)
+    samples_to_predict = _samples_to_predict(variant, samples)
 
     def predictions_on(sample: Sample) -> Predictions:
         return _variant_predictions(variant, sample, (fit,))
 
     evaluated = (sample.of(variant.model) for sample in samples_to_predict if sample.role == "evaluate")
     applied = [_applied(variant, sample, fit, predictions_on(sample)) for sample in evaluated]
-    variants.records.append(_recalibration_record(variant, fit_sample, fit, applied))
-    return {sample.dataset: predictions_on for sample in samples_to_predict}
+    return (dict.fromkeys((sample.dataset for sample in samples_to_predict), predictions_on),
+            [_recalibration_record(variant, fit_sample, fit, applied)])
 
 
-def _cross_fit(variant: _Variant, variants: Variants) -> dict[str, PredictionsOn]:
-    """Fit on the other folds of each dataset; return the prediction function by dataset.
+def _cross_fit(
+    variant: _Variant, samples: Sequence[Sample]
+) -> tuple[dict[str, PredictionsOn], list[Recalibration]]:
+    """Fit on the other folds of each dataset; return the prediction function by dataset, and the records of the fits.
 
     The record, for later use, is of a fit on all rows of an evaluated dataset. Rows that choose thresholds are split in
     folds of their own, so that no recalibrator has seen an evaluated row.
     """
-    count, predictions = variant.plan.recalibrate.folds or 0, dict[str, "PredictionsOn"]()
-    for sample in _samples_to_predict(variant, variants.samples):
+    count, predictions, records = variant.plan.recalibrate.folds or 0, dict[str, "PredictionsOn"](), []
+    for sample in _samples_to_predict(variant, samples):
         folds = fold_of(variant.plan, sample, count)
         fits = tuple(_fit_recalibrator(variant, sample, folds, fold) for fold in range(count))
-        by_fold = _variant_predictions(variant, sample, fits, folds)
-        predictions[sample.dataset] = partial(_cross_fitted_predictions, by_fold)
+        by_fold = replace(_variant_predictions(variant, sample, fits, folds), fits=fits)
+        # They were made for the rows of the one sample that asks for them.
+        predictions[sample.dataset] = partial(lambda predictions, _: predictions, by_fold)
         if sample.role == "evaluate":
-            variants.by_fold[sample.dataset, variant.name] = fits
             fit = _fit_recalibrator(variant, sample)
             applied = [_applied(variant, sample, fit, by_fold)]
-            variants.records.append(_recalibration_record(variant, sample, fit, applied))
-    return predictions
-
-
-def _cross_fitted_predictions(predictions: Predictions, _: Sample) -> Predictions:
-    """Return cross-fitted predictions as they are: they were made for the rows of the one sample that asks for them."""
-    return predictions
+            records.append(_recalibration_record(variant, sample, fit, applied))
+    return predictions, records
 
 
 def _samples_to_predict(variant: _Variant, samples: Sequence[Sample]) -> list[Sample]:
@@ -316,16 +305,13 @@ def _recalibrated_numbers(
             f"used: {what} of dataset '{sample.dataset}' would not be above zero, as the mean of a count is")
     standardised = None
     if folds is not None:
-        of_fits = (fit(_recalibrator_input(sample, model)) for fit in fits)
-        standardised = _by_own_fold([_standardised(numbers, sample.weights) for numbers in of_fits], folds)
+        of_fits = []
+        for numbers in (fit(_recalibrator_input(sample, model)) for fit in fits):
+            deviations = numbers - np.average(numbers, weights=sample.weights)
+            spread = float(np.sqrt(np.average(deviations**2, weights=sample.weights)))
+            of_fits.append(deviations / spread if spread else deviations)
+        standardised = _by_own_fold(of_fits, folds)
     return replace(model, predicted=predicted, left_out=left_out, standardised=standardised)
-
-
-def _standardised(numbers: Floats, weights: Floats) -> Floats:
-    """Return numbers [n] less their mean, over their standard deviation; zeros where all are equal."""
-    deviations = numbers - np.average(numbers, weights=weights)
-    spread = float(np.sqrt(np.average(deviations**2, weights=weights)))
-    return deviations / spread if spread else deviations
 
 
 def _applied(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) -> Applied:

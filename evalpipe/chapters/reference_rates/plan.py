@@ -1,4 +1,4 @@
-"""The fixed rates that models are compared with, each with its measure."""
+"""The fixed rates that models are compared with, each with its measure, and the checks of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.plan.measures import MetricPlan, entries
+from evalpipe.spec.rules_measures import effective, known_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalpipe.errors import Problem
     from evalpipe.plan.plan import Plan
+    from evalpipe.spec.draft import Draft
     from evalpipe.spec.spec import Spec
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of reference rates: of the measure of each, and two of one name and measure."""
+    names: set[tuple[str, ...]] = set()
+    for loc, rate in draft.entries(draft.spec.reference_rates, "reference_rates"):
+        entry, faults = known_value(draft, loc, rate, "a reference rate is one value of each model")
+        yield from faults
+        if entry is not None and rate.name:
+            name = rate.name, entry.metric.name, effective(draft, entry)
+            if name in names:
+                message = f"{draft.tree.show(*loc, 'name')} has two rates of {entry.metric.name}"
+                yield draft.tree.problem("duplicate-rate", message, *loc, "name", hint="rename or remove one of them")
+            names.add(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalpipe.chapters.recalibrate.compute import Variants
 from evalpipe.chapters.repeats.records import Repeat, RepeatedModel
-from evalpipe.chapters.thresholds.compute import with_thresholds
+from evalpipe.chapters.thresholds import compute as thresholds
 from evalpipe.engine.curves.declare import listed, roc_heights
 from evalpipe.engine.estimates import Scope
 from evalpipe.engine.replicates import draw
@@ -75,7 +74,9 @@ def _repeated_model(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
 
 def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
     """Yield the records of the measures of one model's fits on a dataset: one each, or one for each class."""
-    narrowed, fits = _plan_of_metrics_alone(plan), _sample_of_fits(sample, model)
+    narrowed, by_number = _plan_of_metrics_alone(plan), {
+        str(number): fit for number, fit in enumerate(_all_fits(sample, model))}
+    fits = replace(sample, models=MappingProxyType(by_number), refits=MappingProxyType({}), slicings=(), searched=())
     subset = all_rows_subset(fits)
     summaries = summaries_of(narrowed, fits, dict.fromkeys(fits.models, (subset,)))
     replicates = draw(narrowed, fits, summaries, (subset,))
@@ -104,12 +105,6 @@ def _plan_of_metrics_alone(plan: Plan) -> Plan:
     return replace(plan, metrics=metrics, behind=(), diagnosed=(), bins="none", banded=False, profit_drawn=False)
 
 
-def _sample_of_fits(sample: Sample, model: str) -> Sample:
-    """Return a sample with the same rows, whose models are the fits of one model."""
-    fits_by_number = MappingProxyType({str(number): fit for number, fit in enumerate(_all_fits(sample, model))})
-    return replace(sample, models=fits_by_number, refits=MappingProxyType({}), slicings=(), searched=())
-
-
 def _all_fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
     """Return the predictions of all fits of a model, in the order of their files."""
     return sample.models[model], *(refit.predictions for refit in sample.refits[model])
@@ -136,7 +131,8 @@ def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int
         return fields | {"status": "degenerate", "reason": ONE_CLUSTER if mean.clusters == 1 else doubt}
     spread = spread_of_fits(values, np.stack([fit.known[defined] for fit in fits], axis=-1), mean.units)
     bounds = entry.metric.bounds(entry.of_class[k] if entry.of_class else entry.params)
-    return fields | _spread_fields(spread, bounds, plan.level, doubt or _reason_of_few_fits(len(fits), plan.level))
+    few = sentence("few-fits", fits=len(fits), least=FEW, level=plan.level) if len(fits) < FEW else None
+    return fields | _spread_fields(spread, bounds, plan.level, doubt or few)
 
 
 def _spread_fields(
@@ -157,14 +153,7 @@ def _spread_fields(
     }
 
 
-def _reason_of_few_fits(fits: int, level: float) -> Sentence | None:
-    """Return why limits from so few fits cannot be relied on; None where there are enough."""
-    if fits >= FEW:
-        return None
-    return sentence("few-fits", fits=fits, least=FEW, level=level)
-
-
-def with_refits(plan: Plan, samples: Sequence[Sample]) -> tuple[Sample, ...]:
+def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], dict[str, object]]:
     """Return the samples with every further fit classified by its own threshold; raises DataError where none can be."""
     with_classes = []
     for sample in samples:
@@ -175,7 +164,7 @@ def with_refits(plan: Plan, samples: Sequence[Sample]) -> tuple[Sample, ...]:
                     _classified_fit(plan, samples, sample, name, number) for number in range(len(fits)))
         refits = MappingProxyType({**sample.refits, **chosen})
         with_classes.append(replace(sample, refits=refits) if chosen else sample)
-    return tuple(with_classes)
+    return tuple(with_classes), {}
 
 
 def _classified_fit(plan: Plan, samples: Sequence[Sample], sample: Sample, name: str, index: int) -> Refit:
@@ -186,7 +175,7 @@ def _classified_fit(plan: Plan, samples: Sequence[Sample], sample: Sample, name:
         replace(other, models=MappingProxyType({name: other.refits[name][index].predictions}))
         for other in samples if other is sample or other.role == "calibrate")
     try:
-        classified, _ = with_thresholds(replace(plan, interval_method="none"), Variants(samples_of_fit))
+        classified, _ = thresholds.changed(replace(plan, interval_method="none"), samples_of_fit)
     except DataError as error:
         raise DataError(*(replace(problem, notes=(*problem.notes, f"of the fit {fit.file}"))
                           for problem in error.problems)) from None

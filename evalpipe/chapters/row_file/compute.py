@@ -53,19 +53,13 @@ def _rows_of_model(plan: Plan, sample: Sample, name: str) -> pl.DataFrame:
         "id": sample.ids, "dataset": sample.dataset, **sample.named(name),
         **of_task(plan, sample, sample.models[name]), "weight": sample.weight,
     }
-    return pl.DataFrame(
-        [_typed_column(column, kind, values[column], sample.n) for column, kind in schema(plan).items()])
-
-
-def _typed_column(
-    name: str, kind: pl.DataType, value: Values | pl.Series | str | float | None, n: int
-) -> pl.Series:
-    """Return a column [n] of a type: of the values of rows, or of one value, be it null, repeated for all of them."""
-    import polars as pl
-
-    if value is None or isinstance(value, str | float):
-        return pl.Series(name, [value], dtype=kind).new_from_index(0, n)
-    return pl.Series(name, value, dtype=kind)
+    columns = []
+    for column, kind in schema(plan).items():
+        value = values[column]
+        # One value, be it null, is repeated for all rows.
+        columns.append(pl.Series(column, [value], dtype=kind).new_from_index(0, sample.n)
+                       if value is None or isinstance(value, str | float) else pl.Series(column, value, dtype=kind))
+    return pl.DataFrame(columns)
 
 
 def _event_values(

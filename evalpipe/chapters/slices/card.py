@@ -11,9 +11,8 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Code, Column, Figures, Fold, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.tables import MOST_ROWS, ranged, row_anchor, signed, status_of
 from evalpipe.card.wording import MOST_NAMED, Names, capital, names_of, number_word
-from evalpipe.chapters.slices import figures
-from evalpipe.chapters.slices.card_matrix import FIRST, MORE, lead, matrices
-from evalpipe.chapters.slices.figures import sliced
+from evalpipe.chapters.slices import card_figures
+from evalpipe.chapters.slices.card_figures import FIRST, MORE, lead, matrices, slice_forests, sliced
 from evalpipe.findings import weights
 from evalpipe.findings.claims import NO_GATES, NO_SLICES, NOTHING_TESTED, Claim, Unless, p_beyond, rule, without
 from evalpipe.findings.margins import AsNote, against_margin, margin_between, margin_of
@@ -69,10 +68,10 @@ def sections(results: Results) -> Iterator[Section]:
             tables = tuple(matrices(results, dataset, by_slice))
             blocks += [*lead(results, dataset, _references(results, dataset)), *tables]
             further += [table.folded for table in tables if table.folded is not None]
-            count = min(figures.MOST_FORESTS, len(by_slice.measures))
+            count = min(card_figures.MOST_FORESTS, len(by_slice.measures))
             lead_of_forests = f"Of the first {count} key {'measure' if count == 1 else 'measures'}; all are in "
             blocks.append(Figures(
-                partial(figures.slice_forests, results, dataset),
+                partial(slice_forests, results, dataset),
                 above=(Heading("Forest plots", 4), Text((lead_of_forests, Code("estimates.csv"), "."), "lead"))))
         apart = list(disparities(results, dataset))
         further += [block.folded for block in apart if isinstance(block, Table) and block.folded is not None]

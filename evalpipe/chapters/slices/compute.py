@@ -99,20 +99,15 @@ class SliceValues:
             code = "few-rows-in-slice" if number not in self.scopes else "few-rows-in-reference"
             return Tested(None, status="insufficient", reason=sentence(code)), Limited(None)
         plan, first = self.scopes[number].plan, self.drawn[number]
-        second = self._reference_values(number, reference_number)
+        second, slicing = self.drawn[reference_number], self.scopes[number].subset.slicing
+        if reference_number == 0 and slicing is not None:  # all rows, in the replicates that the slice is drawn in
+            second = self.drawn.get(all_rows_number(slicing), second)
         test = None if first.replicates is None else two_proportions_test(
             plan, self.scopes[number], self.scopes[reference_number], self.entry, self.k)
         difference = tested(first, second, plan.level, test, first.undefined)
         if test is None and difference.test is not None and (_is_constant(first) or _is_constant(second)):
             difference = Tested(difference.value, status="degenerate", reason=CONSTANT, drawn=difference.drawn)
         return difference, ratio_limited(first / second, plan.level)
-
-    def _reference_values(self, number: int, reference_number: int) -> Drawn:
-        """Return the values of the reference; of all rows, number 0, in the replicates that the slice is drawn in."""
-        slicing = self.scopes[number].subset.slicing
-        if reference_number != 0 or slicing is None:
-            return self.drawn[reference_number]
-        return self.drawn.get(all_rows_number(slicing), self.drawn[reference_number])
 
 
 def _is_constant(value: Drawn) -> bool:

@@ -72,11 +72,6 @@ def _column_form(value: object) -> str:
     return form if (form := _form(value)) in ("a cut", "a period") else "a column"
 
 
-def _reference_form(value: object) -> str:
-    """Return which form of a reference was meant, for errors."""
-    return "levels" if isinstance(value, Mapping) else "a word"
-
-
 SliceColumn = Annotated[
     Annotated[ColumnName, Tag("a column")] | Annotated[Cut, Tag("a cut")] | Annotated[DatePeriod, Tag("a period")],
     Discriminator(_column_form),
@@ -141,7 +136,7 @@ class SliceRules(SpecPart):
     reference: Annotated[
         Annotated[Literal["overall", "rest"], Tag("a word")]
         | Annotated[dict[StrictStr, Level], Field(min_length=1), Tag("levels")],
-        Discriminator(_reference_form),
+        Discriminator(lambda value: "levels" if isinstance(value, Mapping) else "a word"),
         AnyOf(),
     ] = "overall"
     """What a slice is compared with: `overall`, all rows; `rest`, the rows outside it; or a mapping of column to

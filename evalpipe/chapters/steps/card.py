@@ -273,11 +273,6 @@ def step_figures(results: Results, dataset: str) -> Iterator[Drawing]:
         yield _step_figure(context_of(results, dataset), measures[start : start + MOST_PANELS], start)
 
 
-def _model_in_turn(results: Results, row: StepHistory) -> str:
-    """Return the model of a panel after a comma, where each model has a panel of its own; else nothing."""
-    return f", {label_of(results, row)}" if in_turn(results.models) else ""
-
-
 def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], start: int) -> Drawing:
     """Return a figure with a panel for each measure: a line for each model, its best step, and the shown step.
 
@@ -311,7 +306,8 @@ def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], st
         return label_lines(plot, labels, unnamed=unnamed)
 
     all_rows = [row for rows in measures for row in rows]
-    axes = [number_axis(f"{title_of(results, rows[0])}{_model_in_turn(results, rows[0])}"
+    apart = in_turn(results.models)  # each model has a panel of its own
+    axes = [number_axis(f"{title_of(results, rows[0])}{f', {label_of(results, rows[0])}' if apart else ''}"
                         f"{better_side(results, rows[0].metric)}",
                         [or_nan(value) for row in rows for value in row.values], most=4, room=0.08)
             for rows in measures]

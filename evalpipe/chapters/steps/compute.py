@@ -14,7 +14,6 @@ from evalpipe.statistics import Summary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.data.sample import Predictions, Sample
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
@@ -32,7 +31,10 @@ def _histories(plan: Plan, dataset: Evaluated, model: str) -> Iterator[StepHisto
     entries = [entry for entry in plan.part(steps_plan) if entry.lacking(plan.models[model].gives) is None]
     values_at = {steps.shown: [_defined_value(dataset.summaries[model, 0], entry) for entry in entries]}
     for step, sample in steps.others.items():
-        summary = _summary_of_step(sample, sample.models[model], shown)
+        predictions = sample.models[model]
+        if predictions.predicted is None and shown.cut is not None:  # a rule chose the threshold at the shown step
+            predictions = predictions.classified(shown.cut)
+        summary = Summary(rows_of(sample, predictions), sample.weights)
         values_at[step] = [_defined_value(summary, entry) for entry in entries]
     for index, entry in enumerate(entries):
         by_step = {step: values_at[step][index] for step in sorted(values_at)}
@@ -42,13 +44,6 @@ def _histories(plan: Plan, dataset: Evaluated, model: str) -> Iterator[StepHisto
             dataset=dataset.sample.dataset, model=model, metric=entry.metric.name, params=entry.shown,
             average=entry.average, shown=steps.shown, steps=list(by_step), values=list(by_step.values()),
             best=best and best[0], best_value=best and best[1], ties=max(ties - 1, 0))
-
-
-def _summary_of_step(sample: Sample, model: Predictions, shown: Predictions) -> Summary:
-    """Return the statistics of a step, classified by the threshold of the ``shown`` step where a rule chose it."""
-    if model.predicted is None and shown.cut is not None:
-        model = model.classified(shown.cut)
-    return Summary(rows_of(sample, model), sample.weights)
 
 
 def _defined_value(summary: Summary, entry: MetricPlan) -> float | None:

@@ -197,7 +197,12 @@ def bounds_kept(results: Results) -> Iterator[Claim]:
     """Whether the requirements under which a threshold was chosen hold on the evaluated rows."""
     for threshold in results.thresholds:
         for constraint in threshold.constraints if _is_judged_anew(threshold) else ():
-            for row, bound, side in _evaluated_bounds(results, threshold, constraint):
+            of_threshold = [
+                row for row in on_all_rows(results, constraint.metric) if row.params == constraint.params
+                and (row.dataset, row.model, row.variant) == (threshold.dataset, threshold.model, threshold.variant)]
+            sides = ((constraint.min, "at least"), (constraint.max, "at most"))
+            for row, bound, side in (
+                    (row, bound, side) for row in of_threshold for bound, side in sides if bound is not None):
                 if row.lower is None or row.upper is None or row.lower <= bound <= row.upper:
                     yield Claim((row, bound, side), undecided)
                 else:
@@ -207,15 +212,6 @@ def bounds_kept(results: Results) -> Iterator[Claim]:
 def _is_judged_anew(threshold: Threshold) -> bool:
     """Tell whether other rows judge a threshold than chose it, which keep its bounds by design."""
     return threshold.folds is not None or threshold.chosen_on != threshold.dataset
-
-
-def _evaluated_bounds(results: Results, threshold: Threshold, constraint: Constraint) -> Iterator[Bounded]:
-    """Yield the bounded measure on the evaluated rows of a threshold, with each bound and its side."""
-    for row in on_all_rows(results, constraint.metric):
-        if (row.dataset, row.model, row.variant) == (threshold.dataset, threshold.model, threshold.variant) and (
-                row.params == constraint.params):
-            sides = ((constraint.min, "at least"), (constraint.max, "at most"))
-            yield from ((row, bound, side) for bound, side in sides if bound is not None)
 
 
 def broken(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
@@ -299,7 +295,11 @@ def _sweep_figure(
         which = "the threshold in use" if chosen.folds is None else "the threshold chosen on all rows"
         shaded = ", shaded its interval" if chosen.lower is not None else ""
         dashed = f" The dashed line is {which}, {numbers.given(chosen.value)}{shaded}."
-    ranges = {name: _value_range(curve.points.measures[name]) for name in measures}
+    ranges = {}
+    for name in measures:
+        values = known(curve.points.measures[name])
+        ranges[name] = f"from {numbers.number(min(values))} to {numbers.number(max(values))}" if values else (
+            "undefined everywhere")
     alt = f"Measures by threshold on {context.dataset.name}, {series.label}. " + " ".join(
         f"{names.column_title(name)}: {values}." for name, values in ranges.items())
     dots = "" if marked is None else MARKED.format(", ".join(map(numbers.given, known(marked.points.threshold))))
@@ -311,8 +311,3 @@ def _sweep_figure(
 def _value_axis(measure: CurveColumn) -> Axis:
     axis = number_axis("", known(measure) or [0.0, 1.0], room=0.06)
     return Axis("", axis.low, axis.high, ticks_between(axis.low, axis.high, 3))
-
-
-def _value_range(measure: CurveColumn) -> str:
-    values = known(measure)
-    return f"from {numbers.number(min(values))} to {numbers.number(max(values))}" if values else "undefined everywhere"

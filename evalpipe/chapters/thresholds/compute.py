@@ -26,10 +26,9 @@ from evalpipe.metrics.labels import ROUNDING
 from evalpipe.statistics import Draws, Rows, Stack, Summary, cut_values, sweep, view
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from evalpipe.base.arraytypes import Flags, Floats, Wholes
-    from evalpipe.chapters.recalibrate.compute import Variants
     from evalpipe.chapters.thresholds.plan import RulePlan
     from evalpipe.data.sample import Predictions, Sample
     from evalpipe.plan.plan import Plan
@@ -61,45 +60,39 @@ class _RuledModel:
         return Problem("no-threshold", message, place.place(*self.rule.place), "relax a bound, or choose by other rows")
 
 
-def with_thresholds(plan: Plan, variants: Variants) -> tuple[tuple[Sample, ...], list[Threshold]]:
-    """Return the samples, their evaluated rows classified by thresholds that rules choose, and the threshold records.
+def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], dict[str, object]]:
+    """Return the samples, their evaluated rows classified by thresholds that rules choose, and the table of thresholds.
 
     Raises DataError with every rule that no threshold can keep to.
     """
     problems: list[Problem] = []
     records: list[Threshold] = []
-    samples = list(variants.samples)
+    with_classes = list(samples)
     chosen: dict[str, _ChosenCut] = {}
     for sample_index, sample in enumerate(samples):
         for name, model in sample.models.items() if sample.role == "evaluate" else ():
             threshold = plan.models[model.source or name].threshold
             rule = threshold.rule if model.source is None else threshold.variant_rule
             if rule is None:
-                records += _known_threshold(sample, name, "bayes" if threshold.by_costs else "fixed")
+                if model.threshold is not None:
+                    records.append(Threshold(
+                        dataset=sample.dataset, **sample.named(name), value=model.threshold,
+                        rule="bayes" if threshold.by_costs else "fixed", score=_recorded_score(model, model.cut)))
                 continue
             ruled_model = _RuledModel(plan, name, rule)
             try:
-                classify, record = _classification(ruled_model, variants, sample, chosen)
-                samples[sample_index] = samples[sample_index].changed(name, classify)
+                classify, record = _classification(ruled_model, samples, sample, chosen)
+                with_classes[sample_index] = with_classes[sample_index].changed(name, classify)
                 records.append(record)
             except _NoCutError as fault:
                 problems.append(ruled_model.problem(fault))
     if problems:
         raise DataError(*dict.fromkeys(problems))
-    return tuple(samples), records
-
-
-def _known_threshold(sample: Sample, name: str, kind: str) -> list[Threshold]:
-    """Return the record of a fixed threshold, or of one by costs; none of a model without a threshold."""
-    model = sample.models[name]
-    if model.threshold is None:
-        return []
-    return [Threshold(dataset=sample.dataset, **sample.named(name), value=model.threshold, rule=kind,
-                      score=_recorded_score(model, model.cut))]
+    return tuple(with_classes), {"thresholds": records}
 
 
 def _classification(
-    ruled: _RuledModel, variants: Variants, sample: Sample, chosen: dict[str, _ChosenCut]
+    ruled: _RuledModel, samples: Sequence[Sample], sample: Sample, chosen: dict[str, _ChosenCut]
 ) -> tuple[Callable[[Predictions], Predictions], Threshold]:
     """Return the function that classifies predictions by the threshold of a rule, and the record of that threshold.
 
@@ -109,11 +102,11 @@ def _classification(
     rule, model, fields = ruled.rule, sample.models[ruled.name], dict[str, object]()
     if rule.folds is None:
         if ruled.name not in chosen:
-            choosing_rows = next(other for other in variants.samples if other.dataset == rule.dataset)
+            choosing_rows = next(other for other in samples if other.dataset == rule.dataset)
             chosen[ruled.name] = _choose_on_all_rows(ruled, choosing_rows)
         choice, cut_of_row = chosen[ruled.name], None
     else:
-        choice, (fold_of_row, cuts) = _choose_on_all_rows(ruled, sample), _cuts_of_folds(ruled, variants, sample)
+        choice, (fold_of_row, cuts) = _choose_on_all_rows(ruled, sample), _cuts_of_folds(ruled, sample)
         fields = {"folds": rule.folds, "cuts": [float(cut) for cut in model.threshold_at(cuts)]}
         cut_of_row = cuts[fold_of_row]
     threshold = model.threshold_at(choice.cut)
@@ -187,7 +180,7 @@ def _constraint_records(rule: RulePlan, measures: Floats, optimism: Floats) -> l
     return constraints
 
 
-def _cuts_of_folds(ruled: _RuledModel, variants: Variants, sample: Sample) -> tuple[Wholes, Floats]:
+def _cuts_of_folds(ruled: _RuledModel, sample: Sample) -> tuple[Wholes, Floats]:
     """Return the fold of each row [n], and the cut of each fold, chosen by the rows of the others.
 
     Of a variant that is cross-fitted itself, a fold's cut is chosen on what that fold's own recalibrator makes of the
@@ -195,12 +188,12 @@ def _cuts_of_folds(ruled: _RuledModel, variants: Variants, sample: Sample) -> tu
     """
     model, count = sample.models[ruled.name], ruled.rule.folds or 0
     fold_of_row = fold_of(ruled.plan, sample, count, (*ruled.rule.place, "on", "folds"))
-    all_rows, fits = rows_of(sample, model), variants.by_fold.get((sample.dataset, ruled.name))
+    all_rows = rows_of(sample, model)
     cuts = []
     for fold in range(count):
         other_rows, rows = np.flatnonzero(fold_of_row != fold), all_rows
-        if fits is not None:
-            out_of_fold = recalibrated(sample.models[model.source or ruled.name], [fits[fold]])
+        if model.fits:
+            out_of_fold = recalibrated(sample.models[model.source or ruled.name], [model.fits[fold]])
             rows = Rows(sample.truth, None, out_of_fold.probability, out_of_fold.score)
         rows = rows.at(other_rows)
         where = f"on the rows of dataset '{sample.dataset}' outside fold {fold + 1}"

@@ -80,6 +80,11 @@ class ThresholdsKeys(SpecPart):
     it for every model that gives scores: `{maximize: j_index, on: calibration}`, `{minimize: cost, on: {folds: 10}}`,
     `{maximize: sensitivity, subject_to: {specificity: {min: 0.9}}, on: calibration}` or `{bayes: costs}`."""
 
+    @property
+    def choosing_rows(self) -> str | CutFolds | None:
+        """The rows that choose the threshold; None of a number, or where costs choose."""
+        return self.threshold.on if isinstance(self.threshold, ThresholdRule) else None
+
 
 class ThresholdsModelKeys(SpecPart):
     """Keys of a model."""
@@ -88,6 +93,11 @@ class ThresholdsModelKeys(SpecPart):
     """The model's own threshold; overrides the spec's. A probability, a score where the score is a rank alone, or a
     rule that chooses it. With a `scale`, the probability is compared with the score as log odds (0.5 is a score of
     0). Recalibrated variants of a score that is a rank alone have probabilities, and the spec's threshold."""
+
+    @property
+    def choosing_rows(self) -> str | CutFolds | None:
+        """The rows that choose the model's own threshold; None of a number, or where costs choose."""
+        return self.threshold.on if isinstance(self.threshold, ThresholdRule) else None
 
     def tunes(self, of_spec: object) -> bool:
         """Tell whether rows choose the threshold: the model's own or, without one, that ``of_spec``."""

@@ -1,1 +1,1 @@
-"""The trend: measures of earlier nights from the ledger beside those of tonight, with control limits."""
+"""Earlier nights in the ledger: the trend of measures with its control limits, and what is new since the last run."""

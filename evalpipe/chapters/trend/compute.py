@@ -1,20 +1,31 @@
 """The trend of a run: its own numbers after those of earlier nights, with the control limits that these give.
 
-Limits join sampling and a variance between nights, for nights of different sizes.
+Limits join sampling and a variance between nights, for nights of different sizes. What is different since the run
+before, rows and events, measures and keys of the spec, is told apart from it.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalpipe.base.digests import json_sha256
+from evalpipe.base.records import Measured
 from evalpipe.chapters.trend.plan import trend_plan
-from evalpipe.chapters.trend.records import Trend, TrendLine, TrendNight
+from evalpipe.chapters.trend.records import (
+    ChangedKey,
+    ChangedMeasure,
+    DatasetBefore,
+    Since,
+    Trend,
+    TrendLine,
+    TrendNight,
+)
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
@@ -24,6 +35,12 @@ if TYPE_CHECKING:
     from evalpipe.chapters.trend.spec import Control
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Estimate, Results
+
+
+    Row = Mapping[str, Any]
+
+    Digests = str | list[str] | dict[str, str]
+    """The digest of a value of the spec, of each entry of a list, or of each key of a mapping."""
 
 
 Key = tuple[object, ...]
@@ -80,25 +97,20 @@ def charted(plan: Plan, results: Results, earlier: Sequence[EarlierNight] | None
         return results
     nights = [before.night for before in earlier or ()]
     ranges = {metric.name: metric.range for metric in results.metrics}
-    estimates = _estimates_of_tonight(planned, results)
+    estimates = (
+        row for entry in planned.entries for row in results.rows if row.slice is None and row.variant == "original"
+        and (row.metric, row.params, row.average) == (entry.metric.name, entry.shown, entry.average))
     lines = [_trend_line(planned, row, earlier or (), ranges[row.metric]) for row in estimates]
-    control = planned.control
+    control, earlier_numbers = planned.control, {
+        "nights": [night.model_dump() for night in nights],
+        "lines": [[list(_key_of_line(line)), *(getattr(line, name)[:len(nights)] for name in Point._fields)]
+                  for line in lines]}
     trend = Trend(
-        nights=nights, sha256=None if earlier is None else _sha256_of_nights(nights, lines), lines=lines,
+        nights=nights, sha256=None if earlier is None else json_sha256(earlier_numbers), lines=lines,
         shown=min(len(nights), planned.nights),
         baseline=control and control.period, sigma=control and control.sigma, min_nights=control and control.min_nights,
         shift=control and control.run)
     return results.model_copy(update={"trend": trend})
-
-
-def _estimates_of_tonight(plan: TrendPlan, results: Results) -> Iterator[Estimate]:
-    """Yield tonight's estimates of the trend's measures, on all rows of each model."""
-    for entry in plan.entries:
-        for row in results.rows:
-            measure = (row.metric, row.params, row.average)
-            if measure == (entry.metric.name, entry.shown, entry.average) and row.slice is None and (
-                    row.variant == "original"):
-                yield row
 
 
 def _trend_line(
@@ -123,42 +135,29 @@ def _with_control_limits(
     control: Control, line: TrendLine, nights: Sequence[TrendNight], value_range: tuple[float | None, float | None]
 ) -> TrendLine:
     """Return a line with its control limits within ``value_range``, or with the reason why it has none."""
-    counted = list(_baseline_nights(control, line, nights))
+    # Limits are computed from the nights of the baseline that have a value with an interval.
+    counted = [
+        CountedNight(value, error, n)
+        for night, value, error, n in zip(nights, line.value, line.standard_error, line.n, strict=False)
+        if control.period is None or control.period[0] <= night.as_of <= control.period[1]
+        if value is not None and error and n]
     if len(counted) < control.min_nights:
         return line.model_copy(update={"counted": len(counted), "reason": sentence("few-nights")})
     fit = BaselineFit.of(counted)
     limits = [fit.about(n, control.sigma, *value_range) if n else (None, None) for n in line.n]
+    value, (lower, upper), position = line.value[-1], limits[-1], None
+    if value is not None and lower is not None and upper is not None:
+        position = "above" if value > upper else "below" if value < lower else "within"
     return line.model_copy(update={
         "counted": len(counted), "centre": fit.centre, "between": math.sqrt(fit.between),
         "autocorrelation": fit.autocorrelation,
-        "autocorrelation_p_value": _autocorrelation_p_value(fit, len(counted)),
+        # Without autocorrelation it has mean -1 / N and variance 1 / N: Bartlett (1946), Journal of the Royal
+        # Statistical Society, Supplement 8.
+        "autocorrelation_p_value": NormalDist().cdf(
+            -(fit.autocorrelation + 1 / len(counted)) * math.sqrt(len(counted))),
         "dispersion": fit.widening(line.n[-1]) if line.n[-1] else None,
         "limit_lower": [lower for lower, _ in limits], "limit_upper": [upper for _, upper in limits],
-        "position": _position_to_limits(line.value[-1], *limits[-1]), "run": _run_length(line.value, fit.centre)})
-
-
-def _autocorrelation_p_value(fit: BaselineFit, nights: int) -> float:
-    """Return the one-sided p-value of no autocorrelation, which then has mean -1 / N and variance 1 / N.
-
-    Bartlett (1946), Journal of the Royal Statistical Society, Supplement 8.
-    """
-    return NormalDist().cdf(-(fit.autocorrelation + 1 / nights) * math.sqrt(nights))
-
-
-def _baseline_nights(control: Control, line: TrendLine, nights: Sequence[TrendNight]) -> Iterator[CountedNight]:
-    """Yield the nights of the baseline that have a value with an interval; limits are computed from them."""
-    period = control.period
-    for night, value, error, n in zip(nights, line.value, line.standard_error, line.n, strict=False):
-        in_baseline = period is None or period[0] <= night.as_of <= period[1]
-        if in_baseline and value is not None and error and n:
-            yield CountedNight(value, error, n)
-
-
-def _position_to_limits(value: float | None, lower: float | None, upper: float | None) -> str | None:
-    """Return whether a value is above, below or within limits; None where one of them is missing."""
-    if value is None or lower is None or upper is None:
-        return None
-    return "above" if value > upper else "below" if value < lower else "within"
+        "position": position, "run": _run_length(line.value, fit.centre)})
 
 
 def _run_length(values: Sequence[float | None], centre: float) -> int:
@@ -187,16 +186,6 @@ def _estimate_key(
 ) -> Key:
     """Return the key of a measure of a model on a dataset, by which nightly runs are joined."""
     return (dataset, model, variant, metric, json.dumps(params, sort_keys=True), average)
-
-
-def _sha256_of_nights(nights: Sequence[TrendNight], lines: Sequence[TrendLine]) -> str:
-    """Return the hash of the earlier nights and their numbers."""
-    count = len(nights)
-    document = {
-        "nights": [night.model_dump() for night in nights],
-        "lines": [
-            [list(_key_of_line(line)), *(getattr(line, name)[:count] for name in Point._fields)] for line in lines]}
-    return json_sha256(document)
 
 
 FURTHEST = 3.0
@@ -285,3 +274,74 @@ def _variance_between_nights(nights: Sequence[CountedNight], unit_variance: floa
         middle = (low + high) / 2
         low, high = (middle, high) if excess(middle) > 0 else (low, middle)
     return high
+
+
+MOST = 3
+"""The measures that are named, those that moved most."""
+
+KEY = ("dataset", "model", "variant", "metric", "params", "average")
+"""What tells the estimates of a run in the ledger apart."""
+
+
+def compared(results: Results, now: Row, before: Row, estimates: Sequence[Row]) -> Since:
+    """Return how results differ from the run ``before``, with the ``estimates`` of that under the models' names of now.
+
+    ``now`` is the row of the ledger for these results, and ``before`` that of the run before.
+    """
+    facts: dict[str, Any] = before["facts"] or {}
+    changes = sorted(_changes(results, estimates), key=lambda change: -change.distance)
+    moved = sum(change.distance > 1 for change in changes)
+    files = now["inputs_sha256"], before["inputs_sha256"]
+    return Since(
+        as_of=before["as_of"], results_sha256=None if results.as_of else before["results_sha256"],
+        evalpipe_version=before["evalpipe_version"],
+        same_files=None if None in files else files[0] == files[1],
+        datasets=[DatasetBefore(**row) for row in facts["datasets"]] if facts else None,
+        compared=len(changes), unchanged=sum(change.distance == 0 for change in changes), moved=moved,
+        measures=[change for change in changes if change.distance > 0][: min(max(moved, 1), MOST)],
+        spec=list(_changed_keys(now["facts"]["spec"], facts["spec"])) if facts else None)
+
+
+def _changes(results: Results, estimates: Sequence[Row]) -> Iterator[ChangedMeasure]:
+    """Yield each measure on all rows that has an interval in both runs, with its value before."""
+    rows = {Measured(**{name: row[name] for name in KEY}).about: row for row in estimates}
+    for row in results.rows:
+        before = rows.get(row.about)
+        distance = None if before is None else _distance(row, before)
+        if before is not None and distance is not None:
+            subject = {name: getattr(row, name) for name in KEY}
+            yield ChangedMeasure(**subject, before=before["value"], distance=distance)
+
+
+def _distance(row: Estimate, before: Row) -> float | None:
+    """Return the change of a measure over what both intervals explain; None without two intervals of some width.
+
+    The arms are those that face each other: of a value that rose, the lower of now and the upper of before.
+    """
+    ends = (row.value, row.lower, row.upper, before["value"], before["lower"], before["upper"])
+    value, lower, upper, then, lower_then, upper_then = (math.nan if end is None else float(end) for end in ends)
+    arms = (value - lower, upper_then - then) if value > then else (upper - value, then - lower_then)
+    explained = math.hypot(*arms)
+    return abs(value - then) / explained if 0 < explained < math.inf else None
+
+
+def _changed_keys(now: Mapping[str, Digests], then: Mapping[str, Digests]) -> Iterator[ChangedKey]:
+    """Yield the keys that differ, of the second level where both values are mappings."""
+    for key in {**now, **then}:
+        first, second = now.get(key), then.get(key)
+        if first == second:
+            continue
+        if isinstance(first, dict) and isinstance(second, dict):
+            yield from (ChangedKey(key=f"{key}.{name}", change=_change(first.get(name), second.get(name)))
+                        for name in {**first, **second} if first.get(name) != second.get(name))
+        elif isinstance(first, list) and isinstance(second, list):
+            entries, entries_then = Counter(first), Counter(second)
+            yield ChangedKey(key=key, change="changed", added=(entries - entries_then).total(),
+                             removed=(entries_then - entries).total())
+        else:
+            yield ChangedKey(key=key, change=_change(first, second))
+
+
+def _change(now: object, then: object) -> Literal["new", "gone", "changed"]:
+    """Return what became of a key by its digests, None where it is absent."""
+    return "new" if then is None else "gone" if now is None else "changed"

@@ -1,1 +1,1 @@
-"""What the predicted classes would be at other thresholds and prevalences, for the reader of the page to try."""
+"""What predicted classes come to: of a thousand rows, and at other thresholds and prevalences for a reader to try."""

@@ -1,4 +1,4 @@
-"""The counts behind the sliders of the page: events and non-events at or above each of some thresholds."""
+"""What predicted classes come to: of a thousand rows at the prevalence, and at other thresholds by the sliders."""
 
 from __future__ import annotations
 
@@ -7,24 +7,64 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.chapters.what_if.plan import what_if_plan
-from evalpipe.chapters.what_if.records import GroupCounts, WhatIf
+from evalpipe.chapters.what_if.records import GroupCounts, PerThousand, WhatIf
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from evalpipe.engine.estimates import Evaluated
+    from evalpipe.base.arraytypes import Floats
+    from evalpipe.engine.estimates import Evaluated, Scope
     from evalpipe.plan.plan import Plan
 
-STEPS = 100
-"""The steps of the slider from 0 to 1."""
+
+ROWS = 1000
+"""The rows that the counts add up to."""
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return the counts of each dataset as field of the results; none where the page has no sliders."""
-    if not plan.part(what_if_plan):
-        return {"what_if": []}
-    tables = (_counts_of_dataset(plan, dataset) for dataset in evaluated)
-    return {"what_if": [table for table in tables if table.groups]}
+    """Return what a thousand rows of a binary outcome come to, and the counts of sliders where the page has them."""
+    counted = [_counts_of_dataset(plan, dataset) for dataset in evaluated if plan.part(what_if_plan)]
+    fields: dict[str, object] = {"what_if": [table for table in counted if table.groups]}
+    if plan.task != "binary":
+        return fields
+    # Of models that predict classes of a dataset with events and non-events.
+    scopes = ((next(dataset.scopes(name), None), model)
+              for dataset in evaluated for name, model in dataset.sample.models.items())
+    rows = [row for scope, model in scopes if scope is not None and model.predicted is not None
+            for row in _of_model(plan, scope)]
+    return fields | {"per_thousand": rows}
+
+
+def _of_model(plan: Plan, scope: Scope) -> Iterator[PerThousand]:
+    """Yield how many of `ROWS` rows a model finds, misses and falsely names; nothing of rows of a single class."""
+    sample, summary, model = scope.sample, scope.summary, scope.sample.models[scope.model]
+    events = float(summary("events"))
+    totals = np.array([events, float(summary("total")) - events])
+    if not totals.all():
+        return
+    prevalence = events / totals.sum() if plan.prevalence is None else plan.prevalence.shares[0]
+    # Rows are the truth, event first; columns the predicted class, event first, and no class.
+    cells = summary.reportable("confusion")
+    rates = np.column_stack([cells, totals - cells.sum(axis=1)]) / totals[:, None]
+    hits, misses, events_without_class, alarms, left_alone, others_without_class = _rounded(
+        (ROWS * rates * [[prevalence], [1 - prevalence]]).ravel())
+    threshold = None if model.cuts is not None else model.threshold
+    yield PerThousand(
+        dataset=sample.dataset, **sample.named(scope.model), threshold=threshold, prevalence=prevalence,
+        declared=plan.prevalence is not None, true_positives=hits, false_negatives=misses, false_positives=alarms,
+        true_negatives=left_alone, unclassified=events_without_class + others_without_class)
+
+
+def _rounded(numbers: Floats) -> list[int]:
+    """Return whole numbers with the same sum: each rounded down, and the largest remainders up, the first of a tie."""
+    floors = np.floor(numbers + 1e-9)
+    order = np.argsort(-(numbers - floors).round(9), kind="stable")
+    floors[order[:round(numbers.sum() - floors.sum())]] += 1
+    return [int(number) for number in floors]
+
+
+STEPS = 100
+"""The steps of the slider from 0 to 1."""
 
 
 def _counts_of_dataset(plan: Plan, dataset: Evaluated) -> WhatIf:

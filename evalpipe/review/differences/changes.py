@@ -7,7 +7,7 @@ from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from evalpipe.base.origin import path_text
-from evalpipe.card.wording import names_of
+from evalpipe.card.junit import checks_of
 from evalpipe.review.differences.records import (
     NUMBER,
     Aspect,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.base.records import Record
-    from evalpipe.card.wording import Names
     from evalpipe.results import Estimate, Gate, Individual, InputFile, Overall, Results, Threshold
     from evalpipe.results.document import Finding
     from evalpipe.review.differences.records import Tolerance
@@ -293,8 +292,8 @@ def gate_pairs(a: Results, b: Results) -> GatePairs:
 
 def gate_changes(runs: tuple[Results, Results], pairs: GatePairs) -> list[GateChange]:
     """Return the gates whose verdict, limit or severity differs, or that one run lacks; the worst turns first."""
-    names = names_of(runs[0]), names_of(runs[1])
-    changes = [change for pair in pairs for change in _gate_change(names, pair)]
+    reasons = {id(check.gate): check.reason for run in runs for check in checks_of(run)}
+    changes = [change for pair in pairs for change in _gate_change(reasons, pair)]
     return sorted(changes, key=worsening, reverse=True)
 
 
@@ -307,10 +306,8 @@ def worsening(change: GateChange) -> tuple[int, int]:
     return (now if change.b else len(KINDS) - 1) - before, now
 
 
-def _gate_change(
-    names: tuple[Names, Names], pair: tuple[Gate | None, Gate | None]
-) -> Iterator[GateChange]:
-    """Yield the change of a gate, where there is one; ``names`` are those of the two runs, for its sentences."""
+def _gate_change(reasons: Mapping[int, str], pair: tuple[Gate | None, Gate | None]) -> Iterator[GateChange]:
+    """Yield the change of a gate, where there is one; ``reasons`` are those of verdicts, by `id` of the gate."""
     a, b = pair
     either_gate = a or b
     if either_gate is None:
@@ -320,7 +317,7 @@ def _gate_change(
         subject = {name: getattr(either_gate, name) for name in (
             "metric", "desirability", "check", "params", "average", "class_", "dataset", "model", "variant", "slice",
             "name", "against")}
-        sides = {side: gate and GateSide.of(of_run, gate) for side, of_run, gate in zip("ab", names, pair, strict=True)}
+        sides = {side: gate and GateSide.of(gate, reasons[id(gate)]) for side, gate in zip("ab", pair, strict=True)}
         yield GateChange.model_validate(subject | {"differs_in": aspects, **sides})
 
 

@@ -18,12 +18,9 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from evalpipe.base.formats import RESULTS
 from evalpipe.base.records import Record, Scalar, Slice, Subject
-from evalpipe.card.wording import Names
-from evalpipe.chapters.gates.card_sentences import gate_sentence
-from evalpipe.chapters.gates.records import Gate, Kind
 from evalpipe.errors import DataError
 from evalpipe.results import Results
-from evalpipe.results.document import Finding, InputFile
+from evalpipe.results.document import Finding, Gate, InputFile, Kind
 from evalpipe.runs.folder import RunFolder
 from evalpipe.words.spelling import joined
 
@@ -214,11 +211,11 @@ class GateSide(Record):
     reason: str
 
     @classmethod
-    def of(cls, names: Names, gate: Gate) -> Self:
-        """Return a gate as one run has it, with the sentence of its verdict; ``names`` are those of models in it."""
+    def of(cls, gate: Gate, reason: str) -> Self:
+        """Return a gate as one run has it, with the ``reason`` of its verdict in a sentence."""
         return cls(
             gate=gate.gate, kind=gate.kind, limit=gate.limit, on=gate.on, severity=gate.severity,
-            observed=gate.observed, lower=gate.lower, upper=gate.upper, reason=gate_sentence(names, gate))
+            observed=gate.observed, lower=gate.lower, upper=gate.upper, reason=reason)
 
 
 class GateChange(Subject):

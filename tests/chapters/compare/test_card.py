@@ -102,9 +102,10 @@ def test_only_measures_of_one_scale_share_the_figure_of_differences(grouped: Res
 
 
 def test_only_tests_that_were_made_are_described(results: Results, grouped: Results) -> None:
-    assert list(procedures(results)) == []
+    assert [procedure.name for procedure in procedures(results)] == ["Margins of findings"]
     assert [procedure.name for procedure in procedures(grouped)] == [
-        "DeLong’s test", "McNemar’s test", "Diebold-Mariano test", "Bootstrap test", "Verdicts", "Holm’s adjustment"]
+        "DeLong’s test", "McNemar’s test", "Diebold-Mariano test", "Bootstrap test", "Verdicts", "Holm’s adjustment",
+        "Margins of findings"]
 
 
 def test_the_method_explains_bands_first_then_differences_and_slices(grouped: Results) -> None:

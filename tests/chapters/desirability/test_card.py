@@ -13,8 +13,7 @@ from engine.runs import people, run
 from evalpipe.card import wording
 from evalpipe.card.figures.svg import SWATCH
 from evalpipe.card.html import html_page
-from evalpipe.chapters.desirability.card import desirability_figures, form, sections
-from evalpipe.chapters.desirability.card_verdict import ranked, verdict
+from evalpipe.chapters.desirability.card_models import desirability_figures, form, ranked, sections, verdict
 from evalpipe.chapters.desirability.records import Goal
 from evalpipe.results import Results
 from evalpipe.words import numbers

@@ -12,7 +12,7 @@ import pytest
 from card.blocks import lines, tables
 from engine.runs import BOTH, intervals, numbers, people, read_sample, run
 from evalpipe.card.page import plain
-from evalpipe.chapters.desirability.card import sections
+from evalpipe.chapters.desirability.card_models import sections
 from evalpipe.chapters.desirability.records import Individual
 from evalpipe.errors import DataError
 from evalpipe.findings.words import with_limits

@@ -14,7 +14,7 @@ from evalpipe.card.page import Bullets, plain
 from evalpipe.card.summary import verdict
 from evalpipe.chapters.gates import card
 from evalpipe.chapters.gates.card import FOLDED, MOST, run_verdict, sections, verdict_lines
-from evalpipe.chapters.gates.card_headline import headline
+from evalpipe.chapters.gates.card_sentences import headline
 from evalpipe.cli.summary import print_findings
 from evalpipe.results import Gate, Results
 

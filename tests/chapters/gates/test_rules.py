@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalpipe.base.origin import Origin
-from evalpipe.chapters.gates.rules import rules
+from evalpipe.chapters.gates.plan import rules
 from evalpipe.chapters.gates.spec import KEYS, GateRule
 from evalpipe.metrics import registry
 from evalpipe.spec.draft import Draft

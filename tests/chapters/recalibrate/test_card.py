@@ -19,8 +19,14 @@ from evalpipe.card.html import html_page
 from evalpipe.card.page import Preformatted, plain
 from evalpipe.chapters.compare import card as comparisons
 from evalpipe.chapters.recalibrate import card
-from evalpipe.chapters.recalibrate.card import MEASURES_ABREAST, fitted_words, procedures, sections
-from evalpipe.chapters.recalibrate.figures import MOST_PANELS, drawings
+from evalpipe.chapters.recalibrate.card import (
+    MEASURES_ABREAST,
+    MOST_PANELS,
+    drawings,
+    fitted_words,
+    procedures,
+    sections,
+)
 from evalpipe.results import Recalibration, Results
 from evalpipe.results.curves.residuals import ObservedPoints, ObservedPredictedSmooth, SmoothNotes
 

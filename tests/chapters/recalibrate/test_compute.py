@@ -11,7 +11,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from engine.runs import BOTH, intervals, numbers, people, run
 from evalpipe.calibration import Training, registry
-from evalpipe.chapters.recalibrate.compute import fold_of, with_variants
+from evalpipe.chapters.recalibrate.compute import changed, fold_of
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.errors import DataError
@@ -95,7 +95,7 @@ def test_differences_of_variants_are_of_the_same_draws() -> None:
                    "datasets": DATASETS, "models": {"p": {"probability": "p"}}, "metrics": measures,
                    "recalibrate": {"fit_on": "cal", "methods": ["logistic"]}})
     planned = plan(loaded, look(sources(loaded), given))
-    sample = with_variants(planned, read(planned, given)).samples[0]
+    sample = changed(planned, read(planned, given))[0][0]
     weights = np.concatenate(list(replicate_weights(Design(sample.n), 300, 0, "d")))
     chances = [sample.models[name].probability for name in ("p+logistic", "p")]
     logs = [np.log(np.where(sample.truth, chance, 1 - chance)) for chance in chances if chance is not None]
@@ -113,7 +113,7 @@ def test_cross_fitted_rows_are_recalibrated_by_the_other_folds_alone() -> None:
                    "recalibrate": {"fit_on": {"folds": 5}, "methods": ["logistic"]}, "seed": 3})
     planned = plan(loaded, look(sources(loaded), {"d": frame}))
     sample = read(planned, {"d": frame})[0]
-    made = with_variants(planned, (sample,)).samples[0].models["p+logistic"]
+    made = changed(planned, (sample,))[0][0].models["p+logistic"]
     folds, p = fold_of(planned, sample, 5), sample.models["p"].probability
     assert made.probability is not None
     assert p is not None

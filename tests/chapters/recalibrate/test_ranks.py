@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from engine.runs import people, read_sample, run
 from evalpipe.calibration import Training, registry
-from evalpipe.chapters.recalibrate.compute import fold_of, with_variants
+from evalpipe.chapters.recalibrate.compute import changed, fold_of
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.plan.plan import Plan
@@ -167,7 +167,7 @@ def differences(method: str, runs: int) -> dict[str, Any]:
         frame = overconfident(500, seed)
         made, truth, folds, places = by_hand(frame, method)
         asked = planned(frame, method)
-        sample = with_variants(asked, read(asked, {"d": frame})).samples[0]
+        sample = changed(asked, read(asked, {"d": frame}))[0][0]
         chance = np.asarray(sample.models["p"].probability)
         assert np.allclose(np.asarray(sample.models[f"p+{method}"].ranks), places - 0.5, atol=1e-9, rtol=0)
         plain = roc_auc_score(truth, chance)

@@ -15,8 +15,7 @@ from sklearn.isotonic import IsotonicRegression
 import evalpipe
 from card.blocks import facts
 from engine.runs import run
-from evalpipe.chapters.recalibrate.card import sections
-from evalpipe.chapters.recalibrate.figures import drawings
+from evalpipe.chapters.recalibrate.card import drawings, sections
 from evalpipe.cli.app import app
 from evalpipe.results import Results
 

@@ -25,8 +25,15 @@ from evalpipe.card.tables import MEASURES_ABREAST, shown
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.gates.records import Gate
 from evalpipe.chapters.slices.card import groups_against_others, procedures, sections
-from evalpipe.chapters.slices.card_matrix import FIRST, MORE, SIGNS, verdict_of
-from evalpipe.chapters.slices.figures import MOST_GROUPS, USUAL_GROUPS, slice_forests
+from evalpipe.chapters.slices.card_figures import (
+    FIRST,
+    MORE,
+    MOST_GROUPS,
+    SIGNS,
+    USUAL_GROUPS,
+    slice_forests,
+    verdict_of,
+)
 
 if TYPE_CHECKING:
     from evalpipe.results import Results, Slice
@@ -274,7 +281,7 @@ def test_forests_stand_under_a_heading_that_says_how_many_there_are(grouped: Res
 
 
 def test_the_heading_of_forests_counts_those_that_are_drawn(grouped: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalpipe.chapters.slices.figures.MOST_FORESTS", 1)
+    monkeypatch.setattr("evalpipe.chapters.slices.card_figures.MOST_FORESTS", 1)
     assert paragraphs(sections(grouped)).count("Of the first 1 key measure; all are in estimates.csv.") == 2
     assert len(slice_forests(grouped, "validation")) == 1
 

@@ -14,7 +14,7 @@ import pytest
 from card.blocks import rows, tables
 from engine.runs import people, run
 from evalpipe.chapters.slices.card import sections
-from evalpipe.chapters.slices.figures import slice_forests
+from evalpipe.chapters.slices.card_figures import slice_forests
 from evalpipe.errors import DataError
 from evalpipe.results import Results
 

@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 
 from engine.runs import BINARY, BOTH, intervals, numbers, people, run
-from evalpipe.chapters.recalibrate.compute import fold_of, with_variants
-from evalpipe.chapters.thresholds.compute import best, with_thresholds
+from evalpipe.chapters.recalibrate.compute import changed as with_variants
+from evalpipe.chapters.recalibrate.compute import fold_of
+from evalpipe.chapters.thresholds.compute import best
+from evalpipe.chapters.thresholds.compute import changed as with_thresholds
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
@@ -189,8 +191,8 @@ def crossing(frame: pl.DataFrame, **keys: Any) -> tuple[Any, Any]:
             "threshold": {"maximize": "j_index", "on": {"folds": 5}}} | keys
     loaded = load(spec)
     planned = plan(loaded, look(sources(loaded), {"d": frame}))
-    made = with_variants(planned, read(planned, {"d": frame}))
-    return with_thresholds(planned, made)[0][0], fold_of(planned, made.samples[0], 5)
+    made, _ = with_variants(planned, read(planned, {"d": frame}))
+    return with_thresholds(planned, made)[0][0], fold_of(planned, made[0], 5)
 
 
 @pytest.mark.parametrize("variant", [None, "isotonic"])
@@ -223,7 +225,7 @@ def _made(frame: pl.DataFrame, truth: Any, keys: dict[str, Any]) -> tuple[Any, A
                    "threshold": {"maximize": "j_index", "on": {"folds": 5}}} | keys)
     planned = plan(loaded, look(sources(loaded), {"d": frame}))
     (sample,) = read(planned, {"d": frame})
-    return loaded, planned, with_variants(planned, (replace(sample, truth=truth),))
+    return loaded, planned, with_variants(planned, (replace(sample, truth=truth),))[0]
 
 
 def test_cross_fitted_thresholds_are_those_of_the_other_folds() -> None:

@@ -21,7 +21,7 @@ from engine.runs import people
 from evalpipe.card.contents import card_of
 from evalpipe.card.figures.svg import SWATCH, data_tables
 from evalpipe.card.page import Figures, Section, Text, plain
-from evalpipe.chapters.gates.card_headline import headline
+from evalpipe.chapters.gates.card_sentences import headline
 from evalpipe.chapters.trend.card import glance, trend_figures
 from evalpipe.chapters.trend.plan import trend_plan
 from evalpipe.errors import SpecError

@@ -11,8 +11,8 @@ import pytest
 import evalpipe
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.page import StackedBars
-from evalpipe.chapters.per_thousand.card import MOST, glance
-from evalpipe.chapters.per_thousand.records import PerThousand
+from evalpipe.chapters.what_if.card import MOST, glance
+from evalpipe.chapters.what_if.records import PerThousand
 from evalpipe.results import Results
 
 FRAME = people(400)

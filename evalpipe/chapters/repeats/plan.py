@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.spec.draft import Draft
 
+
 MAGIC = frozenset("*?[")
 """The characters that make a pattern of a path."""
 

@@ -16,7 +16,7 @@ import evalpipe
 from engine.runs import people
 from evalpipe.card.contents import masthead
 from evalpipe.card.page import Bullets, Section, plain
-from evalpipe.chapters.since.card import after_findings
+from evalpipe.chapters.trend.card import after_findings
 from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.ledger.since_last_run import changes
 from evalpipe.ledger.store import LEDGER_FORMAT, Ledger
@@ -120,7 +120,7 @@ def test_measures_that_moved_are_named_with_both_values_the_farthest_first(tmp_p
 
 @pytest.mark.nightly
 def test_one_measure_in_twenty_moves_where_nothing_changes() -> None:
-    from evalpipe.chapters.since.compute import compared
+    from evalpipe.chapters.trend.compute import compared
 
     runs = [evalpipe.run(SPEC | {"metrics": ["accuracy"]}, frames={"d": noisy(0.8, seed)}) for seed in range(400)]
     moved = 0

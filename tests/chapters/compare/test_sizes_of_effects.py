@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import evalpipe
-from evalpipe.chapters.margins.card import procedures
+from evalpipe.chapters.compare.card import procedures
 from evalpipe.errors import EvalpipeError
 from evalpipe.findings.margins import DEFAULTS, margin_between, margin_of
 from evalpipe.results import Results
@@ -30,7 +30,7 @@ def test_an_effect_that_fails_is_a_note_under_a_wider_margin() -> None:
     assert kind_on_average(wide) == ["note"]
     assert margin_of(wide, "calibration") == 1.5
     assert margin_of(wide, "slope") == DEFAULTS["slope"].size
-    assert "probabilities on average 1.5 in log odds" in next(iter(procedures(wide))).text
+    assert "probabilities on average 1.5 in log odds" in list(procedures(wide))[-1].text
 
 
 def test_a_margin_is_a_share_of_an_error_and_a_difference_of_what_is_to_be_large() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalpipe
-from chapters.candidates.grids import GOALS, Row, ranked, run_of, spec_of, written
+from chapters.desirability.grids import GOALS, Row, ranked, run_of, spec_of, written
 from evalpipe.errors import SpecError
 
 ROWS: list[Row] = [

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import evalpipe
-from chapters.candidates.grids import GOALS, Row, run_of, spec_of, written
+from chapters.desirability.grids import GOALS, Row, run_of, spec_of, written
 from evalpipe.card.contents import card_of
 from evalpipe.card.figures.svg import SWATCH, data_tables
 from evalpipe.card.page import Section, Table, Text, plain
-from evalpipe.chapters.candidates.card import MOST_SHOWN, candidate_figures, glance, procedures, sections
+from evalpipe.chapters.desirability.card import MOST_SHOWN, candidate_figures, glance, procedures, sections
 from evalpipe.cli import main
 
 if TYPE_CHECKING:

@@ -1,30 +1,34 @@
-"""Checks of the goals of desirability: what each is of, its form and limits, and whether every model can meet it."""
+"""The goals of desirability: the checks of them, and what each comes to, with its name and its measure."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from evalpipe.base.levels import level_text, meant_level
-from evalpipe.chapters.desirability.spec import KEYS, KINDS, Custom, goal_names
-from evalpipe.chapters.prevalence.rules import prevalences
+from evalpipe.chapters.desirability.spec import KEYS, KINDS, Custom
+from evalpipe.errors import Problem
+from evalpipe.plan.measures import goal_entries
 from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import unknown_key
-from evalpipe.spec.rules_measures import check_measure, effective, misspelt_keys, one_value
+from evalpipe.spec.rules_measures import check_measure, effective, misspelt_keys, one_value, prevalences
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.desirability.spec import GoalRule
-    from evalpipe.errors import Problem
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.measures import Entry
+    from evalpipe.spec.spec import Spec
+
 
 _LIMITS = {
     "minimize": ("low", "high"), "maximize": ("low", "high"), "target": ("low", "target", "high"),
@@ -33,7 +37,7 @@ _LIMITS = {
 """The limits of each form, which ascend."""
 
 
-def rules(draft: Draft) -> Iterator[Problem]:
+def goal_rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of each goal: of its measure, subject, form and limits, and of a repeated one."""
     first: dict[tuple[str, ...], Loc] = {}
     for loc, goal in draft.entries(draft.spec.desirability, "desirability"):
@@ -49,15 +53,6 @@ def rules(draft: Draft) -> Iterator[Problem]:
             yield from _check_reach(draft, loc, goal, entry)
             measure = entry.metric.name, effective(draft, entry), *prevalences(draft, entry)
             yield from _repeated(draft, loc, (*measure, goal.kind), first)
-
-
-def names_of_goals(draft: Draft) -> tuple[str, ...]:
-    """Return the names of the goals, none where one of them has no name yet, which is told elsewhere."""
-    goals = draft.spec.desirability or ()
-    try:
-        return goal_names(goals) if all(goal.kinds for goal in goals) else ()
-    except KeyError:  # a measure or an option that does not exist
-        return ()
 
 
 def _measure(draft: Draft, loc: Loc, goal: GoalRule) -> tuple[Entry | None, list[Problem]]:
@@ -149,15 +144,10 @@ def _check_reach(draft: Draft, loc: Loc, goal: GoalRule, entry: Entry) -> Iterat
         return
     percent = (low, high) == (0, 1) and 1 < goal_low < goal_high <= 100
     hint = f"did you mean {goal_low / 100:g} and {goal_high / 100:g}?" if percent else "give limits within that range"
-    message = f"{entry.metric.name} is {_span(low, high)}, so these limits cannot tell models apart"
+    span = f"{high:g} or less" if math.isinf(low) else f"{low:g} or more" if math.isinf(high) else (
+        f"from {low:g} to {high:g}")
+    message = f"{entry.metric.name} is {span}, so these limits cannot tell models apart"
     yield draft.tree.problem("goal-out-of-reach", message, *loc, goal.kind, hint=hint)
-
-
-def _span(low: float, high: float) -> str:
-    """Return the range of a measure, which has at least one end, as text."""
-    if math.isinf(low):
-        return f"{high:g} or less"
-    return f"{low:g} or more" if math.isinf(high) else f"from {low:g} to {high:g}"
 
 
 def _repeated(draft: Draft, loc: Loc, subject: tuple[str, ...], first: dict[tuple[str, ...], Loc]) -> Iterator[Problem]:
@@ -213,3 +203,45 @@ def _check_judged_value(draft: Draft, loc: Loc, goal: GoalRule, value: str | flo
             message = f"{shown} lies beyond the points of the goal, {low:g} to {high:g}"
             hint = "add a point, or write 'extrapolate: clamp' or 'zero'"
             yield draft.tree.problem("wrong-characteristic", message, *loc, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class GoalPlan:
+    """A goal with its name in results: its ``rule`` as it is written, and the measure that it is of, if any.
+
+    ``shape`` are the limits, points or levels of its form.
+    """
+
+    name: str
+    rule: GoalRule
+    entry: MetricPlan | None
+    shape: Mapping[str, Any]
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The goal as JSON values."""
+        return {"goal": self.name, "kind": self.rule.kind, **self.subject, "shape": dict(self.shape),
+                "weight": self.rule.weight, "missing": self.rule.missing}
+
+    @property
+    def subject(self) -> dict[str, object]:
+        """What the goal is of, as tables of results tell it."""
+        if self.entry is None:
+            return {"characteristic": self.rule.characteristic}
+        return {"metric": self.entry.metric.name, "params": self.entry.shown, "average": self.entry.average}
+
+    def of_level(self, level: object) -> float:
+        """Return the desirability of a level of a goal by category."""
+        return float(self.shape[level_text(level)])
+
+
+def goals_plan(spec: Spec) -> tuple[GoalPlan, ...]:
+    """Return the plans of the goals of a spec, in order; none where it declares none."""
+    from evalpipe.chapters.desirability.spec import goal_names
+
+    rules = spec.desirability or ()
+    goals = []
+    for name, rule, entry in zip(goal_names(rules), rules, goal_entries(spec), strict=True):
+        shape = rule.shape if isinstance(rule.shape, dict) else rule.shape.model_dump()
+        goals.append(GoalPlan(name, rule, entry, MappingProxyType(dict(shape))))
+    return tuple(goals)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evalpipe.errors import Problem
     from evalpipe.spec.draft import Draft
 
+
 NO_CHECK = "docs/findings.md lists the checks"
 """The hint where no check has a code that is like the one written."""
 

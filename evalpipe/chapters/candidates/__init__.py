@@ -1,1 +1,0 @@
-"""Candidates of tuning, ranked by the goals of desirability from a table of finished metrics, without predictions."""
