@@ -24,13 +24,13 @@ from evalpipe.chapters.gates.compute_sequence import (
     RECENT,
     NightEvidence,
     Nights,
+    e_process,
     evidence,
-    gathered,
+    group_nights,
     of_a_mean,
-    of_a_proportion,
-    of_a_ratio,
-    process,
-    recent,
+    proportion_evidence,
+    ratio_evidence,
+    recent_evidence,
     threshold,
 )
 from evalpipe.chapters.gates.spec import LARGE_NIGHTS
@@ -62,7 +62,7 @@ class Wrong(NamedTuple):
 
 def wrong(night: NightEvidence) -> Wrong:
     """Return how often evidence on a limit [years, nights, bets] decides. Recent nights are not looked at."""
-    return Wrong(*(100 * float((process(_first(logs), NEEDED) >= NEEDED).any(axis=1).mean()) for logs in night))
+    return Wrong(*(100 * float((e_process(_first(logs), NEEDED) >= NEEDED).any(axis=1).mean()) for logs in night))
 
 
 def _first(logs: Array) -> Array:
@@ -85,7 +85,7 @@ def nights_of(metric: str, table: Array, years: int, rng: np.random.Generator) -
 
 def asymptotic(metric: str, table: Array, years: int, rng: np.random.Generator) -> Evidence:
     """Return the evidence on a measure by its values."""
-    groups = gathered(nights_of(metric, table, years, rng), LARGE_NIGHTS.get(metric, 0))
+    groups = group_nights(nights_of(metric, table, years, rng), LARGE_NIGHTS.get(metric, 0))
     return lambda limit, side: evidence(groups, limit, side)
 
 
@@ -109,8 +109,8 @@ def exact(kind: str, metric: str, rows: int, years: int, rng: np.random.Generato
         if metric in LOSSES:
             return of_a_mean(losses, np.ones(rows), limit, side, BOUNDS[metric])
         if metric == "f1":
-            return of_a_ratio([(2, 2), (0, 1), (0, 1)], np.stack(hits, axis=-1), limit, side)
-        return of_a_proportion(*counts[metric], limit, side)
+            return ratio_evidence([(2, 2), (0, 1), (0, 1)], np.stack(hits, axis=-1), limit, side)
+        return proportion_evidence(*counts[metric], limit, side)
 
     value = losses.mean() if metric in LOSSES else np.divide(*(np.sum(count) for count in counts[metric]))
     return lambda limit, side: NightEvidence(*(logs[drawn] for logs in night(limit, side))), float(value)
@@ -165,8 +165,8 @@ def dependent(years: int, rng: np.random.Generator) -> Iterator[list[str]]:
     for name, hits in kinds.items():
         share, whole = hits / rows, np.full(hits.shape, float(rows))
         error = np.sqrt(share * (1 - share) / rows)
-        groups = gathered(Nights(share, error, whole, whole), 0)
-        both = (of_a_proportion(hits.astype(float), whole, chance, -1), evidence(groups, chance, -1),
+        groups = group_nights(Nights(share, error, whole, whole), 0)
+        both = (proportion_evidence(hits.astype(float), whole, chance, -1), evidence(groups, chance, -1),
                 evidence(groups, chance, -1, between=True))
         yield [name, *(f"{one.fails:.1f} · {one.passes:.1f}" for one in map(wrong, both))]
 
@@ -191,9 +191,9 @@ def fallen(years: int, rng: np.random.Generator) -> Iterator[list[str]]:
         for fall in (0.05, 0.1):
             true = np.where(np.arange(1, NIGHTS + 1) < FALLEN, 0.78, 0.78 - fall)
             hits = rng.binomial(events, true, (years, NIGHTS)).astype(float)
-            night = of_a_proportion(hits, np.array(float(events)), 0.75, -1)
-            kept, failed = (process(logs, NEEDED) >= NEEDED for logs in (night.kept, night.against))
-            speak = [recent(night.against[:, : end + 1], NEEDED) for end in range(FALLEN + 120)]
+            night = proportion_evidence(hits, np.array(float(events)), 0.75, -1)
+            kept, failed = (e_process(logs, NEEDED) >= NEEDED for logs in (night.kept, night.against))
+            speak = [recent_evidence(night.against[:, : end + 1], NEEDED) for end in range(FALLEN + 120)]
             passed = kept[:, : FALLEN + 120] & (np.stack(speak, axis=1) <= RECENT)
             counts = [np.median(_until(~one[before, FALLEN - 1 :])) for one, before in (
                 (kept, kept[:, FALLEN - 2]), (passed, passed[:, FALLEN - 2]))]

@@ -55,13 +55,13 @@ def measure(folder: str) -> dict[str, Any]:
     """Render the results in a folder, and return seconds of the processor, bytes, nodes and figures by name."""
     from importlib import import_module
 
-    from evalpipe.card import ready, render
+    from evalpipe.card import check_renderable, render
     from evalpipe.card.figures import svg
     from evalpipe.results import Results
 
     results, seconds, drawn = Results.read(Path(folder) / "results.json"), dict[str, float](), Counter[str]()
     formats = [name for name in FORMATS if name != "junit" or results.gates]
-    ready(formats)
+    check_renderable(formats)
     for name in formats:
         _time(import_module(f"evalpipe.card.{name}"), name, seconds)
     _count(svg.Drawing, drawn)

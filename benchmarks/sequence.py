@@ -22,11 +22,11 @@ from scipy.stats import norm
 
 from evalpipe.chapters.gates.compute_sequence import (
     NightEvidence,
+    e_process,
     of_a_mean,
-    of_a_proportion,
-    of_a_value,
-    process,
+    proportion_evidence,
     threshold,
+    value_evidence,
 )
 from evalpipe.intervals.binomial import clopper_pearson
 
@@ -66,7 +66,7 @@ def sensitivity(years: int, gap: Array, rng: np.random.Generator) -> Nights:
     """Draw a sensitivity, above its limit by the gap of each night."""
     hits = rng.binomial(EVENTS, SENSITIVITY + gap, (years, NIGHTS))
     upper = clopper_pearson(hits, EVENTS, CONFIDENCE)[1]
-    return Nights(of_a_proportion(hits, np.array(EVENTS), SENSITIVITY, -1), upper < SENSITIVITY)
+    return Nights(proportion_evidence(hits, np.array(EVENTS), SENSITIVITY, -1), upper < SENSITIVITY)
 
 
 def brier(years: int, gap: Array, rng: np.random.Generator) -> Nights:
@@ -95,7 +95,7 @@ def area(years: int, gap: Array, rng: np.random.Generator) -> Nights:
         # The error is that of half the interval, as in the engine; each night has enough events to count by itself.
         values[:, night], errors[:, night] = value, (high - low) / 2 / norm.ppf((1 + CONFIDENCE) / 2)
         missed[:, night] = high < AUC
-    return Nights(of_a_value(values, errors, AUC, -1), missed)
+    return Nights(value_evidence(values, errors, AUC, -1), missed)
 
 
 def delong(scores: Array, truth: Array) -> tuple[Array, Array]:
@@ -138,7 +138,7 @@ def first(reached: Array, since: int = CHANGED) -> Array:
 def alarms(nights: Nights, gates: int) -> Array:
     """Return whether the evidence against the limit is what an alarm of one of so many gates needs."""
     needed = threshold(LEVEL, gates)
-    return process(nights.evidence.against, needed) >= needed
+    return e_process(nights.evidence.against, needed) >= needed
 
 
 def quiet(years: int, rng: np.random.Generator) -> Iterator[list[str]]:
@@ -168,7 +168,7 @@ def beside(years: int, rng: np.random.Generator) -> Iterator[list[str]]:
         rows = rng.random((years, nights * EVENTS)) < SENSITIVITY + MARGIN - fall
         hits = rows.reshape(years, nights, EVENTS).sum(axis=2)
         needed = threshold(LEVEL, 1)
-        own = process(of_a_proportion(hits, np.array(EVENTS), SENSITIVITY, -1).against, needed) >= needed
+        own = e_process(proportion_evidence(hits, np.array(EVENTS), SENSITIVITY, -1).against, needed) >= needed
         uppers = [confidence_sequence(row, alpha=LEVEL, one_sided=True).upper_bounds for row in rows.astype(float)]
         theirs = np.array(uppers)[:, EVENTS - 1 :: EVENTS] < SENSITIVITY
         yield [f"{fall:g}", *(f"{np.median(first(reached, 0)):.0f}" for reached in (own, theirs))]

@@ -21,7 +21,7 @@ from pydantic import BaseModel, RootModel
 
 from evalpipe.calibration import registry as recalibrators
 from evalpipe.card.assets import templates_folder
-from evalpipe.card.figures.formula import prepared
+from evalpipe.card.figures.formula import preset_formulas_json
 from evalpipe.chapters.row_file.compute import columns
 from evalpipe.chapters.standards.evidence import EVIDENCE
 from evalpipe.chapters.standards.spec import profiles
@@ -759,7 +759,7 @@ def pages() -> dict[str, str]:
 def main(*, check: bool) -> int:
     """Write the pages, or with ``check`` name those that differ; return the exit code."""
     stale = []
-    formulas = prepared(entry.formula for entry in registry if entry.formula)
+    formulas = preset_formulas_json(entry.formula for entry in registry if entry.formula)
     written = {f"docs/{name}": (HERE / name, text) for name, text in pages().items()}
     written["templates/formulas.json"] = templates_folder() / "formulas.json", formulas
     for name, (file, text) in written.items():

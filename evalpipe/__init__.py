@@ -28,6 +28,7 @@ _LATE = {"evaluate": "evalpipe.arrays", "metric": "evalpipe.metrics", "recalibra
 
 
 def __getattr__(name: str) -> Any:  # Heavy modules are imported when first used, so that `--help` stays quick.
+    """Return a public name of evalpipe, importing its module at the first use."""
     if name not in _LATE:
         raise AttributeError(f"module 'evalpipe' has no attribute {name!r}")
     return getattr(import_module(_LATE[name]), name)

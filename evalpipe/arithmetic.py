@@ -48,7 +48,7 @@ _MINUS_ONE = (
 
 
 def exp(x: ArrayLike) -> Floats:
-    """Return the exponential of x."""
+    """Return the exponential of ``x``, elementwise, the same bits on every processor."""
     return _in_blocks(_exp, x)
 
 
@@ -149,7 +149,7 @@ def _number_or_array(values: Floats) -> Floats:
 
 
 def _in_blocks(function: Callable[[Floats, Floats], None], x: ArrayLike) -> Floats:
-    """Return the results of ``function``, which writes them into its second array, in parts of x that fit the cache."""
+    """Return the results of ``function(x, out)``, called on blocks of ``x`` that fit the processor's cache."""
     values = np.asarray(x, float)
     results = np.empty(values.shape)
     flat, flat_results = values.reshape(-1), results.reshape(-1)
@@ -160,7 +160,7 @@ def _in_blocks(function: Callable[[Floats, Floats], None], x: ArrayLike) -> Floa
 
 
 def _polynomial(x: Floats, coefficients: tuple[float, ...]) -> Floats:
-    """Return the polynomial without a constant, from the highest power down, by Horner's rule."""
+    """Return the polynomial in ``x`` without a constant term; ``coefficients`` are from the highest power down."""
     value = x * coefficients[0]
     for coefficient in coefficients[1:]:
         value += coefficient
@@ -184,8 +184,8 @@ def _exp(x: Floats, out: Floats) -> None:
     np.ldexp(np.subtract(1.0, low, out=low), twos.astype(np.int32), out=out)
 
 
-def _exp_of_minus_size(x: Floats) -> Floats:
-    """Return the exponential of minus the size of x."""
+def _exp_of_minus_abs(x: Floats) -> Floats:
+    """Return exp(-abs(x)) as a new array."""
     small = np.abs(x)
     np.negative(small, out=small)
     _exp(small, small)
@@ -194,7 +194,7 @@ def _exp_of_minus_size(x: Floats) -> Floats:
 
 def _expit(x: Floats, out: Floats) -> None:
     """Write the probabilities with the log odds x into ``out``."""
-    small = _exp_of_minus_size(x)
+    small = _exp_of_minus_abs(x)
     np.copyto(out, small)
     np.copyto(out, 1.0, where=x >= 0)
     small += 1.0
@@ -203,7 +203,7 @@ def _expit(x: Floats, out: Floats) -> None:
 
 def _log_expit(x: Floats, out: Floats) -> None:
     """Write the logarithms of the probabilities with the log odds x into ``out``."""
-    _log1p(_exp_of_minus_size(x), out)
+    _log1p(_exp_of_minus_abs(x), out)
     np.subtract(np.minimum(x, 0.0), out, out=out)
 
 
@@ -312,7 +312,7 @@ def solve(matrix: Floats, right: Floats) -> Floats:
     return np.asarray((solution.T / scale).T)
 
 
-def root_of(matrix: Floats) -> Floats:
+def cholesky_factor(matrix: Floats) -> Floats:
     """Return the lower triangular L [k, k] with L L' = ``matrix``, symmetric and positive definite (Cholesky).
 
     Raises `SingularError` where it is not definite.

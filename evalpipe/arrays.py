@@ -66,7 +66,7 @@ def _evaluated(
     columns = _without_none(rows)
     columns |= _slices(slices, columns)
     levels = _as_list(levels)
-    models, predicted = _models(predictions, levels, scale)
+    models, predicted = _models_and_columns(predictions, levels, scale)
     if not models:
         raise _no_predictions(str(keys["task"]))
     if isinstance(levels, str):
@@ -83,7 +83,7 @@ def _evaluated(
         "outcome": _without_none({"column": "truth", "event": event, "levels": levels}), "report": {"formats": []},
         **_without_none(optional_keys),
     }
-    arguments = _arguments(models, levels)
+    arguments = _argument_names(models, levels)
     return _run(_lists_and_dicts(spec), table(columns | predicted, arguments), arguments)
 
 
@@ -116,8 +116,8 @@ def _run(spec: Mapping[str, object], frame: pl.DataFrame, arguments: Mapping[str
         raise type(error)(*(_in_arguments(problem, arguments) for problem in error.problems)) from None
 
 
-def _arguments(models: Mapping[str, Keys], levels: Sequence[object] | None) -> dict[str, str]:
-    """Return how messages name the arguments of `evaluate`, by column and by model and kind: "score['a']" of "a.score".
+def _argument_names(models: Mapping[str, Keys], levels: Sequence[object] | None) -> dict[str, str]:
+    """Return the argument of `evaluate` that messages name for each column: "score['a']" for "a.score".
 
     A kind is the name of an argument with predictions; the only model is not named.
     """
@@ -162,10 +162,10 @@ def _slices(slices: object, used_names: Mapping[str, object]) -> dict[str, objec
     return dict(slices)
 
 
-def _models(
+def _models_and_columns(
     predictions: Keys, levels: object, scale: str | None
 ) -> tuple[dict[str, dict[str, object]], dict[str, object]]:
-    """Return the models as a spec has them, and the columns of their predictions.
+    """Return the spec's entries of models by name, and the columns of their predictions by name.
 
     ``predictions`` are the arguments of `evaluate` by name, "score" or another kind: an array, or arrays by model.
     """
@@ -247,7 +247,7 @@ def _lists_and_dicts(value: Any) -> Any:
 
 
 def table(columns: Mapping[str, object], arguments: Mapping[str, str]) -> pl.DataFrame:
-    """Return a table of arrays by column; ``arguments`` are by column the names of the arrays in messages."""
+    """Return arrays as a table with these ``columns``; messages call them by ``arguments``, names by column."""
     import polars as pl
 
     series = [_series(name, values, arguments.get(name, name)) for name, values in columns.items()]
@@ -378,7 +378,7 @@ PHRASES = {
 
 
 def _in_arguments(problem: Problem, arguments: Mapping[str, str]) -> Problem:
-    """Return a problem in the words of a call: with ``arguments``, by column, in place of a spec's columns and keys."""
+    """Return a problem that names arguments of the call in place of columns and keys of a spec."""
     notes = []
     for note in problem.notes:
         path = re.fullmatch(r"named at the spec, (.*)", note)

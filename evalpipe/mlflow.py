@@ -78,7 +78,7 @@ def log(
         version = None if registered_model is None else _registered_version(mlflow, to_log.exported, registered_model)
         with _run_to_log_to(mlflow, to_log, run_id) as run:
             _refuse_other_results(run, to_log)
-            _log(mlflow.MlflowClient(), run, to_log)
+            _log_entries(mlflow.MlflowClient(), run, to_log)
         if version is not None:
             _tag(mlflow.MlflowClient(), version, to_log, run.info.run_id)
     return Logged(run.info.run_id, to_log.metrics, to_log.undefined)
@@ -289,8 +289,8 @@ def _refuse_other_results(run: Any, to_log: ToLog) -> None:
         raise UsageError.of("other-results", message, hint)
 
 
-def _log(client: Any, run: Any, to_log: ToLog) -> None:
-    """Log tags, metrics and files that the run lacks; the time of metrics is the day of the card, else its start."""
+def _log_entries(client: Any, run: Any, to_log: ToLog) -> None:
+    """Log the tags, metrics and files that the MLflow run lacks; metrics are dated by the card's day, if any."""
     from mlflow.entities import Metric, RunTag
 
     results, run_id = to_log.exported.results, run.info.run_id

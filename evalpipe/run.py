@@ -40,28 +40,28 @@ class Progress:
     """A listener to the progress of a run that does nothing; subclasses override the events they report."""
 
     def step(self, number: int, title: str) -> None:
-        """Begin step ``number`` (1 to 7)."""
+        """Called when step ``number`` (1 to 7), with this title, begins."""
 
     def expect(self, replicates: int) -> None:
-        """Announce how many replicates step 4 will draw."""
+        """Called before step 4 with the number of replicates that it will draw."""
 
     def advance(self, replicates: int) -> None:
-        """Count further replicates as done."""
+        """Called in step 4 with the number of replicates done since the previous call."""
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
-        """Announce the number of parts of a dataset, how many of them the cache has, and why the others are read."""
+        """Called before a dataset is read in parts: their number, how many are cached, why others are read."""
 
     def part_read(self) -> None:
         """Count a part of a dataset as read."""
 
     def changed(self, reasons: Sequence[str]) -> None:
-        """Report the reasons to run again with ``if_changed``; none where nothing has changed, which ends the run."""
+        """Called with ``if_changed``: the reasons to run again; empty where nothing has changed and the run ends."""
 
     def signatures_moved(self, file: str) -> None:
-        """Report that signatures of other results in the folder were moved into its ``file``."""
+        """Called when signatures of other results were moved to ``file`` in the output folder."""
 
     def letters_without_font(self, letters: Sequence[str]) -> None:
-        """Report the letters that the PDF shows boxes for, because no font here has them."""
+        """Called with the letters for which the PDF shows boxes, as no installed font has them."""
 
 
 class _StepClock:
@@ -87,11 +87,11 @@ def load(
     source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None,
     as_of: str | date | None = None,
 ) -> Spec:
-    """Read and check a spec (step 1).
+    """Return the spec in a file or a mapping, checked (step 1); raises SpecError with every fault.
 
     ``source`` is a path, a mapping or a `Spec`; ``overrides`` are ``"a.b=c"`` texts; ``environment`` is where files
-    refer to with ``${env:NAME}``, that of the process where None; ``as_of`` is the day that the card is about, in place
-    of the spec's. Raises SpecError with every fault.
+    refer to with ``${env:NAME}``, that of the process where None; ``as_of`` is the day that the card is about, in
+    place of the spec's.
     """
     from evalpipe.spec.load import load as load_spec
 
@@ -102,7 +102,7 @@ def load_with_files(
     source: Source, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None,
     as_of: str | date | None = None, frames: Mapping[str, pl.DataFrame] | None = None,
 ) -> Spec:
-    """Read and check a spec as `load` does; the SpecError of a wrong spec also has a problem for each missing file."""
+    """Return a spec as `load` does, but where it is wrong the SpecError also reports each missing data file."""
     from evalpipe.spec.load import load as load_spec
 
     def missing_files(draft: Draft) -> Iterator[Problem]:
@@ -192,17 +192,17 @@ def _run_from_plan(
     *, cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,
 ) -> Results:
     """Run steps 2 (plan) to 7 (record); ``before`` and ``evidence`` stand in for earlier nightly runs of the ledger."""
-    from evalpipe.card import ready
+    from evalpipe.card import check_renderable
     from evalpipe.chapters.appearance.plan import appearance_plan
     from evalpipe.chapters.gates.compute import judged
     from evalpipe.chapters.gates.earlier_runs import look_back
     from evalpipe.chapters.prevalence.compute import with_prevalence
-    from evalpipe.chapters.standards.compute import assessed
+    from evalpipe.chapters.standards.compute import with_standards
     from evalpipe.chapters.statement.compute import check_references
-    from evalpipe.chapters.trend.compute import charted
+    from evalpipe.chapters.trend.compute import with_trend
     from evalpipe.engine.evaluate import evaluate, gather
-    from evalpipe.findings import with_findings, with_required
-    from evalpipe.ledger.history import earlier_evidence, nights_before, open_ledger
+    from evalpipe.findings import with_check_gates_judged, with_findings
+    from evalpipe.ledger.history import earlier_evidence, nights_with_reference, open_ledger
 
     clock.begin(2)
     planned, resolved_spec = _planned(spec, frames)
@@ -213,7 +213,7 @@ def _run_from_plan(
     ledger = None if folder is None else open_ledger(planned.ledger, folder.out)
     nights = _nights_of_trend(planned, ledger, before)
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
-    reference_nights = None if folder is None else nights_before(ledger, planned, folder.out)
+    reference_nights = None if folder is None else nights_with_reference(ledger, planned, folder.out)
     samples, candidates = read_all(planned, frames, work)
     planned = with_prevalence(planned, samples)
     check_references(planned, samples)
@@ -221,7 +221,7 @@ def _run_from_plan(
         earlier_runs = look_back(planned, samples)
     else:
         earlier_runs = look_back(planned, samples, folder.out, folder.shown, reference_nights)
-        ready(planned.formats, planned.part(appearance_plan).templates)
+        check_renderable(planned.formats, planned.part(appearance_plan).templates)
 
     clock.begin(4)
     clock.progress.expect(planned.replicates * sum(sample.role == "evaluate" for sample in samples))
@@ -229,9 +229,9 @@ def _run_from_plan(
 
     clock.begin(5)
     row_file = _row_file(planned, evaluation, folder)
-    results = charted(planned, gather(planned, samples, evaluation, resolved_spec, row_file), nights)
-    results = assessed(planned, judged(planned, results, earlier_runs, evidence))
-    results = with_required(with_findings(_with_run_before(results, ledger, folder, before)))
+    results = with_trend(planned, gather(planned, samples, evaluation, resolved_spec, row_file), nights)
+    results = with_standards(planned, judged(planned, results, earlier_runs, evidence))
+    results = with_check_gates_judged(with_findings(_with_changes_since(results, ledger, folder, before)))
     if folder is not None:
         references = _reference_files(results, earlier_runs, folder, fail_on)
         cluster = {} if planned.dask is None else {"dask": planned.dask, "bytes_sent": work.sent}
@@ -308,10 +308,13 @@ def _row_file(planned: Plan, evaluation: Evaluation, folder: Recorder | None) ->
     return RowFile(file=file, sha256=sha256, rows=lines, id=planned.id, columns=list(columns_of(planned)))
 
 
-def _with_run_before(
+def _with_changes_since(
     results: Results, ledger: Ledger | None, folder: Recorder | None, before: Results | None
 ) -> Results:
-    """Add what is different since the run before, and the warnings about the ledger; those of results ``before``."""
+    """Return results with the differences from the previous run, and warnings about the ledger.
+
+    Results ``before``, of a run that is repeated, supply both in place of the ledger.
+    """
     from evalpipe.ledger.history import since_run_before, warnings_of_ledger
     from evalpipe.results.document import OF_LEDGER
 
@@ -346,7 +349,7 @@ def _render_and_record(
 ) -> None:
     """Render the card (6), write the output folder and record the run (7); signatures of these results stay."""
     from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE
-    from evalpipe.ledger.history import enter
+    from evalpipe.ledger.history import record_in_ledger
     from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.record import manifest_of, start_of_paths
 
@@ -362,19 +365,19 @@ def _render_and_record(
     replaced = () if references is None else (REFERENCE, REFERENCE_BEFORE)
     folder.write(results, files, other_signed, run_facts, manifest_of(spec, results), replaced)
     if ledger is not None:
-        enter(ledger, results, folder.out, folder.shown)
+        record_in_ledger(ledger, results, folder.out, folder.shown)
     if moved is not None:
         clock.progress.signatures_moved(moved)
 
 
 def _nights_of_trend(planned: Plan, ledger: Ledger | None, before: Results | None) -> Sequence[EarlierNight] | None:
     """Return the earlier nights of the trend, from results ``before`` or the ledger; None without a trend or ledger."""
-    from evalpipe.chapters.trend.compute import earlier_of
+    from evalpipe.chapters.trend.compute import nights_of_trend
     from evalpipe.chapters.trend.plan import trend_plan
     from evalpipe.ledger.history import earlier_nights
 
     if before is not None:
-        return earlier_of(before.trend)
+        return nights_of_trend(before.trend)
     if planned.part(trend_plan) is None or ledger is None:
         return None
     return earlier_nights(planned, ledger)

@@ -60,7 +60,7 @@ def card(
 def _predicted(
     estimator: Any, rows: Any, event: object
 ) -> tuple[dict[str, Any], str, dict[str, Any], dict[str, Any]]:
-    """Return the model as a spec has it, the task, the keys of the outcome, and the columns of the predictions."""
+    """Return the spec's entry of the model, the task, the outcome's keys, and the columns of predictions by name."""
     try:
         from sklearn.base import is_classifier, is_regressor
         from sklearn.exceptions import NotFittedError
@@ -97,7 +97,7 @@ def _predicted_outcome(estimator: Any, rows: Any) -> Any:
 def _classified(
     estimator: Any, rows: Any, event: object
 ) -> tuple[dict[str, Any], str, dict[str, Any], dict[str, Any]]:
-    """Return a classifier as a spec has it: the model, the task, the keys of the outcome; and columns by name.
+    """Return a classifier's entry in a spec, the task, the outcome's keys, and the columns of predictions by name.
 
     The columns are the predicted classes, and the probabilities; without these, of two classes, the scores.
     """

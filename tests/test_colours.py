@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe.base.colours import DARK, LIGHT, READABLE, contrast, hardest, is_colour, luminance, readable
+from evalpipe.base.colours import DARK, LIGHT, READABLE, contrast, hardest, is_colour, luminance, readable_shade
 from evalpipe.chapters.appearance.spec import ACCENT
 
 if TYPE_CHECKING:
@@ -42,19 +42,19 @@ def test_nothing_else_is_a_colour(text: str) -> None:
 @given(colours)
 def test_the_nearest_shade_can_be_read_on_every_ground(colour: str) -> None:
     for grounds in (LIGHT, DARK):
-        shade = readable(colour, grounds)
+        shade = readable_shade(colour, grounds)
         assert is_colour(shade)
         assert contrast(shade, hardest(shade, grounds)) >= READABLE
-        assert readable(shade, grounds) == shade
+        assert readable_shade(shade, grounds) == shade
 
 
 def test_a_shade_keeps_the_hue() -> None:
-    assert readable("#b00020", DARK) == "#ff4063"
-    assert readable("#7db8ec", LIGHT) == "#1c72be"
+    assert readable_shade("#b00020", DARK) == "#ff4063"
+    assert readable_shade("#7db8ec", LIGHT) == "#1c72be"
 
 
 def test_the_usual_accent_can_be_read() -> None:
-    assert readable(ACCENT, LIGHT) == ACCENT
+    assert readable_shade(ACCENT, LIGHT) == ACCENT
 
 
 def test_the_grounds_are_those_of_the_style_sheets(root: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import evalpipe
 from evalpipe.base import folders
-from evalpipe.base.folders import exchanged, left_beside, remove, sweep
+from evalpipe.base.folders import exchange_folders, remove_folder, remove_temporary_folders, temporary_folders_of_runs
 from evalpipe.errors import UsageError
 from evalpipe.runs.record import Recorder, abandon, lock_of
 from evalpipe.streams.cache import cache_folder
@@ -50,10 +50,10 @@ def test_two_folders_exchange_their_names(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).mkdir()
         (tmp_path / name / name).touch()
-    assert exchanged(tmp_path / "a", tmp_path / "b")
+    assert exchange_folders(tmp_path / "a", tmp_path / "b")
     assert names(tmp_path / "a") == {"b"}
     assert names(tmp_path / "b") == {"a"}
-    assert not exchanged(tmp_path / "a", tmp_path / "c")
+    assert not exchange_folders(tmp_path / "a", tmp_path / "c")
     assert names(tmp_path) == {"a", "b"}
 
 
@@ -64,7 +64,7 @@ def test_every_file_is_on_the_disk_before_the_folders_are_exchanged(
     (out / "sub").mkdir()
     (out / "sub" / "notes.md").write_text("mine")
     happened: list[Path | str] = []
-    flush, exchange = os.fsync, folders.exchanged
+    flush, exchange = os.fsync, folders.exchange_folders
 
     def fsync(opened: int) -> None:
         happened.append(Path(f"/proc/self/fd/{opened}").readlink())
@@ -138,7 +138,7 @@ def test_the_next_run_removes_what_dead_runs_left_and_nothing_else(out: Path) ->
     (cache / ".new-folder").mkdir(parents=True)
     (cache / ".new-file").touch()
     (cache / "kept.tables").touch()
-    assert {path.relative_to(out.parent).as_posix() for path in left_beside(out)} == set(LEFT)
+    assert {path.relative_to(out.parent).as_posix() for path in temporary_folders_of_runs(out)} == set(LEFT)
     evalpipe.run(SPEC, out=out)
     assert [name for name in LEFT if (out.parent / name).exists()] == []
     assert [name for name in OTHERS if not (out.parent / name).exists()] == []
@@ -148,16 +148,16 @@ def test_the_next_run_removes_what_dead_runs_left_and_nothing_else(out: Path) ->
 def test_a_name_that_looks_like_a_pattern_is_taken_as_it_is(tmp_path: Path) -> None:
     for name in (".a.*.new-abcdefgh", ".a.b.new-abcdefgh", ".ab.new-abcdefgh"):
         (tmp_path / name).mkdir()
-    sweep(tmp_path / "a.*")
+    remove_temporary_folders(tmp_path / "a.*")
     assert names(tmp_path) == {".a.b.new-abcdefgh", ".ab.new-abcdefgh"}
 
 
 def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / ".out.new-abcdefgh").symlink_to(tmp_path / "kept")
-    sweep(tmp_path / "out")
+    remove_temporary_folders(tmp_path / "out")
     assert names(tmp_path) == {"kept"}
-    remove(tmp_path / "gone")
+    remove_folder(tmp_path / "gone")
 
 
 def test_what_a_process_holds_is_given_up_when_it_is_abandoned(out: Path) -> None:

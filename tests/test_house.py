@@ -83,7 +83,7 @@ def test_every_file_that_a_document_links_to_exists() -> None:
 
 
 def test_the_metric_of_the_contributing_guide_works() -> None:
-    from evalpipe.card.references import resolved
+    from evalpipe.card.references import short_and_full_reference
     from evalpipe.metrics import metric, ratio, registry
     from evalpipe.metrics.other_names import OTHER_NAMES
 
@@ -97,7 +97,7 @@ def test_the_metric_of_the_contributing_guide_works() -> None:
         assert not {entry.name, *entry.aliases} & set(OTHER_NAMES)
         assert entry(9.0, 1.0, 91.0, 99.0) == pytest.approx(0.1 / (0.3 + 0.1), rel=1e-12)
         assert entry.formula == r"\frac{\sqrt{FPR}}{\sqrt{TPR}+\sqrt{FPR}}"
-        assert resolved(entry.ref)[0] == "Balayla (2020)"
+        assert short_and_full_reference(entry.ref)[0] == "Balayla (2020)"
     finally:
         registry.remove("prevalence_threshold")
 

@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from evalpipe.base.folders import locked
+from evalpipe.base.folders import file_lock
 
 
 def test_one_holds_it_at_a_time_and_nothing_is_left(tmp_path: Path) -> None:
     path = tmp_path / ".out.lock"
-    with locked(path):
+    with file_lock(path):
         assert path.exists()
         with pytest.raises(BlockingIOError, match="another run is writing to it"):
-            locked(path).__enter__()
+            file_lock(path).__enter__()
     assert not path.exists()
-    with locked(path):
+    with file_lock(path):
         assert path.exists()
 
 
 def test_the_file_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
     path = tmp_path / ".out.lock"
     path.write_text("")
-    with locked(path):
+    with file_lock(path):
         assert path.exists()
     assert list(tmp_path.iterdir()) == []
 
@@ -35,7 +35,7 @@ def test_many_at_once_never_hold_it_together(tmp_path: Path) -> None:
     def work() -> None:
         for _ in range(300):
             try:
-                with locked(path):
+                with file_lock(path):
                     inside[0] += 1
                     together[0] = max(together[0], inside[0])
                     held[0] += 1

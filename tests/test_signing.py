@@ -19,7 +19,7 @@ from pypdf import PdfReader
 import evalpipe
 from conftest import Drawing, Shared
 from evalpipe.card import pdf
-from evalpipe.card.edition import drawn_by, files_in
+from evalpipe.card.edition import drawing_programs, files_in
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.results import Results
 from evalpipe.runs import verification
@@ -381,7 +381,7 @@ def test_a_pdf_that_another_version_drew_is_signed_drawn_again_and_said(
         f"card.pdf as it was: drawn by another version (weasyprint was {now['weasyprint']} and is 99.0), as it says "
         "itself; its pages are not compared, but the files that it carries are; it was drawn again, read it")
     assert evalpipe.sign(folder, **OWNER).unchecked == (said, no_ledger)
-    assert drawn_by((folder / "card.pdf").read_bytes()) == now | {"weasyprint": "99.0"}
+    assert drawing_programs((folder / "card.pdf").read_bytes()) == now | {"weasyprint": "99.0"}
 
 
 def test_a_changed_decision_is_refused(signed_once: Path) -> None:

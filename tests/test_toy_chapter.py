@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from pydantic import BaseModel
 
-from evalpipe.base.records import After, Record, in_order
+from evalpipe.base.records import After, Record, order_fields
 from evalpipe.chapters import CHAPTERS
 from evalpipe.results.document import CoreFields, Document, FieldsOfChapters
 from evalpipe.spec.core_keys import ChapterKeys, ModelKeys, ReportKeys
@@ -288,7 +288,7 @@ class Late(Record):
 
 
 def test_fields_of_chapters_stand_where_they_say() -> None:
-    @in_order
+    @order_fields
     class Whole(Late, Early):  # the last base is the first chapter
         a: int = 1
         f: int = 6
@@ -302,4 +302,4 @@ def test_a_field_that_stands_after_none_is_refused() -> None:
         f: int = 6
 
     with pytest.raises(ValueError, match=r"^Alone has no field 'a' after which others could stand$"):
-        in_order(Alone)
+        order_fields(Alone)

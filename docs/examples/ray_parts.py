@@ -19,7 +19,7 @@ from evalpipe.plan.plan import Plan
 from evalpipe.spec.load import to_text
 from evalpipe.streams.cache import decode, encode
 from evalpipe.streams.tables import File, Part, Tables, parts_of, stamp, table_layout
-from evalpipe.streams.tally import summarise
+from evalpipe.streams.tally import tally_part
 from evalpipe.streams.task import answered, run_task, tables_task
 
 
@@ -47,7 +47,7 @@ def main(path: str, address: str | None = None) -> None:
         tables = answered(answer, file.place)  # raises the problems of the data, as a run does
         sent += len(tables)
         merged.merge(decode(tables).of_file(part.file))
-        here.merge(summarise(plan, part, merged.layout).of_file(part.file))
+        here.merge(tally_part(plan, part, merged.layout).of_file(part.file))
     rows = sum(count for name, count in merged.rows.items() if name.startswith("read "))
     size = sum(file.path.stat().st_size for file in {file for _, file in parts})
     print(f"Ray {ray.__version__}: {len(parts)} parts of {rows:,} rows, {size:,} bytes in {Path(path).name}'s files")

@@ -43,7 +43,7 @@ def hardest(colour: str, backgrounds: Iterable[str]) -> str:
     return min(backgrounds, key=lambda background: contrast(colour, background))
 
 
-def readable(colour: str, backgrounds: tuple[str, ...]) -> str:
+def readable_shade(colour: str, backgrounds: tuple[str, ...]) -> str:
     """Return the nearest shade of a colour that is readable on all backgrounds; the colour itself where it is.
 
     Shades differ in lightness alone (HSL). Backgrounds are all light or all dark, so black or white is readable.
@@ -57,6 +57,7 @@ def readable(colour: str, backgrounds: tuple[str, ...]) -> str:
 
 
 def _is_readable(colour: str, backgrounds: tuple[str, ...]) -> bool:
+    """Tell whether a colour has at least the contrast `READABLE` to all backgrounds."""
     return all(contrast(colour, background) >= READABLE for background in backgrounds)
 
 
@@ -67,4 +68,5 @@ def _rgb(colour: str) -> tuple[float, float, float]:
 
 
 def _hex(channels: tuple[float, float, float]) -> str:
+    """Return `#rrggbb` for red, green and blue from 0 to 1."""
     return "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)

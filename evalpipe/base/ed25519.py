@@ -109,7 +109,7 @@ def read_public_key(file: str | os.PathLike[str]) -> bytes:
     return bytes(key.public_bytes_raw())
 
 
-def can_check() -> bool:
+def can_check_signatures() -> bool:
     """Tell whether signatures can be checked: `cryptography` is installed."""
     from importlib.util import find_spec
 

@@ -27,7 +27,7 @@ LITTER: set[Path] = set()
 """The temporary folders and lock files that this process has now."""
 
 
-def exchanged(first: Path, second: Path) -> bool:
+def exchange_folders(first: Path, second: Path) -> bool:
     """Exchange the names of two folders in one step; False where the system cannot, and nothing was done."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None
     paths = _AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second)
@@ -61,7 +61,7 @@ def _fsync(path: Path, flags: int) -> None:
         os.close(descriptor)
 
 
-def left_beside(out: Path) -> Iterator[Path]:
+def temporary_folders_of_runs(out: Path) -> Iterator[Path]:
     """Yield the temporary folders of runs to the folder ``out``, beside it and in it; those of a live run too.
 
     Names are matched in full: `.a.new-b.new-12345678` is of the folder `a.new-b`, and not of `a`.
@@ -72,13 +72,13 @@ def left_beside(out: Path) -> Iterator[Path]:
         yield from [path for path in out.iterdir() if re.fullmatch(rf"\.new-{_RANDOM_ENDING}", path.name)]
 
 
-def sweep(out: Path) -> None:
+def remove_temporary_folders(out: Path) -> None:
     """Remove the temporary folders of runs to ``out``, which this process has locked: other runs are dead."""
-    for path in left_beside(out):
-        remove(path)
+    for path in temporary_folders_of_runs(out):
+        remove_folder(path)
 
 
-def remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Remove a folder and its contents, or a link without its target; leave what cannot be removed."""
     if folder.is_symlink():
         folder.unlink()
@@ -104,13 +104,13 @@ def remove_litter() -> None:
     """Remove the `LITTER` of this process, which a signal ends at any point."""
     for path in tuple(LITTER):
         if path.is_dir():
-            remove(path)
+            remove_folder(path)
         else:
             path.unlink(missing_ok=True)
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def file_lock(path: Path) -> Iterator[None]:
     """Lock the file ``path``, in an existing folder, during the block; raises BlockingIOError where it is locked.
 
     The file is removed before it is unlocked, so none is left behind; that of a killed process is locked again.

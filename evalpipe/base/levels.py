@@ -64,7 +64,7 @@ def meant_level(text: str, levels: Sequence[str]) -> str | None:
 
 
 def other_level(event: str, text: str) -> str:
-    """Return the level beside the event, in the event's form, from its ``text`` in the data.
+    """Return the level that is not the event, in the event's form, from its ``text`` in the data.
 
     It is 0 beside 1 and false beside true, however it is stored: 0.0 in the data is 0 beside the event 1.
     """

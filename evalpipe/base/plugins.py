@@ -34,7 +34,7 @@ class Plugin:
         return f"the plugin {quoted(self.name)} of {self.package} {self.version}"
 
 
-def installed() -> dict[str, list[Plugin]]:
+def installed_plugins() -> dict[str, list[Plugin]]:
     """Return the installed plugins by name (several where packages share a name), without loading them."""
     from importlib.metadata import entry_points
 
@@ -50,11 +50,11 @@ def installed() -> dict[str, list[Plugin]]:
 
 
 def plugins_of(records: Iterable[Any]) -> list[Plugin]:
-    """Return the plugins that results were made with, from their records."""
+    """Return the plugins that are named in the records of results."""
     return [Plugin(record.name, record.package, record.version, tuple(record.gives)) for record in records]
 
 
-def problem_of(name: str, known: Mapping[str, Sequence[Plugin]]) -> Problem | None:
+def plugin_problem(name: str, known: Mapping[str, Sequence[Plugin]]) -> Problem | None:
     """Return the problem of a plugin's name in the spec; None where it is usable. ``known`` are those installed."""
     plugins = known.get(name, ())
     if not plugins:
@@ -71,28 +71,28 @@ def problem_of(name: str, known: Mapping[str, Sequence[Plugin]]) -> Problem | No
                        hint="its name in the package needs small letters, digits, '-' and '_'")
     try:
         for kind in plugins[0].gives:
-            load(plugins[0], kind)
+            load_plugin_function(plugins[0], kind)
     except UsageError as error:
         return error.problems[0]
     return None
 
 
-def load(plugin: Plugin, kind: Kind) -> Any:
+def load_plugin_function(plugin: Plugin, kind: Kind) -> Any:
     """Return a plugin's function for a kind; raises UsageError where it is not installed or cannot be loaded."""
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=f"evalpipe.{kind}", name=plugin.name):
         if entry.dist is not None and (entry.dist.name, entry.dist.version) == (plugin.package, plugin.version):
-            with failing(plugin, "when it was loaded"):
+            with plugin_errors(plugin, "when it was loaded"):
                 return entry.load()
-    installed_packages = [f"{other.package} {other.version}" for other in installed().get(plugin.name, ())]
+    installed_packages = [f"{other.package} {other.version}" for other in installed_plugins().get(plugin.name, ())]
     notes = (f"installed: {joined(installed_packages, 'and')}",) if installed_packages else ()
     raise UsageError.of("unknown-plugin", f"{plugin} is not installed, and these results were made with it",
                         hint=f"install {plugin.package}=={plugin.version}", notes=notes)
 
 
 @contextmanager
-def failing(plugin: Plugin, when: str) -> Iterator[None]:
+def plugin_errors(plugin: Plugin, when: str) -> Iterator[None]:
     """Turn any error of a plugin in the block into a UsageError with its name, package and line; ``when`` it failed."""
     try:
         yield

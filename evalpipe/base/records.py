@@ -78,7 +78,7 @@ class After:
 M = TypeVar("M", bound=BaseModel)
 
 
-def in_order(model: type[M]) -> type[M]:
+def order_fields(model: type[M]) -> type[M]:
     """Reorder a model's fields: those of chapters come after the fields that their `After` marks name.
 
     Pydantic puts inherited fields first. Chapters after the same field follow each other in their order.
@@ -136,6 +136,7 @@ class SparseRecord(Record):
 
     @model_serializer(mode="wrap")
     def _present(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write the record without those of the fields ``absent`` that are None."""
         return {key: item for key, item in handler(self).items() if key not in self.absent or item is not None}
 
 
@@ -170,7 +171,7 @@ class Measured(OfModel):
 
     @property
     def about(self) -> tuple[object, ...]:
-        """What tells the number from others: where it was measured, and what. It is hashable."""
+        """A hashable key of what was measured and where: dataset, model, slice, metric, options, class."""
         labels = None if self.slice is None else tuple(sorted(self.slice.items()))
         return (self.dataset, self.model, self.variant, labels, self.metric, tuple(sorted(self.params.items())),
                 self.average, self.class_)
@@ -197,7 +198,7 @@ class Subject(DescribedRow):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells it from other numbers, in whatever order its options and the labels of its slice stand."""
+        """A hashable key of the number or check, the same in whatever order its options and slice labels stand."""
         labels = None if self.slice is None else tuple(sorted(self.slice.items()))
         options = tuple(sorted(self.params.items()))
         return (self.metric, self.desirability, self.check, options, self.average, self.class_, self.dataset,

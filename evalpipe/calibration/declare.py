@@ -49,14 +49,14 @@ class RecalibrationMethod(ABC):
     @staticmethod
     @abstractmethod
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
-        """Map predictions, [n] or of levels [n, K], to recalibrated ones of the same shape."""
+        """Return recalibrated predictions of the same shape as ``prediction``: [n], or [n, K] of K levels."""
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:  # noqa: ARG004 - one signature for all
-        """Return the input of the map where a model gives scores with a scale: probabilities by default.
+        """Return what the map takes where a model gives scores: "probability" by default, "log_odds" or "order".
 
-        "log_odds": the log odds, which ``log_odds(parameters, log_odds)`` maps to others. "order": scores serve as well
-        as probabilities, for only their order counts.
+        "log_odds": the log odds, which ``log_odds(parameters, log_odds)`` maps to others. "order": scores serve as
+        well as probabilities, for only their order counts.
         """
         return "probability"
 
@@ -70,7 +70,7 @@ class RecalibrationMethod(ABC):
 
     @staticmethod
     def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
-        """Count the rows whose probability is moved off 0 or 1 for a logarithm."""
+        """Return the number of rows whose probability of 0 or 1 is clipped before a logarithm: 0 by default."""
         return 0
 
     @staticmethod
@@ -169,7 +169,7 @@ class Recalibrator:
 
     @property
     def definition(self) -> str:
-        """The docstring of the declaration: what the method does, in words."""
+        """What the method does, in words: the docstring of its class."""
         return " ".join((inspect.getdoc(self.method) or "").split())
 
     @cached_property
@@ -195,7 +195,7 @@ class Recalibrator:
         return replace(fitted, clipped=fitted.clips(training.prediction, training.score))
 
     def fault(self, parameters: Any) -> str | None:
-        """Return what is wrong with parameters read from a file; None where nothing is."""
+        """Return what is wrong with the names, shapes or values of parameters read from a file; else None."""
         wrong_shape = None if self.shapes is None else _shape_fault(self.shapes, parameters)
         return wrong_shape or self.method.check(parameters)
 

@@ -35,7 +35,10 @@ class Isotonic(OfOrder):
 
     @staticmethod
     def fit(training: Training, *, interpolate: Between = "step") -> Parameters:
-        """Return the last prediction of each block of one level, with ``linear`` also the first, and their levels."""
+        """Return the steps: ``at``, the last prediction of each block of equal fitted value, and its ``value``.
+
+        With ``linear`` interpolation also the first prediction of each block.
+        """
         if np.asarray(training.truth).dtype.kind == "b":
             events = events_of(training, training.ordering())
             at, sums, total = events.at, events.events, events.total
@@ -69,7 +72,10 @@ class IsotonicBagged(OfOrder):
 
     @staticmethod
     def fit(training: Training, *, bags: Bags = 1000) -> Parameters:
-        """Return the steps of the mean of the resamples' fits; a resample whose rows all weigh nothing is left out."""
+        """Return the steps of the mean of isotonic fits to bootstrap resamples: ``at`` and ``value``.
+
+        A resample whose rows all weigh nothing is left out.
+        """
         tied = runs(training.ordering(), training.truth, training.weight)
         totals_of_events(training, tied)  # raises Unfit where all rows are of one class
         event = np.asarray(training.truth, bool)
@@ -146,7 +152,7 @@ def pava(sums: Floats, total: Floats) -> tuple[Wholes, Floats]:
 
 
 def _level_at_or_above(parameters: Parameters, prediction: Floats) -> Floats:
-    """Return for each prediction the value at the nearest fitted prediction at or above it, or else the last value."""
+    """Return the fitted ``value`` [n] of the nearest step at or above each prediction, or of the last step."""
     at, value = (np.asarray(parameters[name], float) for name in ("at", "value"))
     return np.asarray(value[np.minimum(np.searchsorted(at, prediction, side="left"), len(at) - 1)])
 

@@ -49,7 +49,7 @@ class Multinomial(OnLogOdds):
     def fit(training: Training) -> Parameters:
         """Return the coefficients [K - 1, K + 1] of each level but the last, the intercept first."""
         logs, truth, weight = logs_in_order(training)
-        check_levels(logs, truth)
+        require_rows_of_levels(logs, truth)
         levels = logs.shape[1]
         if levels > MOST:
             raise Unfit(f"{levels} levels have {levels**2 - 1} coefficients, and {MOST} levels are the most")
@@ -67,7 +67,7 @@ class Multinomial(OnLogOdds):
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Return the recalibrated probabilities of all levels, [n, K], from the model's."""
         coefficients = np.asarray(parameters["coefficients"], float)
-        demand_levels(len(coefficients) + 1, prediction)
+        require_level_count(len(coefficients) + 1, prediction)
         design = np.vstack([np.ones(len(prediction)), log(clipped(prediction)).T])
         return softmax(_predictor(coefficients, design).T)
 
@@ -75,7 +75,7 @@ class Multinomial(OnLogOdds):
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Return the recalibrated scores of all levels, [n, K], log odds up to a constant, from the model's."""
         coefficients = np.asarray(parameters["coefficients"], float)
-        demand_levels(len(coefficients) + 1, at)
+        require_level_count(len(coefficients) + 1, at)
         design = np.vstack([np.ones(len(at)), normalised(at).T])
         return np.asarray(_predictor(coefficients, design).T)
 
@@ -98,9 +98,9 @@ class OneVsRest(RecalibrationMethod):
 
     @staticmethod
     def fit(training: Training, *, each: Inner = "logistic") -> Parameters:
-        """Return the method and, under the name of each of its parameters, the values of all levels."""
+        """Return ``each``, the binary method, and lists of its parameters with a value for each level."""
         prediction, truth = np.asarray(training.prediction, float), np.asarray(training.truth)
-        check_levels(prediction, truth)
+        require_rows_of_levels(prediction, truth)
         parts: list[Parameters] = []
         for level in range(prediction.shape[1]):
             alone = replace(training, truth=truth == level, prediction=prediction[:, level], score=None)
@@ -114,7 +114,7 @@ class OneVsRest(RecalibrationMethod):
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Return the recalibrated probabilities of all levels, [n, K], from the model's."""
         inner, parts = registry[parameters["each"]].method, _parameters_of_levels(parameters)
-        demand_levels(len(parts), prediction)
+        require_level_count(len(parts), prediction)
         mapped = np.column_stack([inner.apply(part, column) for part, column in zip(parts, prediction.T, strict=True)])
         total = np.sum(mapped, axis=1, keepdims=True)
         return np.where(total > 0, mapped, 1.0) / np.where(total > 0, total, float(len(parts)))
@@ -157,21 +157,21 @@ def logs_in_order(training: Training) -> tuple[Floats, Wholes, Floats]:
     return logs, truth[order], weight[order]
 
 
-def check_levels(prediction: Floats, truth: Values) -> None:
-    """Raise `Unfit` where a level has no rows."""
+def require_rows_of_levels(prediction: Floats, truth: Values) -> None:
+    """Raise `Unfit` where a level of ``truth`` [n] has no rows; ``prediction`` [n, K] has a column for each level."""
     for level in range(prediction.shape[1]):
         if not np.any(truth == level):
             raise Unfit(f"no row is of level {level + 1} of {prediction.shape[1]}")
 
 
-def demand_levels(levels: int, prediction: Floats) -> None:
+def require_level_count(levels: int, prediction: Floats) -> None:
     """Raise ValueError where predictions are not [n, ``levels``]."""
     if prediction.ndim != 2 or prediction.shape[1] != levels:
         raise ValueError(f"the fit is for [n, {levels}] probabilities, and these are {list(prediction.shape)}")
 
 
 def _parameters_of_levels(parameters: Mapping[str, Any]) -> list[Parameters]:
-    """Return the parameters of each level's recalibrator, from lists with a value for each level by parameter."""
+    """Return each level's parameters as a mapping, from lists by parameter with a value for each level."""
     names = [name for name in parameters if name != "each"]
     return [dict(zip(names, values, strict=True)) for values in zip(*(parameters[n] for n in names), strict=True)]
 
@@ -183,7 +183,7 @@ def _predictor(coefficients: Floats, design: Floats) -> Floats:
 
 
 def _coefficients(design: Floats, truth: Wholes, weight: Floats, levels: int) -> Floats:
-    """Return the coefficients [K - 1, k] of greatest penalised likelihood for a design [k, n].
+    """Return the ridge-penalised maximum-likelihood coefficients [K - 1, k] for a ``design`` [k, n].
 
     Raises `Unfit` where the likelihood alone has no maximum: then the fit moves when the penalty is cut.
     """

@@ -17,12 +17,12 @@ from evalpipe.calibration.scales import (
     OnEither,
     OnLogOdds,
     clipped,
-    demand_distinct,
     events_by_log_odds,
     events_of,
     events_on,
     logistic_fit,
     numbers_of,
+    require_distinct,
     separated,
 )
 
@@ -44,7 +44,7 @@ class Linear(RecalibrationMethod):
     def fit(training: Training) -> Parameters:
         """Return the intercept and the slope of the least-squares line of the truth on the prediction."""
         table = numbers_of(training)
-        demand_distinct(table.at, 2, "a slope")
+        require_distinct(table.at, 2, "a slope")
         weight = np.sum(table.total)
         centre, level = np.sum(table.total * table.at) / weight, np.sum(table.sums) / weight
         moved = table.at - centre
@@ -88,7 +88,7 @@ class Logistic(OnLogOdds, _Line):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Return the intercept and the slope of the line on the log odds of greatest likelihood."""
+        """Return the maximum-likelihood intercept and slope of a logistic regression on the log odds."""
         return _fitted_line(events_by_log_odds(training))
 
 
@@ -101,7 +101,7 @@ class LogisticProbability(_Line):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Return the intercept and the slope of the logistic curve of the probability of greatest likelihood."""
+        """Return the maximum-likelihood intercept and slope of a logistic regression on the probability."""
         return _fitted_line(events_of(training))
 
 
@@ -123,7 +123,7 @@ class Platt(_Line):
     def fit(training: Training, *, on: On = "logit") -> Parameters:
         """Return the intercept and the slope of greatest likelihood of shrunken targets, and the scale they are on."""
         table = events_on(training, on)
-        demand_distinct(table.at, 2, "a slope")
+        require_distinct(table.at, 2, "a slope")
         event, other = float(np.sum(table.events)), float(np.sum(table.others))
         high, low = (event + 1) / (event + 2), 1 / (other + 2)
         hits = table.events * high + table.others * low
@@ -146,9 +146,9 @@ class Beta(OnLogOdds):
 
     @staticmethod
     def fit(training: Training, *, parameters: Terms = "abm") -> Parameters:
-        """Return the coefficients of greatest likelihood, of which ``parameters`` says which are free."""
+        """Return the maximum-likelihood coefficients a, b and intercept; ``parameters`` names those that are free."""
         table = events_by_log_odds(training)
-        demand_distinct(table.at, 3 if parameters == "abm" else 2, "three coefficients")
+        require_distinct(table.at, 3 if parameters == "abm" else 2, "three coefficients")
         if separated(table, 0.0 if parameters == "ab" else None):
             events, others = table.at[table.events > 0], table.at[table.others > 0]
             if not events[-1] <= others[0]:  # where all events lie below, the fits to come are refused as backwards
@@ -185,7 +185,7 @@ class Beta(OnLogOdds):
 
 def _fitted_line(table: Events) -> Parameters:
     """Return the intercept and slope of a logistic line; raises `Unfit` where the likelihood has no maximum."""
-    demand_distinct(table.at, 2, "a slope")
+    require_distinct(table.at, 2, "a slope")
     if separated(table):
         raise Unfit(SEPARATED)
     intercept, slope = logistic_fit([table.at], table.events, table.others)

@@ -9,7 +9,7 @@ from pydantic import Field
 from evalpipe.arithmetic import log
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
-from evalpipe.calibration.levels import demand_levels
+from evalpipe.calibration.levels import require_level_count
 from evalpipe.calibration.scales import OnLogOdds
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class PriorShift(OnLogOdds):
     def apply(parameters: Parameters, prediction: Floats) -> Floats:
         """Return shifted probabilities of the event [n], or of all levels [n, K]; 0 and 1 stay."""
         ratios = np.asarray(parameters["to"], float) / np.asarray(parameters["from"], float)
-        demand_levels(len(ratios), prediction if prediction.ndim > 1 else np.empty((1, 2)))
+        require_level_count(len(ratios), prediction if prediction.ndim > 1 else np.empty((1, 2)))
         if prediction.ndim > 1:
             moved = prediction * ratios
             return np.asarray(moved / moved.sum(axis=1, keepdims=True))
@@ -63,12 +63,12 @@ class PriorShift(OnLogOdds):
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Return shifted log odds of the event [n], or of all levels up to a constant [n, K]."""
         moved = log(np.asarray(parameters["to"], float)) - log(np.asarray(parameters["from"], float))
-        demand_levels(len(moved), at if at.ndim > 1 else np.empty((1, 2)))
+        require_level_count(len(moved), at if at.ndim > 1 else np.empty((1, 2)))
         return np.asarray(at + (moved if at.ndim > 1 else moved[0] - moved[1]))
 
     @staticmethod
     def clips(parameters: Parameters, prediction: Floats) -> int:  # noqa: ARG004 - one signature for all
-        """Count no row: odds are multiplied, and 0 and 1 stay."""
+        """Return 0: the map multiplies odds and takes no logarithm, so that no probability is clipped."""
         return 0
 
     @staticmethod

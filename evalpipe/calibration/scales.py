@@ -72,9 +72,10 @@ def logit(probability: Floats) -> Floats:
 
 
 def runs(prediction: Floats, truth: Values, weight: Floats) -> Runs:
-    """Sort rows by prediction; among equal ones by truth and weight where the order could change the last bit of a sum.
+    """Return the order that sorts rows by prediction and the runs of equal predictions in it.
 
-    Sums of whole numbers are exact in any order, so that counting events costs one plain sort.
+    Equal predictions are sorted by truth and weight where the order could change the last bit of a sum. Sums of whole
+    numbers are exact in any order, so that counting events costs one plain sort.
     """
     values, weight, truth = np.asarray(prediction, float) + 0.0, np.asarray(weight, float), np.asarray(truth)
     order = np.argsort(values)
@@ -118,8 +119,8 @@ def numbers_of(training: Training) -> WeightedTruths:
     return WeightedTruths(tied.at, tied.totals(weight * truth), tied.totals(weight))
 
 
-def demand_distinct(at: Floats, least: int, purpose: str) -> None:
-    """Raise `Unfit` where there are fewer than ``least`` distinct predictions; the purpose is such as "a line"."""
+def require_distinct(at: Floats, least: int, purpose: str) -> None:
+    """Raise `Unfit` where fewer than ``least`` predictions [m] are distinct, too few for ``purpose`` ("a line")."""
     if len(at) == 1 and least > 1:
         raise Unfit("all predictions are equal")
     if len(at) < least:
@@ -146,7 +147,7 @@ class OnEither(RecalibrationMethod):
 
     @staticmethod
     def acts_on(parameters: Parameters) -> ActsOn:
-        """Return the scale that ``on`` names, by default the probability."""
+        """Return "log_odds" where the curve was fitted on log odds or scores (``on``), else "probability"."""
         return "log_odds" if parameters.get("on") in ("logit", "score") else "probability"
 
     @staticmethod
@@ -166,7 +167,7 @@ class OnEither(RecalibrationMethod):
 
     @classmethod
     def _on_logit(cls, parameters: Parameters) -> bool:
-        """Tell whether the curve is of the log odds of a probability."""
+        """Tell whether the curve's input is the log odds of a probability, rather than a score or a probability."""
         return cls.acts_on(parameters) == "log_odds" and parameters.get("on") != "score"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from evalpipe.arithmetic import expit, product, root_of, singular, solve_lower
+from evalpipe.arithmetic import cholesky_factor, expit, product, singular, solve_lower
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.logistic import SEPARATED
@@ -19,12 +19,12 @@ from evalpipe.calibration.scales import (
     Events,
     OnEither,
     Slope,
-    demand_distinct,
     events_on,
     log_likelihood,
     logistic_fit,
     logit,
     maximise,
+    require_distinct,
     separated,
     solve,
 )
@@ -65,7 +65,7 @@ class LogisticSpline(OnEither):
 
     @staticmethod
     def fit(training: Training, *, on: On = "probability", knots: Knots = 10) -> Parameters:
-        """Return the curve by its log odds at the knots, with its penalty and effective degrees of freedom."""
+        """Return the spline's knots ``at``, its ``log_odds`` there, its penalty and degrees of freedom."""
         fitted = smooth(events_on(training, on), knots)
         value = np.sum(fitted.smoother.basis[0] * fitted.curve, axis=1)
         return {"on": on, "at": fitted.smoother.at, "log_odds": value, "lambda": fitted.power, "edf": fitted.edf}
@@ -79,7 +79,7 @@ class LogisticSpline(OnEither):
         x = (at - at_knots[0]) / reach
         inside = np.clip(x, 0.0, 1.0)
         place = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
-        pieces = np.sum(_pieces(knots) * value, axis=-1)
+        pieces = np.sum(_cubic_matrices(knots) * value, axis=-1)
         width = np.diff(knots)
         share = (inside - knots[place]) / width[place]
         constant, linear, square, cubic = pieces[place].T
@@ -109,7 +109,7 @@ class Smooth:
 
     @property
     def power(self) -> float:
-        """The penalty on the integral of the squared second derivative, on the scale of the predictions."""
+        """The smoothing parameter: the penalty on the integral of the squared second derivative."""
         return math.exp(self.penalty) * self.smoother.weight * self.smoother.reach * self.smoother.reach**2
 
     @property
@@ -177,11 +177,11 @@ def _bends(knots: Floats) -> tuple[Floats, Floats]:
         if i:
             band[i, i - 1] = band[i - 1, i] = width[i] / 6
     bends = np.vstack([np.zeros(inner + 2), solve(band, steps), np.zeros(inner + 2)])
-    return bends, solve_lower(root_of(band), steps)
+    return bends, solve_lower(cholesky_factor(band), steps)
 
 
-def _pieces(knots: Floats) -> Floats:
-    """Return matrices from values at knots to the coefficients of each piece's cubic, [pieces, 4, k].
+def _cubic_matrices(knots: Floats) -> Floats:
+    """Return matrices [pieces, 4, k] that map a spline's values at knots to the cubic coefficients of each piece.
 
     A piece is a cubic in the distance from its left knot, as a share of the distance to its right knot.
     """
@@ -205,20 +205,20 @@ class _Smoother:
 
     @property
     def reach(self) -> float:
-        """How far the last knot is from the first."""
+        """The distance from the first knot to the last."""
         return float(self.at[-1] - self.at[0])
 
     @cached_property
     def weight(self) -> float:
-        """The weight of all rows."""
+        """The total weight of all rows of the table."""
         return float(np.sum(self.table.total))
 
     @cached_property
     def basis(self) -> tuple[Floats, Floats, Floats]:
-        """Values at knots of the coordinates [k, k], their pieces [pieces, 4, k] and their roughness [k]."""
+        """The coordinates' values at knots [k, k], cubic coefficients [pieces, 4, k] and roughness [k]."""
         knots = (self.at - self.at[0]) / self.reach
-        pieces = _pieces(knots)
-        root = root_of(self.information(self.table.total / self.weight, pieces))
+        pieces = _cubic_matrices(knots)
+        root = cholesky_factor(self.information(self.table.total / self.weight, pieces))
         inverse = solve_lower(root, np.eye(len(knots))).T
         bent = singular(product(_bends(knots)[1], inverse))
         # The coordinates that are left are lines.
@@ -241,17 +241,17 @@ class _Smoother:
 
     @cached_property
     def share(self) -> Floats:
-        """How much of the way along its piece each prediction lies, [m]."""
+        """The position of each prediction within its piece, from 0 at the left knot to 1 at the right, [m]."""
         return np.asarray((self.table.at - self.at[self.place]) / np.diff(self.at)[self.place])
 
     def log_odds(self, curve: Floats) -> Floats:
-        """Return the curve at each prediction, [m]."""
+        """Return the log odds [m] at each prediction of the table, of a curve given by its coordinates [k]."""
         constant, linear, square, cubic = np.sum(self.basis[1] * curve, axis=-1).T
         place, share = self.place, self.share
         return np.asarray(constant[place] + share * (linear[place] + share * (square[place] + share * cubic[place])))
 
     def moments(self, values: Floats, most: int) -> Floats:
-        """Return totals in each piece of values [m] times powers of `share` up to ``most``: [most + 1, pieces]."""
+        """Return totals [most + 1, pieces], in each piece, of ``values`` [m] times powers 0 to ``most`` of `share`."""
         totals, product = [], values
         for _ in range(most + 1):
             totals.append(np.add.reduceat(product, self.starts))
@@ -259,18 +259,21 @@ class _Smoother:
         return np.array(totals)
 
     def information(self, weight: Floats, pieces: Floats) -> Floats:
-        """Return the total over predictions of ``weight`` [m] times the products of coordinates there, [k, k]."""
+        """Return the weighted cross-products [k, k] of the coordinates over the predictions, with ``weight`` [m].
+
+        ``pieces`` holds the coordinates' cubic coefficients.
+        """
         moments = self.moments(weight, 6)
         products = moments[np.add.outer(np.arange(4), np.arange(4))]
         inner = np.sum(products.transpose(2, 0, 1)[..., None] * pieces[:, None], axis=2)
         return np.asarray(np.sum(pieces[..., None] * inner[:, :, None, :], axis=(0, 1)))
 
     def size(self, penalty: float) -> Floats:
-        """Return the penalty of each coordinate, [k]."""
+        """Return the ridge penalty of each coordinate, [k]; ``penalty`` is its natural logarithm."""
         return np.asarray(math.exp(penalty) * self.weight * self.basis[2])
 
     def curve(self, penalty: float, start: Floats | None = None, *, rough: bool = False) -> tuple[Floats, float]:
-        """Return the coordinates of the fit under a penalty, and its effective degrees of freedom.
+        """Return the coordinates [k] of the penalised fit and its degrees of freedom; ``penalty`` is a logarithm.
 
         The search begins at ``start``; a ``rough`` fit is right to about ten digits, in half of the time.
         """
@@ -343,7 +346,7 @@ class Spread:
     totals: Callable[[Floats], Floats] | None = None
 
     def scores(self, design: Floats, probability: Floats) -> Floats:
-        """Return the total over clusters of the outer products of their score vectors, [k, k]: a sandwich's middle.
+        """Return the sum [k, k] of outer products of the clusters' score vectors: the middle of a sandwich variance.
 
         ``design`` [m, k] and ``probability`` [m] are the covariates and the fitted probabilities along the table.
         """
@@ -386,7 +389,7 @@ def logistic_line(table: Events, at: Floats, spread: Spread | None = None) -> Ba
     The error is that of maximum likelihood, from the inverse of the information; with ``spread``, from the sandwich
     (Huber 1967; White 1982), not corrected for few rows. Raises `Unfit` where the fit does not exist.
     """
-    demand_distinct(table.at, 2, "a slope")
+    require_distinct(table.at, 2, "a slope")
     if separated(table):
         raise Unfit(SEPARATED)
     x = logit(table.at)
@@ -429,6 +432,9 @@ def _standard_errors(
 
 
 def _outer_products(design: Floats, weight: Floats | None = None) -> Floats:
-    """Return the sum [k, k] of the outer products of rows [m, k], weighted [m]; no library splits it among threads."""
+    """Return the sum [k, k] of the outer products of the rows of ``design`` [m, k], with weights [m].
+
+    No library splits the sum among threads, so that its bits do not change.
+    """
     right = design if weight is None else design * weight[:, None]
     return np.array([np.sum(column[:, None] * right, axis=0) for column in design.T])

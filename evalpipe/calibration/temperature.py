@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalpipe.arithmetic import expit, log, log_sum_exp, softmax
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
-from evalpipe.calibration.levels import check_levels, logs_in_order
+from evalpipe.calibration.levels import logs_in_order, require_rows_of_levels
 from evalpipe.calibration.logistic import BACKWARDS
 from evalpipe.calibration.scales import (
     OnLogOdds,
@@ -39,7 +39,7 @@ class Temperature(OnLogOdds):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Return the temperature of greatest likelihood."""
+        """Return the maximum-likelihood temperature; raises `Unfit` where it would turn the order of probabilities."""
         levels = np.asarray(training.prediction).ndim == 2
         # The inverse, for the likelihood is concave in it and not in the temperature.
         inverse = _inverse_temperature_of_levels(training) if levels else _inverse_temperature(training)
@@ -83,7 +83,7 @@ def _inverse_temperature(training: Training) -> float:
 def _inverse_temperature_of_levels(training: Training) -> float:
     """Return the inverse temperature of greatest likelihood for several levels; raises `Unfit` where there is none."""
     log_odds, truth, weight = logs_in_order(training)
-    check_levels(log_odds, truth)
+    require_rows_of_levels(log_odds, truth)
     log_odds = log_odds - log_odds[np.arange(len(truth)), truth][:, None]  # of each level against the one that came
     if np.all(log_odds == 0):
         raise Unfit("all levels have equal probabilities in every row")

@@ -30,7 +30,7 @@ class VennAbers(OfOrder):
 
     @staticmethod
     def fit(training: Training) -> Parameters:
-        """Return the steps of both levels: where each begins, or ends, and how high it is."""
+        """Return the steps of p0 and p1: the predictions ``at_0`` and ``at_1`` of the steps, and their values."""
         table = events_of(training, training.ordering())
         as_event = levels(table.events, table.total)
         as_other = 1 - levels(table.others[::-1], table.total[::-1])[::-1]

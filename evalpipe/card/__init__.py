@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from evalpipe.templating.files import Templates
 
 
-def ready(formats: Sequence[str], templates: Templates | None = None) -> None:
-    """Check, before anything is computed, that the card can be made here; raises UsageError where it cannot."""
+def check_renderable(formats: Sequence[str], templates: Templates | None = None) -> None:
+    """Check, before anything is computed, that templates fit and PDF libraries load; raises UsageError if not."""
     if templates is not None:
         from evalpipe.card.edition import check_fit
 
@@ -50,7 +50,7 @@ def render(
                             hint=f"use {', '.join(known)} or {last}")
     files = format_files(formats, judged=results.judged)
     edition = Edition(results, signatures, templates)
-    with _without_collection():
+    with _garbage_collection_off():
         card = {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in files.items()}
     if edition.letters_without_font and on_letters_without_font is not None:
         on_letters_without_font(edition.letters_without_font)
@@ -58,7 +58,7 @@ def render(
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def _garbage_collection_off() -> Iterator[None]:
     """Switch garbage collection off: a layout keeps most of its objects, and looking for others takes a fifth more."""
     import gc
 

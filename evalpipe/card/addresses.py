@@ -67,7 +67,7 @@ class Addresses:
 
     def find(self, address: str) -> Estimate:
         """Return the estimate at an address, whole or short; raises UsageError where there is none, or several."""
-        parts = _parts(address)
+        parts = _address_parts(address)
         matching = self._by_whole_address(parts)
         whole = [estimate for estimate in matching if self.of(estimate) == address]
         matching = whole or matching or self._prefer_usual(self._having_all(parts))
@@ -150,8 +150,8 @@ def _metric_names(estimate: Estimate) -> tuple[str, ...]:
     return estimate.metric, *(registry[estimate.metric].aliases if estimate.metric in registry else ())
 
 
-def _parts(address: str) -> list[str]:
-    """Return the parts of an address without their quotes; raises UsageError where it has none, or a quote is open."""
+def _address_parts(address: str) -> list[str]:
+    """Split an address into its parts, without quotes; raises UsageError where it is empty or badly quoted."""
     parts, rest = _PART.findall(address), _PART.sub("", address)
     if not parts or '"' in rest:
         message = f"a quote in {quoted(address)} is not closed" if rest.strip("/@") else "the address is empty"
@@ -160,10 +160,12 @@ def _parts(address: str) -> list[str]:
 
 
 def _slice_text(estimate: Estimate) -> str:
+    """Return the slice of an estimate as in an address: "season=a,habitat=d", or "overall" for all rows."""
     return OVERALL if estimate.slice is None else ",".join(f"{name}={value}" for name, value in estimate.slice.items())
 
 
 def _yaml_value(value: Scalar) -> str:
+    """Return an option's value as a spec writes it: a text unchanged, others as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

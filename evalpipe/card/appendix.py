@@ -12,7 +12,7 @@ from evalpipe.card.figures import drawings
 from evalpipe.card.figures.context import has_curves
 from evalpipe.card.method import references
 from evalpipe.card.page import BlockGroup, Code, Column, Figures, Formula, Heading, Line, Row, Section, Table, Text
-from evalpipe.card.references import anchor, cited, resolved
+from evalpipe.card.references import cited, reference_anchor, short_and_full_reference
 from evalpipe.card.tables import MODELS_ABREAST, OF_FINDINGS, curves_of, evaluated, labels, shown, with_limits
 from evalpipe.results.curves.calibration import GainTable
 from evalpipe.results.curves.residuals import KindQuantiles, ResidualQuantiles
@@ -138,6 +138,7 @@ def _gain_table(curve: GainTable, label: str) -> Table:
     cells: list[list[Cell]] = []
 
     def add(head: str, over: str, name: str, write: Callable[[float], str]) -> None:
+        """Append a column with this ``head`` and ``write`` of each value in the curve's column ``name``."""
         columns.append(Column(head, "num", over=over))
         cells.append(["–" if value is None else write(value) for value in points[name]])
 
@@ -231,8 +232,8 @@ def _definition(results: Results, metric: MetricSummary) -> Iterator[Block]:
 def reference_sections(results: Results) -> Iterator[Section]:
     """Yield the section of full references, in the order of authors; nothing where none is cited."""
     cited = [*references(results), *(metric.reference for metric in results.metrics)]
-    full_by_short = dict(resolved(text) for reference in cited for text in reference.split("; "))
-    full_texts = {anchor(short): full for short, full in full_by_short.items() if full}
+    full_by_short = dict(short_and_full_reference(text) for reference in cited for text in reference.split("; "))
+    full_texts = {reference_anchor(short): full for short, full in full_by_short.items() if full}
     ordered = sorted(full_texts.items(), key=lambda entry: entry[1].lower())
     if ordered:
         yield Section("references", "References", tuple(

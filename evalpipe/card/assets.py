@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalpipe.base.colours import DARK, readable
+from evalpipe.base.colours import DARK, readable_shade
 from evalpipe.card.palette import style_sheet
 from evalpipe.errors import InternalError
 from evalpipe.templating.files import STYLES
@@ -66,15 +66,15 @@ def _font_face(family: str, weight: int, source: str) -> str:
 
 
 def font_file(name: str) -> bytes:
-    """Return a file of `FACES`."""
+    """Return the bytes of a font file, by its name in `FACES`."""
     return (templates_folder() / "fonts" / name).read_bytes()
 
 
 def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> list[Sheet]:
-    """Return the style sheets of a page in their order, last that of its templates.
+    """Return the style sheets of a page as (media query, CSS), in their order: that of its templates is last.
 
-    What the tokens of a spec change is laid over the sheets before. A PDF, whose figures are ``linked``, has the sheets
-    of paper alone: they are one, for WeasyPrint looks for the rules of each element in each sheet.
+    Colours and paper that the spec sets follow evalpipe's own sheets. A PDF, whose figures are ``linked``, has the
+    sheets for print alone, as one, for WeasyPrint looks for the rules of each element in each sheet.
     """
     if linked:
         faces = "".join(_font_face(*face[:2], f"url({SCHEME}{face[2]})") for face in (*FACES, *FALLBACKS))
@@ -94,7 +94,7 @@ def sheets(appearance: Appearance, templates: Templates, *, linked: bool) -> lis
     if appearance.accent is not None:
         page_sheets.append(("", f":root {{ --accent: {appearance.accent}; }}\n"))
         if not linked:
-            page_sheets.append((DARK_SCREEN, f":root {{ --accent: {readable(appearance.accent, DARK)}; }}\n"))
+            page_sheets.append((DARK_SCREEN, f":root {{ --accent: {readable_shade(appearance.accent, DARK)}; }}\n"))
     if STYLES in templates.texts:
         page_sheets.append(("", templates.texts[STYLES]))
     return page_sheets

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, get_args
 
-from evalpipe.base.plugins import failing, load, plugins_of, refuse
+from evalpipe.base.plugins import load_plugin_function, plugin_errors, plugins_of, refuse
 from evalpipe.card import appendix, data, dataset_results, method, sign_off, summary
 from evalpipe.card.data import SHORT_HASH
 from evalpipe.card.figures import Drawing
@@ -29,7 +29,7 @@ from evalpipe.card.page import (
     Section,
     Text,
 )
-from evalpipe.card.palette import MODELS, look_of
+from evalpipe.card.palette import MODELS, model_look
 from evalpipe.card.summary import at_a_glance, identity, verdict
 from evalpipe.card.tables import NO_LINKS, EvidenceLinks, evaluated
 from evalpipe.chapters import functions
@@ -48,11 +48,11 @@ def masthead(
     results: Results, signatures: Sequence[Signature] = (), evidence: EvidenceLinks = NO_LINKS
 ) -> Iterator[Block | Section]:
     """Yield the blocks below the title: signers, verdict, key measures, facts, boxes of models, blocks of chapters."""
-    yield sign_off.boxes(results, signatures)
+    yield sign_off.signature_boxes(results, signatures)
     yield verdict(results, signatures, evidence)
     yield at_a_glance(results)
     if 1 < len(results.models) <= len(MODELS):
-        yield ModelBoxes(tuple((look_of(index)[0], model.label) for index, model in enumerate(results.models)))
+        yield ModelBoxes(tuple((model_look(index)[0], model.label) for index, model in enumerate(results.models)))
     for beneath in functions("card", "beneath"):
         yield from beneath(results)
 
@@ -107,7 +107,7 @@ class Card:
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[Section, ...]], ...]:
-        """The parts that have sections, with their titles; the annex begins with the section that heads it."""
+        """Pairs of the title of a part of the card and its sections; the annex begins with its heading section."""
         return tuple((TITLES[part], tuple(sections))
                      for part, sections in groupby(self.sections, key=lambda section: section.part))
 
@@ -182,20 +182,20 @@ def sections_of_plugins(results: Results, anchors: Iterable[str]) -> Iterator[Se
 def _plugin_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
     """Yield the sections of a plugin, marked as written by it; raises UsageError for one that cannot be written."""
     if "sections" in plugin.gives:
-        write = load(plugin, "sections")
-        with failing(plugin, "in its sections"):
+        write = load_plugin_function(plugin, "sections")
+        with plugin_errors(plugin, "in its sections"):
             sections = list(write(results.model_copy(deep=True)))
         for section in sections:
             fault = _fault_of_section(section)
             if fault is not None:
                 raise refuse(plugin, fault)
-            blocks = tuple(_attributed(plugin, block) for block in section.blocks)
+            blocks = tuple(_with_checked_figures(plugin, block) for block in section.blocks)
             yield replace(section, blocks=(_byline(plugin), *blocks))
 
 
 def _plugin_figure_sections(plugin: Plugin, results: Results) -> Iterator[Section]:
     if "figures" in plugin.gives:
-        draw = load(plugin, "figures")
+        draw = load_plugin_function(plugin, "figures")
         for anchor, dataset in evaluated(results):
             instead = (Text("There is no figure here."),)
 
@@ -206,23 +206,24 @@ def _plugin_figure_sections(plugin: Plugin, results: Results) -> Iterator[Sectio
             figures = Figures(drawings, instead=instead)
             yield Section(
                 f"{plugin.name}-figure-{anchor.rpartition('-')[2]}", f"Figure of {plugin.name} on {dataset.name}",
-                (_byline(plugin), _attributed(plugin, figures)), part="appendix")
+                (_byline(plugin), _with_checked_figures(plugin, figures)), part="appendix")
 
 
 def _byline(plugin: Plugin) -> Text:
+    """Return the line that says which plugin wrote a section."""
     return Text(f"Written by {plugin}, not by evalpipe.", "small")
 
 
-def _attributed(plugin: Plugin, block: Any) -> Any:
+def _with_checked_figures(plugin: Plugin, block: Any) -> Any:
     """Return a block whose figures, drawn later, are checked and have the plugin's name in their keys and errors."""
     if isinstance(block, BlockGroup):
-        return replace(block, blocks=tuple(_attributed(plugin, inner) for inner in block.blocks))
+        return replace(block, blocks=tuple(_with_checked_figures(plugin, inner) for inner in block.blocks))
     return replace(block, draw=partial(_checked_drawings, plugin, block.draw)) if isinstance(block, Figures) else block
 
 
 def _checked_drawings(plugin: Plugin, draw: Callable[[], Iterable[Drawing]]) -> list[Drawing]:
     """Draw the figures of a plugin, and put its name before their keys; raises UsageError for a fault."""
-    with failing(plugin, "in its figures"):
+    with plugin_errors(plugin, "in its figures"):
         drawings = list(draw())
     for drawing in drawings:
         if not isinstance(drawing, Drawing):

@@ -23,7 +23,7 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
-from evalpipe.card.statements import entries
+from evalpipe.card.statements import field_entries
 from evalpipe.card.tables import evaluated, labels
 from evalpipe.card.wording import capital, joined
 from evalpipe.chapters import functions
@@ -55,9 +55,9 @@ SPREAD = (
 
 def data_sections(results: Results) -> Iterator[Section]:
     """Yield the section on the data, stated facts, rows used and figures, and in the annex one on each dataset."""
-    blocks: list[Block] = [Facts(entries(results, "data"), "rules")]
+    blocks: list[Block] = [Facts(field_entries(results, "data"), "rules")]
     if results.datasets:
-        blocks.append(flow(results))
+        blocks.append(row_flow_table(results))
     blocks += [Figures(partial(drawings, results, dataset.name, "data")) for _, dataset in evaluated(results)]
     yield Section("data", "Data", tuple(blocks), part="data")
     if results.datasets:
@@ -76,7 +76,7 @@ def files_read(results: Results) -> Table:
     for file in sorted(results.inputs, key=lambda file: file.role == "predictions"):
         columns_read = tuple(piece for name in file.columns for piece in (", ", Code(name)))[1:]
         rows.append(Row((
-            file.dataset, wording.ROLES.get(file.role, file.role), Styled(path(file), "path"),
+            file.dataset, wording.ROLES.get(file.role, file.role), Styled(path_text(file), "path"),
             numbers.count(file.rows), numbers.count(file.used_rows), fingerprint(file), columns_read)))
     return Table("Files read", columns, tuple(rows), "files", most=MOST_FILES)
 
@@ -103,7 +103,7 @@ def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
     return BlockGroup((*blocks, Table(f"Levels of the outcome in {dataset.name}", columns, rows, "")), "dataset")
 
 
-def flow(results: Results) -> Table:
+def row_flow_table(results: Results) -> Table:
     """Return a table of the rows that were read, left out for each reason, and used, one column for each dataset."""
     datasets = results.datasets
     left_out = (
@@ -121,8 +121,8 @@ def flow(results: Results) -> Table:
         tuple(rows), "flow", foot=(Row(("Rows used", *map(numbers.count, used))),))
 
 
-def path(file: InputFile) -> str:
-    """Return the path of an input file; that it was held in memory where it has none."""
+def path_text(file: InputFile) -> str:
+    """Return the path of an input file, or "held in memory" where it has none."""
     return file.path or "held in memory"
 
 
@@ -132,12 +132,12 @@ def fingerprint(file: InputFile) -> Code:
 
 
 def full_fingerprint(file: InputFile) -> str:
-    """Return the sha256 of an input file in full, or that there is none."""
+    """Return the sha256 of an input file in full, or "none: not a file" of data in memory."""
     return file.sha256 or "none: not a file"
 
 
-def support(results: Results, dataset: DatasetSummary) -> Pairs:
-    """Return (term, value) of what a dataset's results rest on: n, and its events, its levels or its mean outcome."""
+def support_facts(results: Results, dataset: DatasetSummary) -> Pairs:
+    """Return (term, value) pairs on the size of a dataset: n, with its events, its levels or its mean outcome."""
     n = ("n", numbers.count(dataset.n))
     if dataset.events is not None:
         return (n, ("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset)))
@@ -156,10 +156,12 @@ def _share(weight: float, total: float) -> str:
 
 
 def _number(value: float) -> str:
+    """Return a number as text; a whole one without decimals."""
     return numbers.count(value) if value.is_integer() else numbers.number(value)
 
 
 def _prevalence(results: Results, dataset: DatasetSummary) -> str:
+    """Return the observed prevalence of a dataset as text, with a note where it is weighted."""
     if dataset.prevalence is None:
         return "undefined: no rows"
     return numbers.number(dataset.prevalence) + (" (weighted)" if results.weight is not None else "")
@@ -306,7 +308,7 @@ def _fingerprints(results: Results, templates: Templates | None) -> Iterator[Blo
     """Yield a table of the sha256 of spec, files and templates, and a warning where templates are custom."""
     texts = {} if templates is None else templates.texts
     rows = [Row(("Resolved spec", Code(results.spec_sha256)))]
-    rows += [Row((path(file), Code(full_fingerprint(file)))) for file in results.inputs]
+    rows += [Row((path_text(file), Code(full_fingerprint(file)))) for file in results.inputs]
     rows += [Row((file.path, Code(file.sha256))) for file in results.statement.files]
     rows += [Row((f"Template {name}", Code(text_sha256(text)))) for name, text in texts.items()]
     yield Table("sha256 of what this card was made from", (Column("What"), Column("sha256")), tuple(rows), "hashes",

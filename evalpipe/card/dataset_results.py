@@ -32,7 +32,7 @@ from evalpipe.card.tables import (
     abreast,
     below,
     evaluated,
-    evenly,
+    even_groups,
     overall,
     row_anchor,
     shown,
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 def measure_tables(
     results: Results, dataset: str, section: str = "", listed: Sequence[Estimate] | None = None
 ) -> Iterator[Table]:
-    """Yield tables of all measures of a dataset: a row for each measure or, of several models, for each of these.
+    """Yield tables of a dataset's measures: a row for each measure or, of many models, for each model.
 
-    Beside up to `MODELS_BESIDE` models stand all measures in one table. Of more models a table has at most
-    `MEASURES_ABREAST` measures. ``section`` is the anchor of the section of the tables, ``listed`` are the estimates in
-    place of those of the measures that the spec lists.
+    With up to `MODELS_BESIDE` models all measures stand in one table; with more a table has at most
+    `MEASURES_ABREAST` measures. ``section`` is the anchor of the section of the tables. ``listed`` are the
+    estimates to show in place of those that the spec lists.
     """
     metrics = {metric.name: metric for metric in results.metrics}
     estimates = [e for e in overall(results, dataset) if e.class_ is None] if listed is None else listed
@@ -66,7 +66,7 @@ def measure_tables(
         by_measure.setdefault((e.metric, e.average, *e.params.items()), {})[e.model] = e
     measures = [(metrics[str(key[0])], by_model) for key, by_model in by_measure.items()]
     if len(models) > MODELS_BESIDE:
-        for side_by_side in evenly(measures, MEASURES_ABREAST):
+        for side_by_side in even_groups(measures, MEASURES_ABREAST):
             yield _model_table(results, (dataset, section), models, side_by_side,
                                whole=len(side_by_side) == len(measures))
     else:
@@ -99,7 +99,11 @@ def _is_bounded(metric: MetricSummary) -> bool:
 def _measure_row(
     metric: MetricSummary, by_model: Mapping[str, Estimate], models: Sequence[str], places: int | None, section: str
 ) -> Row:
-    """Return the row of a measure with one choice of options: each model's estimate, direction, n and method."""
+    """Return the row of a measure with one choice of options: each model's estimate, direction, n and method.
+
+    ``places`` are the decimals of all numbers, None for as many as they need; ``section`` is the anchor of the
+    section.
+    """
     first = next(iter(by_model.values()))
     estimates = [by_model[name] for name in models if name in by_model]
     options = wording.options(first.params, first.average)
@@ -113,7 +117,7 @@ def _measure_row(
 
 
 def _facts_of_measure(metric: MetricSummary, estimates: Sequence[Estimate]) -> tuple[str, str, str]:
-    """Return which values of a measure are better, its n and its interval method, over all models."""
+    """Return (which values are better, n, interval methods) of a measure as texts, over all models."""
     methods = dict.fromkeys(wording.short_method(e.method) for e in estimates if e.value is not None)
     n = dict.fromkeys(numbers.count(e.n) for e in estimates)
     shown_n = " / ".join(n) if len(n) <= MODELS_BESIDE else numbers.ranged(
@@ -122,6 +126,7 @@ def _facts_of_measure(metric: MetricSummary, estimates: Sequence[Estimate]) -> t
 
 
 def _degrees_of_freedom(estimates: Sequence[Estimate]) -> str:
+    """Return "Degrees of freedom 3 / 4", of each model where they differ; empty where there are none."""
     dof = dict.fromkeys(str(e.degrees_of_freedom) for e in estimates if e.degrees_of_freedom is not None)
     return f"Degrees of freedom {' / '.join(dof)}" if dof else ""
 
@@ -130,10 +135,10 @@ def _model_table(
     results: Results, place: tuple[str, str], models: Sequence[ModelSummary], measures: Sequence[Measured], *,
     whole: bool,
 ) -> Table:
-    """Return a table of measures with a row for each model; what is so of all models stands below.
+    """Return a table of measures with a row for each model; direction, n and interval method are in its foot.
 
-    ``place`` is the name of the dataset and the anchor of its section. The caption names the first and the last measure
-    unless the table is ``whole``.
+    ``place`` is the name of the dataset and the anchor of its section. The caption names the first and the last
+    measure unless the table is ``whole``.
     """
     heads, cells = [], []
     for metric, by_model in measures:
@@ -280,7 +285,7 @@ def _matrix_blocks(results: Results, matrices: Sequence[Confusion], title: str) 
 
 
 def _matrix_table(results: Results, confusion: Confusion, model: ModelSummary, shading: Shading) -> Table:
-    """Return a confusion matrix as a table: true levels by row and predicted ones by column or, if asked, turned."""
+    """Return a confusion matrix as a table: true levels by row, or predicted ones where the spec requests that."""
     matrix = [*zip(*confusion.counts, strict=True)] if shading.by_predicted else confusion.counts
     totals = [sum(row) for row in matrix]
     of_columns = [numbers.count(sum(column)) for column in zip(*matrix, strict=True)]
@@ -324,7 +329,11 @@ def _cell_names(results: Results, confusion: Confusion, shading: Shading) -> dic
 def _matrix_cell(
     count: float, row_total: float, sizes: tuple[float, float], shading: Shading, *, right: bool, name: str = ""
 ) -> Styled:
-    """Return a count, the cell's ``name``, shares of all rows and its row; ``sizes`` are the total and largest cell."""
+    """Return a cell of a confusion matrix: its count and ``name``, and its shares of all rows and of its row.
+
+    ``sizes`` are the total and the largest count of the matrix; ``right`` says that true and predicted level
+    agree.
+    """
     style, (total, largest) = "right" if right else "wrong", sizes
     style += shading.style(count, row_total, largest)
     if not shading.many:

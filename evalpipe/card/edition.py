@@ -86,7 +86,7 @@ class Edition:
         return [f"{FIGURE_SCHEME}{drawing.key}/{sheet_index}" for sheet_index in range(len(drawing.images))]
 
     def formula(self, key: str, svg: str) -> str:
-        """Keep the SVG of a formula as an image, and return the address of the image."""
+        """Store the SVG of a formula as an image, and return the address by which a page shows it."""
         address = f"{FORMULA_SCHEME}{key}"
         self._formulas[address] = svg
         return address
@@ -116,16 +116,16 @@ def templates_in_results(results: Results) -> Templates:
             raise DataError.of("not-results", message, hint)
     texts = {template.name: template.text for template in results.appearance.templates}
     folder_name = results.spec.get("report", {}).get("template") or "results.json"
-    return _checked(Templates(folder_of(str(folder_name), next(iter(texts))), texts)) if texts else PLAIN
+    return _validated(Templates(folder_of(str(folder_name), next(iter(texts))), texts)) if texts else PLAIN
 
 
 def templates_in_folder(folder: str | os.PathLike[str]) -> Templates:
     """Read the custom templates of a folder, or one file; raises UsageError where there is none, or one is refused."""
-    return _checked(read_templates(Path(folder), str(folder)))
+    return _validated(read_templates(Path(folder), str(folder)))
 
 
-def _checked(templates: Templates) -> Templates:
-    """Return templates that are valid and fit evalpipe's own; raises UsageError with what is wrong."""
+def _validated(templates: Templates) -> Templates:
+    """Return the templates if they are valid and fit evalpipe's; raises UsageError with what is wrong."""
     from evalpipe.templating.sandbox import check_templates
 
     check_templates(templates)
@@ -163,6 +163,7 @@ def check_fit(templates: Templates) -> None:
 
 
 def _macros(source: str) -> list[nodes.Macro]:
+    """Return the macros that a Jinja template defines at its top level."""
     from jinja2 import Environment, nodes
 
     return [node for node in Environment(autoescape=True).parse(source).body if isinstance(node, nodes.Macro)]
@@ -215,7 +216,7 @@ def files_in(pdf: bytes) -> dict[str, bytes]:
     return {name: streams[number][1] for name, number in names_and_numbers if number in streams}
 
 
-def drawn_by(pdf: bytes) -> dict[str, str]:
+def drawing_programs(pdf: bytes) -> dict[str, str]:
     """Return the versions of the programs that a card in PDF was drawn with, by program; empty where it names none."""
     metadata = b"".join(content for _, (dictionary, content) in _decoded_streams(pdf) if b"/Metadata" in dictionary)
     creator = CREATOR.search(metadata)

@@ -51,7 +51,7 @@ def document(edition: Edition) -> bytes:
 
 
 def html_page(results: Results, limit: int | None = None) -> bytes:
-    """Render the card of some results alone as an HTML page; see `write_page`."""
+    """Render the card of unsigned results as an HTML page; see `write_page`."""
     return write_page(Edition(results), limit)
 
 
@@ -97,9 +97,9 @@ def _with_card_functions(environment: Environment, edition: Edition, limit: int 
 
 
 def write_sections(card: Card, template: str) -> bytes:
-    """Render sections that are no card of a run, such as a comparison of two runs, in the styles of the card.
+    """Render, in the styles of the card, sections that are no card, such as a comparison of two runs.
 
-    The page has no figures, formulas or scripts.
+    ``template`` is the name of the page's template. The page has no figures, formulas or scripts.
     """
     environment = _environment()
     environment.globals |= {"write": _block_writer(environment, PLAIN), "limit": None, "linked": False, "SHORT": SHORT}
@@ -152,6 +152,7 @@ def _policy(sheets: Sequence[str], scripts: Sequence[str], *, pictures: bool) ->
     With ``pictures``, images inside the page (``data:``) are allowed too.
     """
     def allowed(parts: Sequence[str]) -> str:
+        """Return the sha256 of parts as sources of the policy, or 'none' without any."""
         hashes = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in parts]
         return " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
 

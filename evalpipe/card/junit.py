@@ -37,34 +37,34 @@ class Case(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Its name where there are no groups: that of a gate tells dataset and model."""
+        """The name to show without its group; that of a gate has the group, dataset and model, before it."""
         return self.name if self.gate is None else f"{self.group}: {self.name}"
 
     @property
     def severity(self) -> str:
-        """How bad it is to fail: fail or warn."""
+        """What a failure of the check means for the run: "fail" or "warn"."""
         return "fail" if self.gate is None else self.gate.severity
 
 
-def checks_of(results: Results) -> list[Case]:
-    """Return the checks of all chapters, in their order."""
+def test_cases(results: Results) -> list[Case]:
+    """Return the test cases of all chapters that judge anything, such as gates, in the order of chapters."""
     return [check for write in functions("card", "checks") for check in write(results)]
 
 
 def document(edition: Edition) -> bytes:
     """Return junit.xml, with a case for each check: the same bytes for the same results, so without times."""
-    checks = checks_of(edition.results)
+    checks = test_cases(edition.results)
     outcomes = [OUTCOMES[check.kind][0] for check in checks]
     counts = {
         "tests": str(len(checks)), "failures": str(outcomes.count("failed")), "errors": "0",
         "skipped": str(outcomes.count("skipped")),
     }
     root = ET.Element("testsuites", {"name": "evalpipe", **counts})
-    suite = ET.SubElement(root, "testsuite", {"name": speakable(edition.results.name), **counts})
+    suite = ET.SubElement(root, "testsuite", {"name": xml_safe(edition.results.name), **counts})
     for check in checks:
         outcome, before = OUTCOMES[check.kind]
-        case = ET.SubElement(suite, "testcase", {"classname": speakable(check.group), "name": speakable(check.name)})
-        message = speakable(f"{before}{check.reason}")
+        case = ET.SubElement(suite, "testcase", {"classname": xml_safe(check.group), "name": xml_safe(check.name)})
+        message = xml_safe(f"{before}{check.reason}")
         if outcome == "failed":
             ET.SubElement(case, "failure", {"type": "fail", "message": message}).text = message
         elif outcome == "skipped":
@@ -75,6 +75,6 @@ def document(edition: Edition) -> bytes:
     return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def speakable(value: str) -> str:
+def xml_safe(value: str) -> str:
     """Return a text with a mark in place of each character that XML cannot hold."""
     return UNSPEAKABLE.sub("\N{REPLACEMENT CHARACTER}", value)

@@ -86,13 +86,13 @@ def _index_entry(results: Results, only: tuple[str, str] | None) -> dict[str, An
             identity["revision"] = hashes[0]
         entries.append({
             "task": {"type": TASKS[results.task], "name": results.title}, "dataset": identity,
-            "metrics": [_metric(results, row, several=several) for row in rows if row.dataset == dataset],
+            "metrics": [_index_metric(results, row, several=several) for row in rows if row.dataset == dataset],
         })
     return {"name": name, "results": entries}
 
 
-def _metric(results: Results, row: Estimate, *, several: bool) -> dict[str, Any]:
-    """Return an estimate for the index, with its options and any limits; with its model where there are ``several``."""
+def _index_metric(results: Results, row: Estimate, *, several: bool) -> dict[str, Any]:
+    """Return an estimate as JSON values for the model index; ``several`` says whether to name its model."""
     names = names_of(results)
     measure = names.measure(row.metric, row.params, row.average)
     args: dict[str, Any] = {"model": row.model} if several else {}
@@ -131,7 +131,7 @@ def document(edition: Edition) -> bytes:
 
 
 def escaped(text: str) -> str:
-    """Return a text on one line, escaped so that nothing in it is markup."""
+    """Return a text on one line with backslashes before characters that Markdown would read as markup."""
     return LEADING.sub(r"\1\\\2", MARKUP.sub(r"\\\1", " ".join(legible(text).split())))
 
 
@@ -212,6 +212,7 @@ def _lines_with_texts(title: str, rows: Iterable[Dot | Sparkline], caption: str)
 
 
 def _stacked_bars(block: StackedBars, _: Edition) -> Iterator[str]:
+    """Yield the title of stacked bars, a Markdown table with a count for each part, and further text."""
     heads = [part.words for part in block.bars[0].parts]
     lines = [f"| {' | '.join([escaped(bar.label), *(str(part.count) for part in bar.parts)])} |" for bar in block.bars]
     yield f"**{escaped(block.title)}** ({escaped(block.caption)})"

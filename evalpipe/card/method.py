@@ -51,7 +51,7 @@ BANDS = Procedure(
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield the procedure that makes bands, where a curve of the results has a band."""
+    """Yield the method note on bands for whole curves, where a curve of the results has one."""
     bands = (curve.points.columns.get("simultaneous_lower", ()) for curve in results.curves)
     if any(limit is not None for band in bands for limit in band):
         yield BANDS
@@ -126,7 +126,7 @@ def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
         if any(estimate.average is not None for estimate in results.rows):
             yield "Averages over classes", AVERAGES
     yield ("Ties", TIES) if results.levels else ("Residuals", RESIDUALS)
-    yield "Weights", f"Case weights: {weighting(results)}."
+    yield "Weights", f"Case weights: {weighting_text(results)}."
     epsilons = sorted({float(e.params["epsilon"]) for e in results.rows if "epsilon" in e.params})
     clipping = ""
     if epsilons:
@@ -152,8 +152,8 @@ def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
     yield from _reliability_rule(results)
 
 
-def weighting(results: Results) -> str:
-    """Return a phrase that says what case weights mean."""
+def weighting_text(results: Results) -> str:
+    """Return what case weights mean, as in "column w, frequency weights: …", or that there are none."""
     if results.weight is None:
         return "none; every row counts once"
     meaning = {
@@ -183,7 +183,7 @@ def _reliability_rule(results: Results) -> Iterator[tuple[str, str]]:
     bin_kinds = {curve.curve.rpartition("_")[2] for curve in diagrams}
     kinds = " and ".join(words for kind, words in BIN_KINDS.items() if kind in bin_kinds)
     method_names = dict.fromkeys(curve.method for curve in diagrams if curve.method is not None)
-    methods = ", ".join(map(wording.method, method_names)) or wording.method("none")
+    methods = ", ".join(map(wording.interval_method_title, method_names)) or wording.interval_method_title("none")
     position = "mean predicted probability" if diagrams[0].points.midpoint is None else "middle"
     yield "Reliability", (
         f"{bins} bins are requested, {kinds}; empty bins are not drawn. Each bin is drawn at its {position}. Interval "
@@ -220,6 +220,7 @@ def _interval_methods(results: Results) -> list[IntervalMethod]:
 
 
 def _with_citation(text: str, reference: str | None) -> Cell:
+    """Return a text followed by its reference, if it has one, as pieces with links."""
     return (text, " ", *cited(reference)) if reference else text
 
 
@@ -229,7 +230,7 @@ def _all_procedures(results: Results) -> list[Procedure]:
 
 
 def references(results: Results) -> Iterator[str]:
-    """Yield the references of the interval methods and of the procedures in the section."""
+    """Yield the references of the interval methods and procedures that the results used."""
     cites = [*(method.ref for method in _interval_methods(results)),
              *(done.reference for done in _all_procedures(results))]
     yield from (reference for reference in cites if reference is not None)

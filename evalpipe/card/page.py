@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from evalpipe.card.palette import look_of
+from evalpipe.card.palette import model_look
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -331,24 +331,24 @@ class Table:
 
     @property
     def heads(self) -> tuple[tuple[Head, ...], ...]:
-        """The head rows of the table: one, or two where columns share a head above their own."""
+        """The head rows of the table: one, or two where columns share a heading above theirs."""
         columns = [self.columns[index] for index in self.shown]
         if not any(column.over for column in columns):
-            return (tuple(Head(column.head, _style(column)) for column in columns),)
+            return (tuple(Head(column.head, _css_classes(column)) for column in columns),)
         upper: list[Head] = []
         for shared_head, columns_below in groupby(columns, key=lambda column: column.over):
             group = list(columns_below)
-            upper += [Head(shared_head, _style(group[0]), "colgroup", columns=len(group))] if shared_head else [
-                Head(column.head, _style(column), rows=2) for column in group]
-        return tuple(upper), tuple(Head(column.head, _style(column)) for column in columns if column.over)
+            upper += [Head(shared_head, _css_classes(group[0]), "colgroup", columns=len(group))] if shared_head else [
+                Head(column.head, _css_classes(column), rows=2) for column in group]
+        return tuple(upper), tuple(Head(column.head, _css_classes(column)) for column in columns if column.over)
 
     @property
     def whole(self) -> int:
-        """The number of rows, without the headings of groups."""
+        """The number of all rows, headings of groups not counted."""
         return sum(isinstance(row, Row) for row in self.rows)
 
     def kept(self, limit: int | None) -> int:
-        """Return how many rows a format shows that shows at most ``limit`` of a table; None for no limit."""
+        """Return how many rows are shown in a format with at most ``limit`` rows a table; None for no limit."""
         return min(maximum for maximum in (self.whole, self.most, limit) if maximum is not None)
 
     def bodies(self, limit: int | None) -> Iterator[tuple[Group | None, tuple[Row, ...]]]:
@@ -369,17 +369,18 @@ class Table:
             yield heading, tuple(rows)
 
     def line(self, row: Row) -> Iterator[TableCell]:
-        """Yield the cells of a row in the shown columns; the last of a shorter row spans the columns that remain."""
+        """Yield the cells of a row in the shown columns; the last of a shorter row spans the rest of them."""
         indices = [index for index in self.shown if index < len(row.cells)]
         for index in indices:
             column, cell = self.columns[index], row.cells[index]
             span = len(self.shown) - len(indices) + 1 if index == indices[-1] else 1
             content_style = cell.style if isinstance(cell, Styled) else ""
-            style = " ".join(filter(None, (_style(column) if span == 1 else column.style, content_style)))
+            style = " ".join(filter(None, (_css_classes(column) if span == 1 else column.style, content_style)))
             yield TableCell(cell, column.head, style, index == self.heading, span)
 
 
-def _style(column: Column) -> str:
+def _css_classes(column: Column) -> str:
+    """Return the CSS classes of a column's cells."""
     return " ".join(filter(None, ("num" if column.align == "num" else "", column.style)))
 
 
@@ -472,7 +473,7 @@ class Dot:
     @property
     def look(self) -> tuple[str, str, str]:
         """The ink of the model, its colour on light paper, and the outline of its marker."""
-        return look_of(self.model)
+        return model_look(self.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,11 +503,11 @@ class Sparkline:
     @property
     def look(self) -> tuple[str, str, str]:
         """The ink of the model, its colour on light paper, and the outline of its marker."""
-        return look_of(self.model)
+        return model_look(self.model)
 
     @property
     def segments(self) -> tuple[tuple[float, float, float, float], ...]:
-        """The straight parts of the line, each (x, y) to (x, y)."""
+        """The straight parts of the line, each as (x, y, x, y) of its ends."""
         return tuple((*start, *end) for start, end in pairwise(self.points) if start is not None and end is not None)
 
 
@@ -539,7 +540,7 @@ class StackedBar:
 
     @property
     def placed(self) -> tuple[tuple[BarPart, float, float], ...]:
-        """The parts, each with where it begins and how wide it is, in per cent of the bar."""
+        """The parts of the bar as (part, start, width), both in per cent of the bar."""
         counts = [part.count for part in self.parts]
         per_count = 100 / sum(counts)
         return tuple((part, round(sum(counts[:index]) * per_count, 2), round(part.count * per_count, 2))

@@ -63,22 +63,22 @@ def inks() -> dict[str, tuple[str, str]]:
     return models | ROLES
 
 
-def place_of(index: int, models: int) -> int:
-    """Return the place among the colours of the model at this index of so many.
+def colour_index(index: int, models: int) -> int:
+    """Return the index of the colour of a model, by its ``index`` among so many ``models``.
 
-    Of more models than there are colours it is the first of all: no two share one by chance, and what tells them apart
-    is the name of their row or panel.
+    Where they are more than the colours all have the first, so that no two share a colour by chance: the name of a
+    row or panel then tells them apart.
     """
     return index if models <= len(MODELS) else 0
 
 
-def look_of(index: int) -> tuple[str, str, str]:
-    """Return the ink, the colour on light paper and the marker outline of the model at this index in the spec."""
+def model_look(index: int) -> tuple[str, str, str]:
+    """Return (ink, colour on light paper, marker outline) of the model at this index in the spec."""
     return f"m{index % len(MODELS)}", MODELS[index % len(MODELS)], OUTLINES[MARKERS[index % len(MARKERS)]]
 
 
 def attributes(kind: str, ink: str) -> dict[str, str]:
-    """Return the SVG attributes of a way to draw of `KINDS` in an ink, in the colours of light paper."""
+    """Return the SVG attributes for a kind of drawing in `KINDS` and an ink, in the colours of light paper."""
     colour, paper = inks()[ink][0], ROLES["paper"][0]
     return {name: value.format(c=colour, paper=paper) for name, value in KINDS[kind].items()}
 

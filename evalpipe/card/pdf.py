@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.formats import USUAL_VARIANT
 from evalpipe.card.assets import FACES, FALLBACKS, SCHEME, font_file
-from evalpipe.card.edition import attached_files, drawn_by
+from evalpipe.card.edition import attached_files, drawing_programs
 from evalpipe.card.html import write_page
 from evalpipe.errors import InternalError, UsageError
 from evalpipe.version import VERSION
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 TAG = re.compile(r"<(/?)(text|path)\b")
 PREFIX = "pdf-"
-"""What the names of elements begin with that `draw_elements` adds."""
+"""What the names of elements begin with that `register_elements` adds."""
 
 LEFT_OF_IT = {"start": 0.0, "middle": 0.5, "end": 1.0}
 """The share of a text that stands left of its anchor."""
@@ -51,12 +51,12 @@ VALUES = {"M": 2, "L": 2, "H": 1, "V": 1, "Q": 4, "Z": 0}
 
 
 def with_pdf_elements(svg: str) -> str:
-    """Return the SVG of a figure or formula of evalpipe's own with the elements that `draw_elements` adds."""
+    """Return an evalpipe SVG with its texts and paths renamed to elements that WeasyPrint draws by this file."""
     return TAG.sub(rf"<\1{PREFIX}\2", svg)
 
 
-def draw_elements() -> None:
-    """Teach WeasyPrint to draw two more elements; those of SVG are drawn as before."""
+def register_elements() -> None:
+    """Register with WeasyPrint the elements ``pdf-text`` and ``pdf-path``; those of SVG are drawn as before."""
     from weasyprint.svg import TAGS
 
     TAGS.update({f"{PREFIX}text": _draw_text, f"{PREFIX}path": _draw_path})
@@ -136,7 +136,7 @@ def path_operators(d: str) -> str | None:
     return "\n".join(operators)
 
 
-def mend(pdf: Any) -> None:
+def complete_structure(pdf: Any) -> None:
     """Complete the structure of a PDF, a document of pydyf, just before it is written.
 
     The head cells of tables say what they head and each cell names those over and beside it, a cell that heads several
@@ -218,7 +218,7 @@ class _TableStructure:
                     cell["A"]["Headers"] = pydyf.Array(dict.fromkeys(names))
 
     def _with_columns(self, cells: Sequence[Any]) -> Iterator[tuple[Any, range]]:
-        """Yield each cell of a row with its columns, which leave out those of cells that span down from rows above."""
+        """Yield each cell of a row with the columns it covers, past those that cells from rows above cover."""
         column, above, self.below = 0, self.below, {}
         for cell in cells:
             while above.get(column, 0):
@@ -241,7 +241,7 @@ def _bookmarks(pdf: Any, parent: Any, above: tuple[str, ...] = ()) -> Iterator[t
 
 
 def _make_titles_unique(bookmarks: Sequence[tuple[Any, tuple[str, ...]]]) -> None:
-    """Put the title above before titles that several bookmarks have, and a number behind what is still the same."""
+    """Put the titles above before bookmark titles that occur twice, and number those that are still the same."""
     titles = [bookmark["Title"].string for bookmark, _ in bookmarks]
     for height in range(max((len(above) for _, above in bookmarks), default=0)):
         times = Counter(titles)
@@ -278,7 +278,7 @@ def document(edition: Edition) -> bytes:
         warnings.simplefilter("ignore", ResourceWarning)
 
         def finish(_: Any, pdf: Any) -> None:  # WeasyPrint calls it before it writes
-            mend(pdf)
+            complete_structure(pdf)
             _freeze_objects(pdf)
 
         laid_out = layout(edition)
@@ -301,6 +301,7 @@ def letters_without_font() -> Iterator[list[str]]:
         """Keeps the letter of each warning on a missing glyph."""
 
         def emit(self, record: logging.LogRecord) -> None:
+            """Collect the letter of a warning on a missing glyph."""
             if str(record.msg).startswith(".notdef") and isinstance(record.args, tuple) and record.args:
                 letter = str(record.args[0])
                 if letter not in letters:
@@ -319,7 +320,7 @@ def layout(edition: Edition) -> Any:
     weasyprint = load_weasyprint()
     from weasyprint.text.fonts import FontConfiguration
 
-    draw_elements()
+    register_elements()
     page = with_unbroken_names(write_page(edition, ROW_LIMIT, linked=True).decode("utf-8"))
     pictures = {address: (with_pdf_elements(svg).encode(), "image/svg+xml")
                 for address, svg in edition.images().items()}
@@ -337,7 +338,7 @@ def layout(edition: Edition) -> Any:
 
 
 def with_unbroken_names(page: str) -> str:
-    """Return a page with names that run from right to left on one line each.
+    """Return a page with no-break spaces in right-to-left names, so that each stays on one line.
 
     On the second line of a name WeasyPrint no longer isolates it, and the numbers beside it change places.
     """
@@ -373,13 +374,13 @@ def _drawing_versions() -> dict[str, str]:
             "harfbuzz": ".".join(map(str, parts)), "zlib": zlib.ZLIB_RUNTIME_VERSION}
 
 
-def drawn_otherwise(pdf: bytes) -> str | None:
-    """Return why a PDF drawn here may have other bytes: versions that differ from its own; None where all are equal."""
+def version_difference(pdf: bytes) -> str | None:
+    """Return why a PDF drawn here could have other bytes: versions that differ; None where all are equal."""
     try:
         versions_here = _drawing_versions()
     except UsageError as error:
         return error.problems[0].message
-    versions_of_pdf = drawn_by(pdf)
+    versions_of_pdf = drawing_programs(pdf)
     if not versions_here.keys() <= versions_of_pdf.keys():
         return "it does not say which versions drew it"
     changed = [f"{name} was {versions_of_pdf[name]} and is {version}" for name, version in versions_here.items()
@@ -453,7 +454,7 @@ def _attachments(edition: Edition, weasyprint: Any) -> Iterator[Any]:
 
 
 def _freeze_objects(pdf: Any) -> None:
-    """Make the bytes of each object once: pydyf reads them twice, for the file and for its identifier."""
+    """Compute the bytes of each object of a PDF once: pydyf reads them for the file and for its identifier."""
     import pydyf
 
     class Packed(pydyf.Object):  # type: ignore[misc]

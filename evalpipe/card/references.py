@@ -325,12 +325,12 @@ def cited(reference: str) -> tuple[Piece, ...]:
     """Return a reference, or several with "; " between them, by short names, linked to their full text if known."""
     pieces: list[Piece] = []
     for text in reference.split("; "):
-        short, full = resolved(text)
-        pieces += ["; ", Link(short, anchor(short)) if full else Cite(text)]
+        short, full = short_and_full_reference(text)
+        pieces += ["; ", Link(short, reference_anchor(short)) if full else Cite(text)]
     return tuple(pieces[1:])
 
 
-def resolved(reference: str) -> tuple[str, str]:
+def short_and_full_reference(reference: str) -> tuple[str, str]:
     """Return the short name of a reference and its full text; the latter empty where it is not known.
 
     A reference is a short name in the bibliography, with or without a place within the work, or the full text itself.
@@ -351,7 +351,7 @@ def resolved(reference: str) -> tuple[str, str]:
     return f"{', '.join(others)}{' & ' if others else ''}{last} ({year})", full
 
 
-def anchor(short: str) -> str:
+def reference_anchor(short: str) -> str:
     """Return the anchor of a reference, made of the names and the year in its short name."""
     match = SHORT.match(short)
     words = re.findall(r"[a-z0-9]+", (match[1] if match else short).lower())

@@ -26,7 +26,7 @@ from evalpipe.card.page import (
     Verdict,
     plain,
 )
-from evalpipe.card.statements import line
+from evalpipe.card.statements import one_line
 from evalpipe.card.wording import capital
 from evalpipe.results.signatures import EVIDENCE_DIGITS, newest, roles_by_person, signatures_json
 from evalpipe.words.card_fields import Role
@@ -80,7 +80,7 @@ def people_in_several_roles(signatures: Sequence[Signature]) -> list[str]:
     return [f"{name} signed as {joined(roles, 'and')}" for name, roles in roles_by_person(signatures).items()]
 
 
-def rejected(signatures: Sequence[Signature]) -> list[Signature]:
+def rejecting_signatures(signatures: Sequence[Signature]) -> list[Signature]:
     """Return the newest signatures of roles that reject the card, the latest one first."""
     rejections = [signature for signature in newest(signatures).values() if signature.decision == "rejected"]
     return sorted(rejections, key=lambda signature: signature.date, reverse=True)
@@ -88,14 +88,14 @@ def rejected(signatures: Sequence[Signature]) -> list[Signature]:
 
 def status(results: Results, signatures: Sequence[Signature]) -> Aside:
     """Return the status of the document: "FINAL: approved by validator and approver", or what keeps it from that."""
-    latest_by_role, rejections = newest(signatures), rejected(signatures)
+    latest_by_role, rejections = newest(signatures), rejecting_signatures(signatures)
     if rejections:
         first, more = rejections[0], len(rejections) - 1
         others = f", and {more} more" if more else ""
         return Aside(f"REJECTED by {first.name} ({first.role}), {first.date}{others}", "status fail")
     if not latest_by_role:
         return Aside(f"{'DRAFT' if results.statement.status == 'draft' else 'IN REVIEW'}, {UNSIGNED}", "status")
-    gaps, shared = [*_gaps(results, signatures)], people_in_several_roles(signatures)
+    gaps, shared = [*_approval_gaps(results, signatures)], people_in_several_roles(signatures)
     if gaps or (shared and needs_distinct_people(results)):
         return Aside(f"IN REVIEW: {'; '.join([*gaps, *shared])}", "status")
     approvals = [signature for signature in latest_by_role.values() if _approves(signature)]
@@ -113,8 +113,8 @@ def status_text(results: Results, signatures: Sequence[Signature]) -> str:
     return plain(status(results, signatures)).strip()
 
 
-def _gaps(results: Results, signatures: Sequence[Signature]) -> Iterator[str]:
-    """Yield what keeps the document from being final: roles that have not approved, approvals that are expired."""
+def _approval_gaps(results: Results, signatures: Sequence[Signature]) -> Iterator[str]:
+    """Yield what keeps the document from being final: missing or withheld approvals, and expired ones."""
     latest_by_role = newest(signatures)
     required = [role for role in get_args(Role) if role in required_roles(results)]
     missing = [role for role in required if role not in latest_by_role]
@@ -132,11 +132,12 @@ def _approves(signature: Signature) -> bool:
 
 
 def _is_expired(results: Results, signatures: Sequence[Signature], signature: Signature) -> bool:
+    """Tell whether a signature had expired by the day of the card or of the latest signature."""
     last_day = max(results.as_of or "", *(other.date for other in signatures))
     return signature.expires is not None and signature.expires < last_day
 
 
-def boxes(results: Results, signatures: Sequence[Signature]) -> BlockGroup:
+def signature_boxes(results: Results, signatures: Sequence[Signature]) -> BlockGroup:
     """Return a box for each role with its newest decision, and how to check the card; unsigned, one line to sign it."""
     if not signatures:
         roles = required_roles(results)
@@ -180,10 +181,12 @@ def reservations(signatures: Sequence[Signature]) -> tuple[Block, ...]:
 
 
 def _conditions(texts: Sequence[str]) -> Iterator[Line]:
+    """Yield the conditions of an approval as numbered lines."""
     return (Line(f"{number}. {text}", "condition") for number, text in enumerate(texts, 1))
 
 
 def _decision_word(signature: Signature) -> Verdict:
+    """Return the decision of a signature in words, with its sign and style."""
     sign, words, style = DECISIONS[signature.decision]
     return Verdict(words, sign, f"outcome {style}")
 
@@ -201,8 +204,9 @@ def section(results: Results, signatures: Sequence[Signature]) -> Section:
 
 
 def _stated_name(results: Results, role: Role) -> Cell:
+    """Return the name that the card states for a role; empty where it states none."""
     name = getattr(results.statement, role, None)
-    return "" if name is None else line(results, name)
+    return "" if name is None else one_line(results, name)
 
 
 def _decisions_table(results: Results, signatures: Sequence[Signature]) -> Table:

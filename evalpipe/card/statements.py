@@ -62,14 +62,14 @@ def blocks(results: Results, text: str) -> tuple[Block, ...]:
     return tuple(_MarkdownBlocks(results, text).blocks())
 
 
-def line(results: Results, text: str) -> Cell:
-    """Return a text in Markdown as pieces of one line, its blocks one after the other."""
+def one_line(results: Results, text: str) -> Cell:
+    """Return a Markdown text as pieces of a single line, its blocks after each other."""
     pieces = [piece for block in blocks(results, text) for piece in (" ", *_inline_pieces(block))]
     return tuple(pieces[1:])
 
 
-def filled(results: Results, text: str) -> str:
-    """Return a text in Markdown with its markup unchanged, and numbers in place of its references."""
+def with_numbers(results: Results, text: str) -> str:
+    """Return a Markdown text, its markup unchanged, with numbers in place of its references to results."""
     parts, end = [], 0
     for reference in references(text):
         if isinstance(reference, NumberReference):
@@ -228,7 +228,7 @@ class _MarkdownBlocks:
                 yield part
 
     def number(self, index: int) -> Iterator[Piece]:
-        """Yield the number of a reference by the index of the reference, followed by its note in brackets."""
+        """Yield the number that a reference, by its index, is to, and its note in brackets, if any."""
         number = _referenced_number(self.results, self.references[index])
         yield Number(number.value, number.interval, None, number.exact)
         if number.note is not None:
@@ -278,28 +278,28 @@ PLACES: dict[SectionName, SectionPlace] = {
 
 def missing(results: Results, key: str) -> Cell:
     """Return words for a field that is not stated, with the items of standards that ask for it: "MISSING (A4-4)"."""
-    asking = ", ".join(asked_by(results, key))
+    asking = ", ".join(items_asking_for(results, key))
     return Strong(f"{MISSING} ({asking})" if asking else MISSING, "missing")
 
 
-def asked_by(results: Results, key: str) -> list[str]:
+def items_asking_for(results: Results, key: str) -> list[str]:
     """Return the labels of the items in the chosen standards that ask for a field which is not stated."""
     return [item.label for standard in results.standards for item in standard.items
             if any(f"card.{key}" in need.split(" | ") for need in item.missing)]
 
 
-def entries(results: Results, section: SectionName) -> Entries:
-    """Return titles and texts of the fields of a section, in order; one that is required and not stated as missing."""
+def field_entries(results: Results, section: SectionName) -> Entries:
+    """Return (title, content) of the fields of a section; a required field without a text is marked as missing."""
     facts: list[tuple[str, Cell | tuple[Block, ...]]] = []
     for key, field in FIELDS.items():
         text: str | None = getattr(results.statement, key)
-        if field.section == section and (text is not None or field.always or asked_by(results, key)):
+        if field.section == section and (text is not None or field.always or items_asking_for(results, key)):
             facts.append((field.title, blocks(results, text) if text else missing(results, key)))
     return tuple(facts)
 
 
 def section(results: Results, name: SectionName) -> Iterator[Section]:
     """Yield the section with the fields of that name; nothing where no field is stated or required."""
-    place, facts = PLACES[name], entries(results, name)
+    place, facts = PLACES[name], field_entries(results, name)
     if facts:
         yield Section(place.anchor, place.title, (Facts(facts, "rules"),), part=place.part)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import ticks_between
-from evalpipe.card.method import weighting
+from evalpipe.card.method import weighting_text
 from evalpipe.card.page import (
     Aside,
     BlockGroup,
@@ -27,8 +27,8 @@ from evalpipe.card.page import (
     Verdict,
     plain,
 )
-from evalpipe.card.palette import place_of
-from evalpipe.card.sign_off import rejected, reservations, status
+from evalpipe.card.palette import colour_index
+from evalpipe.card.sign_off import rejecting_signatures, reservations, status
 from evalpipe.card.statements import PLACES, missing, opening
 from evalpipe.card.tables import NO_LINKS, EvidenceLinks, below, evaluated, key_measures, shown
 from evalpipe.card.wording import capital, joined, names_of, nouns_of
@@ -79,7 +79,7 @@ def dot_plots(results: Results) -> tuple[DotPlot, ...]:
     dataset = failed[0].dataset if failed else next(evaluated(results))[1].name if first is None else first.dataset
     metrics = list(dict.fromkeys(gate.metric for gate in judged if gate.metric)) or list(
         dict.fromkeys([*([] if first is None else [first.metric]), *key_measures(results)]))
-    by_measure = [groups for groups in (_by_group(results, dataset, metric) for metric in metrics) if groups]
+    by_measure = [groups for groups in (_estimates_by_slice(results, dataset, metric) for metric in metrics) if groups]
     group = None if first is None or first.slice is None else first
     if group or any(gate.slice is not None and gate.metric == metrics[0] for gate in failed):
         plotted = by_measure[:1]
@@ -87,7 +87,7 @@ def dot_plots(results: Results) -> tuple[DotPlot, ...]:
         plotted = by_measure[:MOST_GATED]
     else:
         plotted = by_measure[: max(1, MOST_LINES // max(len(results.models), MOST_LINES // MOST_PLOTS))]
-    return tuple(_plot(results, *_first_and_worst(results, groups, MOST_LINES // len(plotted), group))
+    return tuple(_dot_plot(results, *_first_and_worst(results, groups, MOST_LINES // len(plotted), group))
                  for groups in plotted)
 
 
@@ -104,8 +104,8 @@ def _first_failure(results: Results) -> Estimate | None:
                  and row.metric in has_best_end and row.value is not None and row.variant == "original"), None)
 
 
-def _by_group(results: Results, dataset: str, metric: str) -> list[list[Estimate]]:
-    """Return the estimates of a measure, one list of models for each slice; the list for all rows comes first."""
+def _estimates_by_slice(results: Results, dataset: str, metric: str) -> list[list[Estimate]]:
+    """Return the estimates of a measure as lists, of the models, for all rows first and then for each slice."""
     rows = [row for row in results.rows if row.dataset == dataset and row.metric == metric and row.value is not None
             and row.variant == "original" and row.class_ is None]
     groups: dict[str, list[Estimate]] = {}
@@ -118,9 +118,10 @@ def _by_group(results: Results, dataset: str, metric: str) -> list[list[Estimate
 def _first_and_worst(
     results: Results, groups: Sequence[list[Estimate]], most: int, named: Estimate | None = None
 ) -> tuple[list[Estimate], str]:
-    """Return the estimates of all rows and of the worst groups, about ``most``, and a sentence on what is left out.
+    """Return the estimates of all rows and of the worst slices, about ``most``, and a sentence on those left out.
 
-    The group of a finding, ``named``, is the first of equally bad ones.
+    ``groups`` are lists of the models' estimates, for all rows first. The slice of a finding, ``named``, comes
+    first among equally bad ones.
     """
     all_rows, *others = groups
     direction = next(metric.direction for metric in results.metrics if metric.name == all_rows[0].metric)
@@ -135,7 +136,7 @@ def _first_and_worst(
     return rows, f"The {which} is drawn." if len(worst) == 1 else f"The {len(worst)} {which} are drawn."
 
 
-def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
+def _dot_plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
     """Return the dot plot of the estimates of one measure; ``left_out`` is a sentence on groups that are not drawn."""
     names, first = names_of(results), rows[0]
     limits = sorted({value for gate in results.gates if (gate.metric, gate.params, gate.average) == (
@@ -144,6 +145,7 @@ def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
     per_unit = 100 / (high - low)
 
     def across(value: float) -> float:
+        """Return the place of a value across the plot, in per cent of its width."""
         return round((value - low) * per_unit, 2)
 
     models, places = [model.name for model in results.models], below(rows)
@@ -156,14 +158,14 @@ def _plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
             label = f"{group}, {label}" if len(models) > 1 else group
         dots.append(Dot(label, across(row.value or 0.0), None if row.lower is None else across(row.lower),
                         None if row.upper is None else across(row.upper), shown(row, places=places),
-                        place_of(models.index(row.model), len(models))))
+                        colour_index(models.index(row.model), len(models))))
     ticks = [(across(value), numbers.plain(round(value, 12))) for value, _ in ticks_between(low, high, TICKS)]
     required = f"Dashed line: required limit, {' and '.join(map(numbers.plain, limits))}." if limits else ""
     measure = capital(names.measure(first.metric, first.params, first.average))
     several = len(list(evaluated(results))) > 1
     return DotPlot(
         f"{measure}, {first.dataset}" if several else measure, tuple(dots), tuple(map(across, limits)),
-        _ticks_apart(ticks), " ".join(filter(None, (required, left_out))))
+        _non_overlapping_ticks(ticks), " ".join(filter(None, (required, left_out))))
 
 
 def _axis_ends(results: Results, rows: Sequence[Estimate], limits: Sequence[float]) -> tuple[float, float]:
@@ -179,8 +181,8 @@ def _axis_ends(results: Results, rows: Sequence[Estimate], limits: Sequence[floa
     return (max(low, 0.0), min(high, 1.0)) if is_proportion else (low, high)
 
 
-def _ticks_apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
-    """Return ticks, (place, text), without one at an edge whose number, set inward, would meet the next number."""
+def _non_overlapping_ticks(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
+    """Return ticks, (place, text), without any at an edge whose number would overlap that of the next tick."""
     first, last = 0, len(ticks)
     if last > 2 and ticks[0][0] < EDGE and ticks[1][0] - ticks[0][0] < len(ticks[0][1]) * LETTER:
         first = 1
@@ -227,7 +229,7 @@ def verdict(
     verdicts = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
     sign = next((sign for sign, _ in verdicts if sign == "✗"), verdicts[0][0])
     headline = "; ".join(sentence for _, sentence in verdicts)
-    in_headline, others = beside_headline(results)
+    in_headline, others = split_by_headline(results)
     # What was not required or not compared stands in the headline and in the facts.
     chosen = [finding for finding in others if finding.code != "unchecked" and (
         results.gates or finding.section != REQUIREMENTS)]
@@ -246,18 +248,18 @@ def verdict(
         style: str = results.verdict
     else:
         style = "warn" if any(finding.kind == "fails" for finding in results.findings) else "inconclusive"
-    style = "rejected" if rejected(signatures) and style != "fail" else style
+    style = "rejected" if rejecting_signatures(signatures) and style != "fail" else style
     return Section("verdict", Verdict(headline, sign), tuple(blocks), f"gates {style}")
 
 
-def beside_headline(results: Results) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings that the headline states already, and the others, in their order."""
+def split_by_headline(results: Results) -> tuple[list[Finding], list[Finding]]:
+    """Return two lists of findings: those that the headline states already, and the others."""
     stated = [finding for repeating in functions("card", "in_headline") for finding in repeating(results)]
     return stated, [finding for finding in results.findings if finding not in stated]
 
 
 def sentence(finding: Finding, evidence: EvidenceLinks) -> Cell:
-    """Return a finding as pieces: its sign, its text, and a link to its evidence."""
+    """Return a finding as pieces of a line: its sign, its text, and a link to its evidence."""
     sign, word = SIGNS[finding.kind]
     whose = "" if finding.plugin is None else f"(Plugin {finding.plugin}.) "
     return (Verdict("", sign, f"finding {word}"), f"{finding.text} {whose}", evidence.link(finding))
@@ -291,7 +293,7 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
         yield "Not compared", " and ".join(not_compared)
     if results.inputs and all(file.sha256 for file in results.inputs):  # data in memory cannot be read again
         yield "Recompute", (Code("evalpipe verify . --recompute"),)
-    yield from _outcome(results)
+    yield from _outcome_facts(results)
     yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
     if results.datasets:
         nouns = nouns_of(results)
@@ -309,8 +311,8 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
     yield "Owner", _stated_or_missing(results, "owner")
 
 
-def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
-    """Yield (term, text) of the outcome, the decision rule, the case weights and the exposure."""
+def _outcome_facts(results: Results) -> Iterator[tuple[str, Cell]]:
+    """Yield (term, text) on the outcome: its event, levels or unit, the decision rule, weights and exposure."""
     if not results.datasets:
         yield "Outcome", results.task
     elif not results.levels:
@@ -325,7 +327,7 @@ def _outcome(results: Results) -> Iterator[tuple[str, Cell]]:
         yield "Decision", (f"{results.event}: {rules.pop()}" if len(rules) == 1
                            else "each model has its own rule: see Models")
     if results.weight is not None:
-        yield "Case weights", weighting(results)
+        yield "Case weights", weighting_text(results)
     if results.exposure is not None:
         unit = results.exposure.get("unit")
         yield "Exposure", (f"column {results.exposure['column']}{f', in {unit}' if unit else ''}; the expected count "

@@ -54,18 +54,18 @@ def with_limits(results: Results, rows: Iterable[Row | Group]) -> str:
     return with_intervals(results, limited=limits)
 
 
-def on_same_rows(results: Results) -> str:
-    """Return what chapters say of differences on the same rows."""
+def same_rows_sentences(results: Results) -> str:
+    """Return the sentences that chapters add to a text on differences of models on the same rows, if any."""
     return "".join(sentence for sentences in functions("card", "compared") for sentence in sentences(results))
 
 
 def with_intervals(results: Results, *, limited: bool) -> str:
-    """Return ", with 95% intervals" for a caption where ``limited``, that is where a number has one; else nothing."""
+    """Return ", with 95% intervals" for a caption if ``limited``, that is if a number has an interval; else ""."""
     return f", with {wording.level(results.intervals.level)} intervals" if limited else ""
 
 
 def metric_of(results: Results, name: str) -> MetricSummary:
-    """Return the summary of a metric of the run."""
+    """Return the summary of a metric of the run, by its name: title, range, direction and so on."""
     return next(metric for metric in results.metrics if metric.name == name)
 
 
@@ -75,7 +75,7 @@ def better_side(results: Results, metric: str) -> str:
     return "" if end == "neither" else f" ({wording.better(end)})"
 
 
-def evenly(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
+def even_groups(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
     """Yield items, in order, in groups of at most ``most``, as equal in size as possible."""
     count = -(-len(items) // most)
     for group in range(count):
@@ -83,10 +83,10 @@ def evenly(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
 
 
 def shown(estimate: Estimate, *, whole: bool = False, least: int = 0, places: int | None = None) -> Number:
-    """Return an estimate as text; an undefined one says why.
+    """Return an estimate as a `Number` of the card: value, interval and note; an undefined one says why.
 
-    It has at least ``least`` decimals, or ``places`` where these are given, or none where the measure counts,
-    ``whole``, and all numbers are integers.
+    It has at least ``least`` decimals, or ``places`` where these are given; none where the measure counts
+    (``whole``) and all its numbers are integers.
     """
     if estimate.value is None:
         return Number(status_of(estimate))
@@ -103,9 +103,10 @@ def shown(estimate: Estimate, *, whole: bool = False, least: int = 0, places: in
 def abreast(
     estimates: Mapping[str, Estimate], models: Iterable[str], *, whole: bool, places: int | None = None
 ) -> tuple[Number, ...]:
-    """Return the estimates of one measure by models, all with the same decimals; none if ``whole`` counts are whole.
+    """Return a measure's estimates by model as numbers with the same decimals, for cells side by side.
 
-    The decimals are ``places``, or the most that one of them needs.
+    The decimals are ``places``, or the most that any needs; none where the measure counts (``whole``) and all are
+    integers.
     """
     row = [estimates.get(model) for model in models]
     least = numbers.most_decimals(map(limited, (e for e in row if e is not None)))
@@ -114,7 +115,7 @@ def abreast(
 
 
 def below(estimates: Iterable[Estimate | None]) -> int:
-    """Return the decimals that the estimates of a column share."""
+    """Return how many decimals the estimates in a column of a table share."""
     return numbers.column_decimals(limited(e) for e in estimates if e is not None)
 
 
@@ -123,7 +124,7 @@ def limited(estimate: Estimate) -> tuple[float | None, float | None, float | Non
     return estimate.value, estimate.lower, estimate.upper
 
 
-def signed(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
+def signed_number(value: float | None, lower: float | None, upper: float | None, note: str | None = None) -> Number:
     """Return a difference with its sign and its interval; a dash where ``value`` is None."""
     if value is None:
         return Number("–", None, note)
@@ -159,8 +160,8 @@ def note_of(row: Estimate | Comparison) -> str | None:
     return f"undefined in {numbers.count(gaps)} replicates" if gaps else None
 
 
-def reasons_below(results: Results, rows: Iterable[Repeat | Optimism | FoldSpread]) -> Iterator[Text]:
-    """Yield a text for each reason of the rows of a table, with the measures that it is about."""
+def reason_texts(results: Results, rows: Iterable[Repeat | Optimism | FoldSpread]) -> Iterator[Text]:
+    """Yield a text below a table for each reason why values are missing or doubtful, with its measures."""
     names = names_of(results)
     measures: dict[str, list[str]] = {}
     for row in rows:
@@ -183,12 +184,12 @@ def curves_of(results: Results, dataset: str, kind: type[C], name: str | None = 
 
 
 def estimate_of(results: Results, row: Comparison) -> Estimate:
-    """Return the estimate that a comparison is about."""
+    """Return the estimate that a comparison is about: its model's value of the measure on the same rows."""
     return next(e for e in results.rows if e.about == row.about)
 
 
 def evaluated(results: Results) -> Iterator[tuple[str, DatasetSummary]]:
-    """Yield the evaluated datasets, each after the anchor of its section."""
+    """Yield pairs of the anchor of a dataset's section and its summary, for each evaluated dataset."""
     for dataset_number, dataset in enumerate(results.datasets, 1):
         if overall(results, dataset.name):
             yield f"dataset-{dataset_number}", dataset
@@ -216,9 +217,10 @@ MOST_LETTERS = 60
 
 
 def row_anchor(section: str, rows: Iterable[Any], *more: str) -> RowAnchor:
-    """Return the anchor of a row, in the section of this anchor, that shows the numbers of these rows of the results.
+    """Return the anchor of a table's row that shows the numbers of some ``rows`` of the results.
 
-    It is the same in every run. ``more`` tells it from other rows that show the same numbers.
+    It is the same in every run. ``section`` is the anchor of the section; ``more`` tells the row from others that
+    show the same numbers.
     """
     shown = tuple(Measured(**{name: getattr(row, name) for name in Measured.model_fields if hasattr(row, name)}).about
                   for row in rows)
@@ -237,7 +239,7 @@ class EvidenceLinks:
 
     @classmethod
     def of(cls, sections: Iterable[Section]) -> EvidenceLinks:
-        """Return the links into some sections."""
+        """Return the links to all rows with numbers in the tables of some sections."""
         titles: dict[str, str] = {}
         rows: dict[tuple[str, tuple[object, ...]], tuple[str, str]] = {}
         for section in sections:

@@ -91,7 +91,7 @@ def joined(items: Sequence[str], word: str = "and") -> str:
     return spelling.joined(items, word)
 
 
-def method(name: str) -> str:
+def interval_method_title(name: str) -> str:
     """Return the title of an interval method; its name where it is unknown."""
     return registry[name].title if name in registry else name
 
@@ -118,8 +118,8 @@ def scalar(value: Scalar) -> str:
     return value if isinstance(value, str) else numbers.plain(value)
 
 
-def group(value: Scalar) -> str:
-    """Return the value of a column that defines a slice as text, shortened where it is long."""
+def slice_value_text(value: Scalar) -> str:
+    """Return a value of the column that defines a slice as text, shortened where it is long."""
     return clipped(value) if isinstance(value, str) else scalar(value)
 
 
@@ -133,7 +133,7 @@ AVERAGES = {
 
 
 def share(value: float) -> str:
-    """Return a declared prevalence as text."""
+    """Return a prevalence that was declared as text, with its digits as given."""
     return numbers.given(value)
 
 
@@ -183,7 +183,7 @@ def slice_name(labels: Mapping[str, Scalar], conditions: Collection[str] = ()) -
     """Return the name of a slice by its labels, such as ``season = a, habitat = d``; a condition by name alone."""
     parts = []
     for name, value in labels.items():
-        text = group(value)
+        text = slice_value_text(value)
         sign = " " if text.startswith(("< ", ">= ")) else " = "
         parts.append(name if name in conditions else f"{name}{sign}{text}")
     return ", ".join(parts)
@@ -207,7 +207,7 @@ def absent_slice(
 
 def chosen_methods(chosen: Iterable[ChosenMethod]) -> str:
     """Return the interval methods of a measure with their reasons: "Clopper-Pearson (a proportion of rows, …)"."""
-    return "; ".join(f"{method(choice.method)} ({choice.reason.rstrip('.')})" for choice in chosen)
+    return "; ".join(f"{interval_method_title(choice.method)} ({choice.reason.rstrip('.')})" for choice in chosen)
 
 
 def undefined(metric: MetricSummary) -> str:
@@ -231,16 +231,16 @@ def prediction_rule(confusion: Confusion, called: str = "probability") -> str:
         cuts = numbers.ranged(*map(numbers.given, (confusion.cuts[0], confusion.cuts[-1])))
         if confusion.zone is None:
             return (f"Predicted as {event} when the {called} is at least the threshold of the row's fold, {cuts}. "
-                    f"{_at_threshold(confusion, 'it')}")
+                    f"{_rows_at_threshold(confusion, 'it')}")
         return (f"Outside the equivocal zone, predicted as {event} when the {called} is above the threshold of the "
                 f"row's fold, {cuts}.")
     if confusion.threshold is None:
         return "Predicted levels as given by the model."
     return (f"Predicted as {event} when the {called} is at least {numbers.given(confusion.threshold)}. "
-            f"{_at_threshold(confusion, 'this threshold')}")
+            f"{_rows_at_threshold(confusion, 'this threshold')}")
 
 
-def _at_threshold(confusion: Confusion, threshold: str) -> str:
+def _rows_at_threshold(confusion: Confusion, threshold: str) -> str:
     """Return how many rows are exactly at ``threshold``, how many are events, and what random labels would change."""
     rows, events, event = confusion.at_threshold, confusion.events_at_threshold, confusion.levels[0]
     if not rows:
@@ -333,7 +333,7 @@ class Names:
         return self.model(row.model, row.variant)
 
     def subject(self, subject: Subject, *, whole: bool = False) -> str:
-        """Return the name of what a gate judges: a measure, ``whole`` or of its class, a desirability, or a check."""
+        """Return what a gate judges: a measure (``whole`` without its class), a desirability or a check."""
         if subject.check is not None:
             return f"check {subject.check}"
         if subject.metric is None:
@@ -349,7 +349,7 @@ class Names:
         return f"{self.model(subject.model, subject.variant)} on {subject.dataset}{inside}"
 
     def gate(self, gate: Gate) -> str:
-        """Return which number a verdict is on, after the name of its gate, if it has one."""
+        """Return the name of a gate, if it has one, with model, dataset and slice of the number it judges."""
         return f"{'' if gate.name is None else f'{gate.name}, '}{self.scope(gate)}"
 
     def slice(self, labels: Slice) -> str:
@@ -361,10 +361,10 @@ class Names:
         return self.conditions.issuperset(labels)
 
     def label(self, labels: Slice) -> str:
-        """Return the labels of a slice without the columns, for places that name its slicing: ``a, d``."""
+        """Return a slice's values without the names of columns, such as ``a, d``; a condition by its name."""
         if self.is_condition(labels):
             return self.slice(labels)
-        return ", ".join(group(value) for value in labels.values())
+        return ", ".join(slice_value_text(value) for value in labels.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,9 +389,9 @@ class Nouns:
 
 
 def nouns_of(results: Results) -> Nouns:
-    """Return the reader's nouns, from the key `words` of the spec, with those that hold of any data where it is silent.
+    """Return the nouns for rows and events, from the key `words` of the spec, or general ones without it.
 
-    By `{event: survivor}` events are survivors.
+    With `words: {event: survivor}` events are survivors.
     """
     declared = results.spec.get("words") or {}
     row, level = declared.get("row") or "row", f"'{clipped(results.event or '')}'"
@@ -437,7 +437,7 @@ class VerdictLine(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The line."""
+        """The line as text: "gate 3 failed: …"."""
         return f"{self.what} {self.name} {self.word}: {self.reason}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.cli.exit import interrupted, leave, watch
+from evalpipe.cli.exit import leave, report_interrupt, watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,5 +18,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         from evalpipe.cli.app import main as run
     except KeyboardInterrupt as error:
-        leave(interrupted(error))
+        leave(report_interrupt(error))
     run(arguments)

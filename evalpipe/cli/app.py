@@ -17,19 +17,19 @@ import click
 from evalpipe.base.formats import FORMATS
 from evalpipe.cli.exit import (
     Guard,
-    asked_format,
     collect_rarely,
     internal_problem,
-    interrupted,
     leave,
     leave_at_once,
-    long_path,
+    long_path_problem,
     print_problems,
+    report_interrupt,
+    requested_format,
     seconds_of,
 )
 from evalpipe.cli.init import init
 from evalpipe.cli.ledger import gc, history, margin_and_drop
-from evalpipe.cli.output import UNHEARD, full, is_lost_stream, replace_streams, tell_person
+from evalpipe.cli.output import UNHEARD, full_output_error, is_lost_stream, replace_streams, tell_person
 from evalpipe.cli.review import diff, export, show, verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.tasks import TASKS, known_task
@@ -76,7 +76,7 @@ class FailOnChoice(click.Choice[str]):
     """The choices of `--fail-on`, and a former word with a warning."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return what was chosen."""
+        """Return the chosen verdict; a former name is replaced by the present name, with a warning on stderr."""
         if value in FORMER_VERDICTS:
             click.echo(f"warning: '--fail-on {value}' is called '{FORMER_VERDICTS[value]}' now", err=True)
             value = FORMER_VERDICTS[value]
@@ -203,7 +203,7 @@ def render(folder: str, forms: Sequence[str], template: str | None, no_template:
     Signatures in DIR/signatures.json stand on the card; those of other results are refused. The manifest follows.
     """
     from evalpipe.base.ed25519 import signer
-    from evalpipe.cli.review import telling_lost_signature
+    from evalpipe.cli.review import warning_of_lost_signature
     from evalpipe.run import render as render_card
     from evalpipe.runs.record import replace_files
 
@@ -211,7 +211,7 @@ def render(folder: str, forms: Sequence[str], template: str | None, no_template:
         raise click.UsageError("--template and --no-template exclude each other")
     by = signer(key)
     card = render_card(folder, forms or None, template=False if no_template else template)
-    with telling_lost_signature(folder):
+    with warning_of_lost_signature(folder):
         replace_files(folder, card, by)
     for name in card:
         click.echo(str(Path(folder) / name))
@@ -266,11 +266,11 @@ def accept(folder: str, key: str | None, where: str | None, template: str | None
     of its gates had failed, and each value of the reference before and from now on. The exit code is 0 where it was
     done, 2 where DIR cannot be written, 3 where it holds no results of a run or a file was changed.
     """
-    from evalpipe.cli.review import telling_lost_signature
+    from evalpipe.cli.review import warning_of_lost_signature
     from evalpipe.cli.summary import print_accepted
     from evalpipe.review.signing import accept as accept_newest
 
-    with telling_lost_signature(folder):
+    with warning_of_lost_signature(folder):
         print_accepted(folder, *accept_newest(folder, key=key, ledger=where, template=template))
 
 
@@ -368,15 +368,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from evalpipe.run import abandon
 
         abandon(None)
-        leave_at_once(interrupted(KeyboardInterrupt()))
+        leave_at_once(report_interrupt(KeyboardInterrupt()))
 
     try:
         with Guard(None, rescue):
             code = _run_command(arguments)
             sys.stdout.flush()
     except OSError as error:  # only streams are left: every file has its own message
-        code = full(error).exit_code
-        tell_person(str(full(error)))
+        code = full_output_error(error).exit_code
+        tell_person(str(full_output_error(error)))
     leave(code)
 
 
@@ -392,18 +392,18 @@ def _run_command(arguments: list[str]) -> int:
         message = error.format_message().replace("\n", " ").rstrip(".")
         context = error.ctx if isinstance(error, click.UsageError) else None
         hint = f"see: {context.command_path} --help" if context else None
-        return print_problems(Problem("usage", message, hint=hint), code=2, form=asked_format(arguments))
+        return print_problems(Problem("usage", message, hint=hint), code=2, form=requested_format(arguments))
     except (click.exceptions.Abort, KeyboardInterrupt) as error:
-        return interrupted(error)
+        return report_interrupt(error)
     except EvalpipeError as error:
         unheard = any(problem.code == UNHEARD for problem in error.problems)
-        form = "text" if unheard else asked_format(arguments)
+        form = "text" if unheard else requested_format(arguments)
         return print_problems(*error.problems, code=error.exit_code, form=form)
     except Exception as error:  # The last boundary: a fault of ours is told without a traceback.
         if isinstance(error, OSError) and is_lost_stream(error):
             raise
-        long = long_path(error)
+        long = long_path_problem(error)
         if long is None and os.environ.get("EVALPIPE_DEBUG"):
             raise
         code = InternalError.exit_code if long is None else UsageError.exit_code
-        return print_problems(long or internal_problem(error), code=code, form=asked_format(arguments))
+        return print_problems(long or internal_problem(error), code=code, form=requested_format(arguments))

@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.base.folders import locked
+from evalpipe.base.folders import file_lock
 from evalpipe.errors import EvalpipeError
 from evalpipe.version import VERSION
 from evalpipe.words.numbers import bytes_text
@@ -259,7 +259,7 @@ def _temporary() -> Iterator[Probe]:
         yield Probe("temporary", "failed", f"no temporary file can be written: {error.strerror or error}",
                     "set TMPDIR to a folder that can be written")
         return
-    yield _space("temporary", Path(folder), "set TMPDIR to a folder on a larger disk")
+    yield _check_space("temporary", Path(folder), "set TMPDIR to a folder on a larger disk")
 
 
 def _reports(reports: Path) -> Iterator[Probe]:
@@ -267,17 +267,17 @@ def _reports(reports: Path) -> Iterator[Probe]:
     # Folders that are not there yet are made by the run, so the first that is there must take them.
     parent = next((folder for folder in (reports, *reports.absolute().parents) if folder.exists()), reports)
     try:
-        with tempfile.TemporaryDirectory(dir=parent, prefix=".doctor-") as folder, locked(Path(folder) / "lock"):
+        with tempfile.TemporaryDirectory(dir=parent, prefix=".doctor-") as folder, file_lock(Path(folder) / "lock"):
             (Path(folder) / "file").write_bytes(b"evalpipe")
     except OSError as error:
         yield Probe("reports", "failed", f"cannot write to {parent}: {error.strerror or error}",
                     "allow writing there, or choose another folder with --out")
         return
-    yield _space("reports", parent, "free space, or choose a folder on another disk with --out")
+    yield _check_space("reports", parent, "free space, or choose a folder on another disk with --out")
 
 
-def _space(name: str, folder: Path, hint: str) -> Probe:
-    """Return the check ``name`` of a folder that can be written: whether its disk has the space that a run needs."""
+def _check_space(name: str, folder: Path, hint: str) -> Probe:
+    """Return the result of check ``name``: whether the disk of a writable folder has the space that a run needs."""
     free = shutil.disk_usage(folder).free
     text = f"{folder} can be written and has {bytes_text(free)} free"
     if free < LEAST_SPACE:

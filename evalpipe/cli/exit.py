@@ -90,7 +90,7 @@ def ending_word_and_code() -> tuple[str, int]:
     return ENDINGS[signal.Signals(_received_signals[-1]).name if _received_signals else "SIGINT"]
 
 
-def interrupted(error: BaseException) -> int:
+def report_interrupt(error: BaseException) -> int:
     """Print how a signal ended the command, and what became of its output; return the exit code."""
     word, code = ending_word_and_code()
     cause = error.__cause__ or error  # click puts an error of its own in the place of an interrupt
@@ -132,7 +132,7 @@ class Guard:
         self._signals, self._sent = socket.socketpair()  # to read from in a thread, and for Python to write to
 
     def __enter__(self) -> Self:
-        """Listen to signals, and let the time run."""
+        """Start the time limit and a thread that watches for signals; raises UsageError where there is no alarm."""
         if self._seconds is not None:
             if not hasattr(signal, "SIGALRM"):
                 raise UsageError.of("no-alarm", "this system has no alarm, so --timeout cannot be kept", "leave it out")
@@ -143,7 +143,7 @@ class Guard:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop the time; an alarm that comes later does nothing."""
+        """End the watching of signals and time; a later alarm does nothing."""
         self._block_ended.set()
         signal.set_wakeup_fd(self._before)
         self._sent.close()
@@ -185,7 +185,7 @@ class Interruptible(Progress):
     """
 
     def __init__(self, *listeners: Progress) -> None:
-        """Report progress to ``listeners``, and note what the command says at its end: so far nothing has happened."""
+        """Pass progress on to ``listeners``, and start with nothing noted for the command's last message."""
         self._listeners = listeners
         self.current_step = "its beginning"
         self.holds_lock = self.unchanged = False
@@ -193,19 +193,19 @@ class Interruptible(Progress):
         self.missing_letters: tuple[str, ...] = ()
 
     def step(self, number: int, title: str) -> None:
-        """Report that a step begins, and note it."""
+        """Report to all listeners that a step begins, and note it; raises KeyboardInterrupt after a signal."""
         self._raise_if_interrupted()
         self.current_step, self.holds_lock = f"step {number} ({title})", number > 1
         for listener in self._listeners:
             listener.step(number, title)
 
     def expect(self, replicates: int) -> None:
-        """Report how many replicates will be drawn."""
+        """Report to all listeners the number of replicates to be drawn."""
         for listener in self._listeners:
             listener.expect(replicates)
 
     def advance(self, replicates: int) -> None:
-        """Report replicates as done."""
+        """Report to all listeners that ``replicates`` more are done; raises KeyboardInterrupt after a signal."""
         self._raise_if_interrupted()
         for listener in self._listeners:
             listener.advance(replicates)
@@ -217,7 +217,7 @@ class Interruptible(Progress):
             listener.expect_parts(dataset, parts, cached, why)
 
     def part_read(self) -> None:
-        """Report a part of a dataset as read."""
+        """Report to all listeners that a part of a dataset is read; raises KeyboardInterrupt after a signal."""
         self._raise_if_interrupted()
         for listener in self._listeners:
             listener.part_read()
@@ -252,8 +252,8 @@ def annotation(problem: Problem) -> str:
     return f"::{problem.severity} {properties}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def asked_format(arguments: Sequence[str]) -> str:
-    """Return the value of ``--format``, for the error of a command line that does not parse; "text" without one."""
+def requested_format(arguments: Sequence[str]) -> str:
+    """Return the value of ``--format`` in ``arguments`` that may not parse, to print their errors; else "text"."""
     for index, argument in enumerate(arguments):
         if argument == "--format":
             return arguments[index + 1] if index + 1 < len(arguments) else "text"
@@ -277,7 +277,7 @@ def print_problems(*problems: Problem, code: int, form: str) -> int:
     return code
 
 
-def long_path(error: Exception) -> Problem | None:
+def long_path_problem(error: Exception) -> Problem | None:
     """Return the problem of a path that is too long for the system; None for any other error."""
     if not isinstance(error, OSError) or error.errno != errno.ENAMETOOLONG:
         return None
@@ -297,7 +297,7 @@ def internal_problem(error: Exception) -> Problem:
     )
 
 
-def code_of(error: BaseException | None) -> int:
+def exit_code_of(error: BaseException | None) -> int:
     """Return the exit code of a command that ends with ``error``; 0 without one."""
     if error is None:
         return 0

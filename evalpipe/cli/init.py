@@ -50,36 +50,36 @@ def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: 
     The spec runs as it is: it is planned and its data are read and checked before it is written. Where it is not
     written, the exit code is 2 for what the command line leaves open or a SPEC that exists, 3 for data that are wrong.
     """
-    from evalpipe.proposal.columns import look_at
+    from evalpipe.proposal.columns import look_at_datasets
     from evalpipe.proposal.questions import Answers
-    from evalpipe.proposal.spec_file import refuse_existing, spec_text, target_of, tried
+    from evalpipe.proposal.spec_file import refuse_existing, spec_text, target_path, try_spec
 
-    target = target_of(out, data[0])
+    target = target_path(out, data[0])
     refuse_existing(target, force=force)
-    looked = look_at(data)
-    proposal = proposed(looked, Answers(models=tuple(models), **answers))
+    looked = look_at_datasets(data)
+    proposal = answered_proposal(looked, Answers(models=tuple(models), **answers))
     text = spec_text(proposal, target)
-    tried(text, target)
-    deliver(proposal, text, target, force=force)
+    try_spec(text, target)
+    write_proposal(proposal, text, target, force=force)
 
 
-def proposed(looked: Looked, answers: Answers) -> Proposal:
-    """Return a proposal without open questions: a person answers them in a terminal; elsewhere raise UsageError."""
-    from evalpipe.proposal.propose import propose, unanswered
+def answered_proposal(looked: Looked, answers: Answers) -> Proposal:
+    """Return a proposal with all questions answered, in the terminal; raises UsageError where there is no terminal."""
+    from evalpipe.proposal.propose import open_questions_error, propose
     from evalpipe.proposal.questions import Question
 
     proposal = propose(looked, answers)
     while isinstance(proposal, Question):
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
         if not is_terminal:
-            raise unanswered(looked, answers, proposal)
+            raise open_questions_error(looked, answers, proposal)
         answers = ask(looked, answers, proposal)
         proposal = propose(looked, answers)
     return proposal
 
 
 def ask(looked: Looked, answers: Answers, question: Question) -> Answers:
-    """Ask a question on stderr until the answer is valid, without a default; return the answers with it."""
+    """Ask a question on stderr until its answer is valid; return ``answers`` with the new answer."""
     from evalpipe.proposal.propose import propose
     from evalpipe.proposal.questions import SHOWN
     from evalpipe.words.spelling import clipped
@@ -101,15 +101,15 @@ def ask(looked: Looked, answers: Answers, question: Question) -> Answers:
         return new_answers
 
 
-def deliver(proposal: Proposal, text: str, target: str, *, force: bool) -> None:
+def write_proposal(proposal: Proposal, text: str, target: str, *, force: bool) -> None:
     """Write the spec to its file or to stdout, and print a summary of the proposal and the command that runs it."""
-    from evalpipe.proposal.spec_file import write
+    from evalpipe.proposal.spec_file import write_spec_file
 
     if target == STDOUT:
         with printing():
             click.echo(text, nl=False)
     else:
-        write(target, text, force=force)
+        write_spec_file(target, text, force=force)
     for line in summary(proposal):
         click.echo(line, err=target == STDOUT)
     if target != STDOUT:

@@ -200,7 +200,7 @@ Command = TypeVar("Command", bound="Callable[..., object]")
 
 
 def margin_and_drop(command: Command) -> Command:
-    """Add the options `--margin` and `--drop`, which set the true values that gates are simulated with."""
+    """Add to a command the options `--margin` and `--drop`, by which true values are set in simulations of gates."""
     margin = click.option("--margin", type=click.FloatRange(min=0), default=MARGIN, show_default=True,
                           callback=_computable, help="How far inside their limits true values stand.")
     drop = click.option("--drop", type=click.FloatRange(min=0, min_open=True), default=DROP, show_default=True,

@@ -99,7 +99,10 @@ def tell_person(text: str) -> None:
 
 @contextmanager
 def printing(completed: str | None = None) -> Iterator[None]:
-    """Flush stdout after the block; raises UsageError where it is full or closed, with ``completed`` as a note."""
+    """Run a block that prints, then flush stdout; raises UsageError where it is full or closed.
+
+    ``completed`` says what was done before, and is a note of the error.
+    """
     try:
         yield
         sys.stdout.flush()
@@ -107,10 +110,10 @@ def printing(completed: str | None = None) -> Iterator[None]:
         if not is_lost_stream(error):
             raise
         silence()
-        raise full(error, completed) from None
+        raise full_output_error(error, completed) from None
 
 
-def full(error: OSError, completed: str | None = None) -> UsageError:
+def full_output_error(error: OSError, completed: str | None = None) -> UsageError:
     """Return the UsageError for a standard output that is full or closed; ``completed`` says what was done before."""
     notes = () if completed is None else (completed,)
     hint = "free space, or send the output elsewhere"
@@ -178,7 +181,7 @@ def collect_cache(folder: str) -> None:
 
 
 def parts_line(dataset: str, parts: int, cached: int, why: str) -> str:
-    """Return the line on how many parts a dataset has, how many the cache has, and ``why`` the others are read."""
+    """Return the line "data: 5 parts: 2 in the cache, 3 to read (new files)"; ``why`` is the reason in brackets."""
     part_text = f"{dataset}: {counted(parts, 'part')}"
     reason_text = f" ({why})" if why else ""
     if not cached:

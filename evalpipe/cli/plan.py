@@ -13,7 +13,7 @@ from evalpipe.chapters.curves.plan import GROUPS
 from evalpipe.cli.exit import annotation
 from evalpipe.cli.ledger import DROP, MARGIN, expected_lines
 from evalpipe.cli.output import output_folder
-from evalpipe.plan.plan import drawing
+from evalpipe.plan.plan import drawing_plan
 from evalpipe.spec.tree import STDIN
 from evalpipe.words.spelling import counted
 
@@ -29,7 +29,7 @@ Document = dict[str, Any]
 
 def plan_document(plan: Plan) -> Document:
     """Return a plan as plain JSON values."""
-    drawn, prevalence, exposure, residuals = drawing(plan), plan.prevalence, plan.exposure, plan.residuals
+    drawn, prevalence, exposure, residuals = drawing_plan(plan), plan.prevalence, plan.exposure, plan.residuals
     worst, recalibrate, compare = plan.slices.worst, plan.recalibrate, plan.compare
     methods = [{"variant": method.name, "method": method.method, "options": dict(method.options)}
                for method in recalibrate.methods]
@@ -182,9 +182,9 @@ def print_plan(
     document = plan_document(planned)
     gates = []
     if document["gates"]:
-        from evalpipe.ledger.forecasts import forecasts
+        from evalpipe.ledger.forecasts import gate_forecasts
 
-        gates = [gate.document() for gate in forecasts(planned, folder, *expected)]
+        gates = [gate.document() for gate in gate_forecasts(planned, folder, *expected)]
     document |= {"parts": parts, "expected": {"margin": expected[0], "drop": expected[1], "gates": gates}}
     if form == "json":
         # A share that a dataset has yet to give is a text.
@@ -205,12 +205,12 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
     evaluated_names = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     if document["parts"]:
         from evalpipe.cli.output import parts_line
-        from evalpipe.streams.cache import reasons
+        from evalpipe.streams.cache import reasons_in_words
 
         lines.append("")
         for name, states in document["parts"].items():
             why = [state["why"] for state in states if state["why"] is not None]
-            lines.append(parts_line(name, len(states), len(states) - len(why), reasons(why)))
+            lines.append(parts_line(name, len(states), len(states) - len(why), reasons_in_words(why)))
     of_chapters = [line for write in functions("plan", "lines") for line in write(plan)]
     if not plan.datasets:
         return "\n".join([*lines, *_goal_lines(plan), *of_chapters, *expected_lines(document["expected"])])
@@ -234,7 +234,7 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
     lines += [*([""] if further else []), *further, *expected_lines(document["expected"])]
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",
-              drawing(plan).words]
+              drawing_plan(plan).words]
     cost_unit = "rows x models" if plan.streaming.streamed else "rows x replicates x models"
     return "\n".join([*lines, f"expected cost ({cost_unit}): {cost}"])
 

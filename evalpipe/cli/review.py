@@ -165,8 +165,8 @@ def _print(verification: Verification) -> None:
 
 
 @contextmanager
-def telling_lost_signature(folder: str) -> Iterator[None]:
-    """Print on stderr that the manifest is no longer signed, where the block removed its signature by a key."""
+def warning_of_lost_signature(folder: str) -> Iterator[None]:
+    """Run a block, and print on stderr if it removed the key's signature of the manifest, which has changed."""
     from evalpipe.runs.folder import RunFolder
 
     signature = RunFolder(folder).file(KEY_SIGNATURE)
@@ -181,7 +181,7 @@ def sign_folder(folder: str, fields: dict[str, Any], form: str) -> None:
     """Sign the card in a folder, and print its new status, the sha256 of the results and the files written."""
     from evalpipe.review.signing import sign
 
-    with telling_lost_signature(folder):
+    with warning_of_lost_signature(folder):
         signed = sign(folder, **fields)
     with printing(f"the signature was written to '{folder}'"):
         if form == "json":
@@ -283,7 +283,7 @@ class Size(click.ParamType[float]):
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; fails with the reason."""
+        """Return the tolerance as a number; fails where it is no number, negative or infinite."""
         try:
             size = float(value)
         except ValueError:
@@ -299,7 +299,7 @@ class MetricSize(click.ParamType[tuple[str, float]]):
     name = "metric=number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
-        """Return the metric and the number; fails with the reason."""
+        """Return the metric and its tolerance of a text such as "brier=0.001"; fails for other texts."""
         if isinstance(value, tuple):
             return value
         metric, separator, size = value.rpartition("=")

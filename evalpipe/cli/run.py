@@ -28,12 +28,12 @@ from evalpipe.cli.exit import (
     UNCHANGED,
     Guard,
     Interruptible,
-    code_of,
     duration_text,
-    interrupted,
+    exit_code_of,
     leave_at_once,
     print_problems,
     problems_of,
+    report_interrupt,
 )
 from evalpipe.cli.output import output_folder, parts_line, printing
 from evalpipe.errors import DataError, UsageError
@@ -54,7 +54,7 @@ class Quiet(Progress):
     """Progress of which only the reason for a run is printed."""
 
     def changed(self, reasons: Sequence[str]) -> None:
-        """Print what has changed since the run before."""
+        """Print why the run is needed: what has changed since the previous run."""
         if reasons:
             click.echo(reason_for_run(reasons), err=True)
 
@@ -68,14 +68,14 @@ class Lines(Quiet):
     """Progress in lines: one for each step, and one for each dataset read in parts; replicates are not counted."""
 
     def __enter__(self) -> Self:
-        """Return these lines, which need no beginning, as a live bar does."""
+        """Return self; lines need no set-up, unlike a live bar."""
         return self
 
     def __exit__(self, *_: object) -> None:
         """Do nothing: lines need no end, as a live bar does."""
 
     def step(self, number: int, title: str) -> None:
-        """Print the step's line."""
+        """Print a line such as "4/7 evaluate" as a step begins."""
         click.echo(f"{number}/{len(STEPS)} {title}", err=True)
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
@@ -87,7 +87,7 @@ class Bar(Progress):
     """A live bar that vanishes when the run ends."""
 
     def __init__(self) -> None:
-        """Make a bar on stderr, of which nothing is drawn yet."""
+        """Create a live bar on stderr, without drawing it yet."""
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress
@@ -107,41 +107,41 @@ class Bar(Progress):
         self._step = ""
 
     def __enter__(self) -> Self:
-        """Begin to draw."""
+        """Start drawing the bar, at 0 of all steps."""
         self._rich.start()
         self._task = self._rich.add_task("", total=len(STEPS))
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wipe the bar."""
+        """Stop and erase the bar, and close its descriptor of stderr."""
         self._rich.stop()
         if self._file is not sys.stderr:
             self._file.close()
 
     def step(self, number: int, title: str) -> None:
-        """Show the step; steps before it are done."""
+        """Show in the bar that step ``number`` begins, with the steps before it done."""
         self._step = f"{number}/{len(STEPS)} {title}"
         if self._task is not None:
             self._rich.update(self._task, description=self._step, completed=number - 1)
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
-        """Print a dataset's parts, those cached and ``why`` the others are read; count the latter in the bar."""
+        """Print how many parts a dataset has and how many are cached; count those to be read in the bar."""
         self._rich.console.print(parts_line(dataset, parts, cached, why), markup=False, highlight=False)
         self._parts, self._read = parts - cached, 0
 
     def part_read(self) -> None:
-        """Show one more part as read beside the step."""
+        """Count a further part of a dataset as read, and show the count in the bar."""
         self._read += 1
         if self._task is not None:
             self._rich.update(self._task, description=f"{self._step}: {self._read:,} of {self._parts:,} parts")
 
     def changed(self, reasons: Sequence[str]) -> None:
-        """Print what has changed above the bar."""
+        """Print above the bar why the run is needed: what has changed since the previous run."""
         if reasons:
             self._rich.console.print(reason_for_run(reasons), markup=False, highlight=False)
 
     def expect(self, replicates: int) -> None:
-        """Note how many replicates fill the share of step 4 in the bar."""
+        """Set the number of replicates that make up step 4 in the bar."""
         self._replicates = replicates
 
     def advance(self, replicates: int) -> None:
@@ -164,7 +164,7 @@ class Secrets(Mapping[str, str]):
     """The environment as a mapping that remembers the values read from it, so that a log can hide them."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        """Read variables from ``environment``; none is read yet."""
+        """Wrap ``environment``, with no variable read so far."""
         self._environment = environment
         self._read: dict[str, str] = {}
 
@@ -225,7 +225,7 @@ class Log(Progress):
         self._steps: dict[str, float] = {}
 
     def __enter__(self) -> Self:
-        """Write the first line."""
+        """Write the log's first line: the run begins."""
         self._write("begin", "the run begins", evalpipe_version=VERSION, process=os.getpid(), **self._spec)
         return self
 
@@ -240,7 +240,7 @@ class Log(Progress):
             facts = problem.as_dict()
             level, _ = str(facts.pop("severity")), facts.pop("rows")  # cells of the data have no place in a log
             self._write("problem", str(facts.pop("message")), level, **facts)
-        code = code_of(error) or self.exit_code
+        code = exit_code_of(error) or self.exit_code
         seconds = {"seconds": round(time.perf_counter() - self._began, 3), "seconds_by_step": self._steps}
         self._write("end", f"the run ended with {code}", "error" if code else "info", exit_code=code, **seconds,
                     **self._spec, **self._verdict)
@@ -262,7 +262,7 @@ class Log(Progress):
         self._write("spec", "the spec is read", **self._spec)
 
     def step(self, number: int, title: str) -> None:
-        """Write that the step before has ended, and that this one begins."""
+        """Log that the previous step has ended and step ``number`` begins."""
         self._step_done()
         self._steps[title] = -time.perf_counter()
         self._write("step", f"step {number} of {len(STEPS)} begins: {title}", step=title)
@@ -279,7 +279,7 @@ class Log(Progress):
         self._write("parts", message, dataset=dataset, parts=parts, cached=cached, why=why)
 
     def changed(self, reasons: Sequence[str]) -> None:
-        """Write what has changed since the run before."""
+        """Log what has changed since the previous run, or that nothing has."""
         message = "; ".join(reasons) or "nothing has changed since the run before"
         self._write("changed" if reasons else "unchanged", message)
 
@@ -388,7 +388,7 @@ class Attempt:
         self._before: object = None
 
     def run(self) -> RunOutcome:
-        """Run the spec; raises DataError where the time was over, KeyboardInterrupt with what became of the output."""
+        """Run the spec and return its outcome; raises DataError at the time limit, KeyboardInterrupt after a signal."""
         options = self._options
         shown = nullcontext(Quiet()) if options.no_progress else Bar() if sys.stderr.isatty() else Lines()
         guard = Guard(options.timeout, self._rescue)
@@ -427,7 +427,7 @@ class Attempt:
         return DataError.of("timeout", message, hint, notes=(self._output(),))
 
     def _rescue(self, number: int) -> NoReturn:
-        """End a process that goes on after signal ``number``: print the error, remove its lock and temporary files."""
+        """End the process where a run is stuck after signal ``number``: report the error and clean up."""
         from evalpipe.run import abandon
 
         error = self._too_late() if signal.Signals(number).name == "SIGALRM" else KeyboardInterrupt(self._output())
@@ -435,7 +435,7 @@ class Attempt:
         self._log.end(error)
         if isinstance(error, DataError):
             leave_at_once(print_problems(*error.problems, code=error.exit_code, form=self._options.form))
-        leave_at_once(interrupted(error))
+        leave_at_once(report_interrupt(error))
 
 
 def _stamp(folder: Path) -> object:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalpipe.base.formats import REFERENCE
-from evalpipe.card.junit import checks_of
+from evalpipe.card.junit import test_cases
 from evalpipe.card.page import Number, plain
-from evalpipe.card.summary import MOST_FINDINGS, SIGNS, beside_headline, outcome_counts
+from evalpipe.card.summary import MOST_FINDINGS, SIGNS, outcome_counts, split_by_headline
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall
 from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters import functions
@@ -189,7 +189,7 @@ def _change_table(results: Results, rows: Sequence[Comparison], losses: Sequence
 
 def print_findings(results: Results) -> None:
     """Print the first findings with their signs, the counts of checks, and what chapters say after the findings."""
-    shown = beside_headline(results)[1][:MOST_FINDINGS]
+    shown = split_by_headline(results)[1][:MOST_FINDINGS]
     if shown:
         more = f", {len(shown)} of {len(results.findings):,}" if len(shown) < len(results.findings) else ""
         click.echo(f"\nfindings{more}:")
@@ -222,7 +222,7 @@ def print_verdicts(results: Results, spec: Spec, folder: Path) -> None:
 
 def gate_documents(results: Results) -> list[dict[str, Any]]:
     """Return the gates as JSON values, each with the sentence of its verdict."""
-    return [check.gate.model_dump(by_alias=True) | {"text": check.reason} for check in checks_of(results)
+    return [check.gate.model_dump(by_alias=True) | {"text": check.reason} for check in test_cases(results)
             if check.gate is not None]
 
 

@@ -33,7 +33,7 @@ STANDARD = "the standard set of the task"
 
 
 def trace(results: Results, traced: Estimate, address: str, folder: RunFolder) -> dict[str, Any]:
-    """Return what an estimate was made from, as JSON values: all that the results and `run.json` of ``folder`` say."""
+    """Return all that the results and `run.json` say on how an estimate was computed, as JSON values."""
     metric = next(metric for metric in results.metrics if metric.name == traced.metric)
     model = next(model for model in results.models if model.name == traced.model)
     dataset = next(dataset for dataset in results.datasets if dataset.name == traced.dataset)

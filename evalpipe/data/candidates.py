@@ -73,7 +73,7 @@ def _read_ids(rows: RowBlock, candidates: CandidatesPlan) -> pl.DataFrame:
 
 
 def _read_id(rows: RowBlock, name: str) -> pl.Series:
-    """Return a column of ids in the type that its values have: a number, true or false, or a text."""
+    """Return a column of ids [rows] as numbers, true and false, or texts, whichever its values are."""
     column = rows.frame[name]
     if rows.separated and column.dtype == pl.String:
         csv = rows.dataset.table.named.csv
@@ -85,7 +85,10 @@ def _read_id(rows: RowBlock, name: str) -> pl.Series:
 
 
 def _check_ids(columns: Columns, candidates: CandidatesPlan, ids: pl.DataFrame, number: pl.Series) -> None:
-    """Report rows without an id and, unless the table is long, ids that are in several rows."""
+    """Report rows without an id and, unless the table is long, rows with an id that another row has.
+
+    ``ids`` are the columns of ids, ``number`` [rows] is the number of each row's candidate.
+    """
     loc = (*SPEC_KEY, "id")
     id_columns = f"column{'s' if len(candidates.ids) > 1 else ''} {listed(candidates.ids, 'and')}"
     shown = pl.Series([", ".join("empty" if part is None else str(part) for part in row)
@@ -106,6 +109,7 @@ class _GoalReader:
     """Reads the values of goals; ``number`` [rows] is the number of each row's candidate, of ``count`` candidates."""
 
     def __init__(self, columns: Columns, candidates: CandidatesPlan, number: pl.Series, count: int) -> None:
+        """Keep the columns; ``number`` [rows] is the number of each row's candidate, of ``count`` candidates."""
         self.columns, self.candidates, self.number, self.count = columns, candidates, number.to_numpy(), count
 
     def read_goal(self, goal: GoalColumn) -> tuple[list[Any], np.ndarray]:
@@ -125,7 +129,7 @@ class _GoalReader:
             [math.nan if item is None else item for item in self._values_by_candidate(errors, is_of_goal)], float)
 
     def _rows_of_goal(self, goal: GoalColumn) -> pl.Series:
-        """Return flags of the rows of a long table that have a goal's measure; report where none has."""
+        """Return flags [rows] of those of a long table that have a goal's measure; report where none has."""
         assert self.candidates.long is not None  # noqa: S101 - the caller looks first
         name, rows = self.candidates.long.metric, self.columns.rows
         measures = texts(rows.frame[name])
@@ -143,7 +147,10 @@ class _GoalReader:
     def _read_numbers(
         self, column: str, is_of_goal: pl.Series, goal: GoalColumn, loc: Loc, *, error: bool = False
     ) -> pl.Series | None:
-        """Read a column of numbers in the goal's rows; a cell may be empty. With ``error`` they are standard errors."""
+        """Read a column of numbers [rows], null outside the goal's rows ``is_of_goal``; cells may be empty.
+
+        With ``error`` they are standard errors. None where the column has another type.
+        """
         rows = self.columns.rows
         cells = rows.frame[column]
         try:
@@ -181,7 +188,10 @@ class _GoalReader:
             refuse(self.columns, column, goal.loc, beyond, "beyond-points", what, hint)
 
     def _read_levels(self, column: str, is_of_goal: pl.Series, goal: GoalColumn, loc: Loc) -> pl.Series | None:
-        """Read a column of levels in the goal's rows; report levels that the goal does not name."""
+        """Read a column of levels [rows], null outside the goal's rows; report levels that the goal does not name.
+
+        ``is_of_goal`` flags the goal's rows. None where the column cannot be read as texts.
+        """
         try:
             levels = texts(self.columns.rows.frame[column]).set(~is_of_goal, None)
         except Unreadable as fault:
@@ -196,9 +206,10 @@ class _GoalReader:
     def _check_repeated(
         self, goal: GoalColumn, goal_values: pl.Series | None, is_of_goal: pl.Series, column: str
     ) -> None:
-        """Report candidates with several rows of a goal in a long table, or several values of a goal's own column.
+        """Report candidates of a long table that give a goal several times.
 
-        The values are in ``column``.
+        A goal read from rows of the table needs a single row for a candidate. A goal with a column needs a single
+        value, which is repeated in the candidate's rows. The values were read from ``column``.
         """
         if goal_values is None or self.candidates.long is None:
             return
@@ -225,7 +236,7 @@ class _GoalReader:
 
 
 def _hint_for_texts(strange: pl.Series, rows: RowBlock) -> str:
-    """Return the hint for texts in a column of numbers, whose cells may be empty."""
+    """Return how to correct ``strange``, cells of text in a column of numbers; "" where there are none."""
     if not len(strange):
         return ""
     if strange.str.strip_chars().str.to_lowercase().is_in(list(MISSING_WORDS)).all():

@@ -26,7 +26,10 @@ FEWEST_FITS = 2
 
 
 def split_fits(table: DataTable, kind: type[FitSource] = FitSource) -> tuple[DataTable, ...]:
-    """Return a table for each file of a pattern, sorted by name; ``kind`` is the class of their sources."""
+    """Split the table of a file pattern into a table for each file, which holds the predictions of one fit.
+
+    ``kind`` is the class of the tables' sources. The tables are in the order of the files' names.
+    """
     from evalpipe.data.formats import rows
 
     source = table.named
@@ -36,8 +39,8 @@ def split_fits(table: DataTable, kind: type[FitSource] = FitSource) -> tuple[Dat
         for path, shown in table.files)
 
 
-def single_fit(places: Origin, table: DataTable) -> Problem:
-    """Return the problem of a pattern for several fits that a single file matches."""
+def single_fit_problem(places: Origin, table: DataTable) -> Problem:
+    """Return the problem that a file pattern, which is to name several fits of a model, matches a single file."""
     source, file = table.named, table.files[0][1]
     message = (f"{source.path} matches 1 file, {file}, but a pattern under 'predictions' names several fits of the "
                f"model '{source.model}', at least {FEWEST_FITS}")
@@ -68,7 +71,7 @@ if TYPE_CHECKING:
 
 
 def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> Catalog:
-    """Look at every dataset and file of predictions: files, columns, conditions and number of rows, in their order.
+    """Return the catalog of a spec: files, columns and number of rows of each dataset and prediction file.
 
     ``frames`` are datasets in memory, by name. Files that are missing or cannot be read are among the catalog's
     problems. Raises SpecError with every fault of the spec.
@@ -147,7 +150,10 @@ def _look_at_predictions(
     places: Origin, dataset: DatasetSource, tables: dict[tuple[str, str], DataTable],
     refits: dict[tuple[str, str], tuple[DataTable, ...]],
 ) -> list[Problem]:
-    """Add the files of predictions for a dataset to ``tables``, those of other fits to ``refits``; return problems."""
+    """Add a dataset's prediction files to ``tables``, and its further fits to ``refits``; return problems.
+
+    Both are by dataset and model.
+    """
     from evalpipe.data.files import is_pattern
 
     problems: list[Problem] = []
@@ -158,7 +164,7 @@ def _look_at_predictions(
         elif not is_pattern(places, source):
             tables[key] = looked_at[0]
         elif len(looked_at[0].files) < FEWEST_FITS:
-            problems.append(single_fit(places, looked_at[0]))
+            problems.append(single_fit_problem(places, looked_at[0]))
         else:
             tables[key], *other_fits = split_fits(looked_at[0])
             refits[key] = tuple(other_fits)
@@ -175,7 +181,7 @@ def _look_at_bootstrap_fits(sources: Sources) -> tuple[dict[tuple[str, str], tup
             if isinstance(looked_at, list):
                 problems += looked_at
             elif len(looked_at[0].files) < FEWEST_FITS:
-                problems.append(single_fit(sources.places, looked_at[0]))
+                problems.append(single_fit_problem(sources.places, looked_at[0]))
             else:
                 tables[name, model] = split_fits(looked_at[0], BootstrapSource)
     return tables, problems

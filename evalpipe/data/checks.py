@@ -24,7 +24,7 @@ from evalpipe.data.columns import (
     decimals,
     fill_hint,
     gap_explained,
-    percents,
+    percent_columns,
     read_once,
     refuse,
     wrong_type,
@@ -72,7 +72,7 @@ def check_row_columns(columns: Columns) -> None:
 
 
 def _level_codes(values: pl.Series) -> tuple[tuple[str, ...], pl.Series]:
-    """Return the labels of a column in natural order, dates by time, and the index of each row's label, [n] floats."""
+    """Return the labels of a column in natural order, dates by time, and each row's label index [n], as float."""
     distinct = values.unique()
     labels = labels_of(distinct)  # of these, for there may be few of them and many rows
     levels = tuple(ordered({*labels} - {MISSING}))
@@ -82,22 +82,26 @@ def _level_codes(values: pl.Series) -> tuple[tuple[str, ...], pl.Series]:
 
 
 def numbered_row_columns(columns: Columns) -> dict[str, pl.Series]:
-    """Return the columns to plot residuals against as columns of the sample's table, "column 0" and so on."""
+    """Return the columns that residuals are plotted against, by the names "column 0", … of the sample's table."""
     return {f"column {index}": values for index, (_, values) in enumerate(columns.row_columns.values())}
 
 
 def row_column_values(columns: Columns, frame: pl.DataFrame) -> Mapping[str, ColumnValues]:
-    """Return the columns to plot residuals against by name, from the sample's table with `numbered_row_columns`."""
+    """Return the columns that residuals are plotted against, by their own names, from the sample's sorted table.
+
+    It has them under the names of `numbered_row_columns`.
+    """
     return MappingProxyType({
         name: ColumnValues(levels, np.asarray(frame[f"column {index}"].fill_null(np.nan).to_numpy(), float))
         for index, (name, (levels, _)) in enumerate(columns.row_columns.items())})
 
 
 def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = None) -> Columns:
-    """Read the columns of an evaluated dataset as values and check all but the levels, which need every dataset.
+    """Read the columns of an evaluated dataset as values and check them; levels are checked later.
 
-    Of a part of a dataset, not the ``whole``, checks that need all rows are left out. ``outcome`` [n] are the rows'
-    levels where they have been read already.
+    Levels need all datasets. Where ``rows`` are a part of the dataset and not ``whole``, checks that need all
+    rows, such as that of repeated ids, are left out. ``outcome`` [n] are the rows' levels where they are known
+    already.
     """
     plan, columns = rows.plan, Columns(rows)
     if outcome is not None:
@@ -120,7 +124,7 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
 
 
 def _check_keys_of_rows(columns: Columns, *, whole: bool) -> None:
-    """Check weights, exposures, clusters, ids, slices and columns of residuals; some of ``whole`` datasets alone."""
+    """Check weights, exposures, clusters, slices and residual columns; ids only if the dataset is ``whole``."""
     rows, plan = columns.rows, columns.rows.plan
     # Weights before slices, which count only the rows that weigh something.
     if plan.weight is not None:
@@ -134,7 +138,7 @@ def _check_keys_of_rows(columns: Columns, *, whole: bool) -> None:
         _read_texts(columns, columns.names, plan.id, ("id",), "missing-id", "the id column")
         check_unique(columns, plan.id)
     if rows.dataset.role == "evaluate":
-        slices.check(columns, whole=whole)
+        slices.read_slice_columns(columns, whole=whole)
         check_row_columns(columns)
 
 
@@ -210,10 +214,10 @@ def _check_not_all_zero(columns: Columns, name: str, names: list[str]) -> None:
 
 
 def check_reference(rows: RowBlock, numbered: frozenset[str]) -> Columns:
-    """Read the columns of a reference dataset as values to compare with; check ids, and outcomes that are numbers.
+    """Read the columns of a reference dataset, with which evaluated rows are compared; check ids and outcomes.
 
-    ``numbered`` are the columns to read as numbers. Where the prevalence comes from this dataset, outcomes, weights and
-    clusters are checked as in evaluated rows.
+    ``numbered`` are the columns to read as numbers. Where the prevalence comes from this dataset, outcomes,
+    weights and clusters are checked as in evaluated rows.
     """
     columns, plan = Columns(rows), rows.plan
     prevalence_columns = _check_prevalence_columns(columns) if plan.gives_prevalence(rows.name) else frozenset[str]()
@@ -226,7 +230,7 @@ def check_reference(rows: RowBlock, numbered: frozenset[str]) -> Columns:
                 continue
         try:
             if column in numbered:
-                read = probabilities if column in percents(plan) else numbers
+                read = probabilities if column in percent_columns(plan) else numbers
                 columns.numbers[column] = read(rows.numeric(column), as_text=rows.as_text)
             else:
                 columns.levels[column] = texts(rows.frame[column])
@@ -253,7 +257,10 @@ def _check_prevalence_columns(columns: Columns) -> frozenset[str]:
 def _read_texts(
     columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Loc, code: str, called: str
 ) -> None:
-    """Read a column of levels, ids or clusters into ``texts_of``; report empty cells with ``code``, and ``called``."""
+    """Read a column of levels, ids or clusters as texts into ``texts_of``, by column; report empty cells.
+
+    ``code`` is the problem's code, ``called`` the words for the column in its message, such as "the id column".
+    """
     if column in texts_of:
         return
     rows, cells = columns.rows, columns.rows.frame[column]
@@ -275,7 +282,7 @@ def _read_probabilities(columns: Columns, column: str, loc: Loc) -> None:
     values = read_once(columns, column, loc, "missing-probability", "probability")
     if values is not None and not values.is_between(0, 1).all():
         outside = (((values < 0) | (values > 1)) & values.is_not_nan()).fill_null(value=False)
-        if column in percents(columns.rows.plan):
+        if column in percent_columns(columns.rows.plan):
             refuse(columns, column, loc, outside, "probability-range", f"not {noun(outside, 'percent')} from 0 to 100",
                    "give the model's probability in percent")
             return
@@ -292,7 +299,10 @@ def _read_scores(columns: Columns, column: str, loc: Loc) -> None:
 
 
 def _probability_hint(values: pl.Series, outside: pl.Series, key: str) -> str:
-    """Return a hint, from all values, at the likely content of a column, under ``key``, that has no probabilities."""
+    """Return a hint what a column holds instead of probabilities: percents, log odds, or something unknown.
+
+    ``values`` [n] are its numbers, ``outside`` [n] flags those outside 0 to 1, ``key`` is its key in the spec.
+    """
     finite = values.filter(values.is_finite().fill_null(value=False))
     share = int(outside.sum()) / max(1, len(values))
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)  # type: ignore[arg-type]
@@ -343,10 +353,10 @@ FEWEST = 5
 
 
 def shared_rows(columns: Columns, other: Columns) -> Iterator[Problem]:
-    """Yield a problem where rows are in the dataset ``other`` too: by id, else by all columns read from both.
+    """Yield a problem where rows of a dataset are also in ``other``: by id, else by all columns read from both.
 
-    Rows to calibrate on may look like evaluated ones without being the same: without an id those of one file count, and
-    twins only where more have one than chance explains; fewer are a warning.
+    Without an id, rows to calibrate on may only look like evaluated rows. Then rows at the same place of the same
+    file are shared, and equal rows only where there are more than chance explains; fewer give a warning.
     """
     row_id = columns.rows.plan.id
     by_looks = row_id is None and other.rows.dataset.role == "calibrate"
@@ -370,7 +380,7 @@ def shared_rows(columns: Columns, other: Columns) -> Iterator[Problem]:
 
 
 def _more_twins_than_chance(columns: Columns, other: Columns, keys: list[str]) -> bool:
-    """Tell whether more than `ALIKE` of the rows unlike all others of their dataset have such a twin in the other."""
+    """Tell whether more than `ALIKE` of the rows unique in their dataset equal a unique row of the other."""
     unique = [
         pl.DataFrame({key: _column_values(side)[key] for key in keys}).filter(pl.struct(keys).is_unique())
         for side in (columns, other)
@@ -457,6 +467,7 @@ def _fits_recalibrators(other: Columns) -> bool:
 
 
 def _shared_rows_hint(columns: Columns, other: Columns) -> str:
+    """Return what to do about rows that ``columns`` shares with ``other``, by the roles of the two datasets."""
     if other.rows.dataset.role == "calibrate" and not _fits_recalibrators(other):
         return "choose on other rows, or cross-fit with on: {folds: 10}: no threshold is judged on rows that chose it"
     if other.rows.dataset.role == "calibrate":

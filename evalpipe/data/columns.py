@@ -27,7 +27,7 @@ from evalpipe.data.values import (
     noun,
     numbers,
     probabilities,
-    quoted,
+    quote_for_yaml,
     rows_have,
     shown,
     sql_name,
@@ -131,7 +131,7 @@ class RowBlock:
         return "" if self.step is None else f", at step {self.step}"
 
     def row_in_file(self, position: int) -> tuple[int, str]:
-        """Return the row number of a `POSITION` and, where there are several files, words such as " in a.csv"."""
+        """Return the row number in its file for a `POSITION`, and " in a.csv" where there are several files."""
         file, row = divmod(position, FILE)
         return row, f" in {self.sources[file].path}" if len(self.sources) > 1 and self.file is None else ""
 
@@ -203,7 +203,7 @@ def allowed_gap(levels: int, decimal_count: int | None) -> float:
 
 
 def gap_explained(levels: int, decimal_count: int | None) -> str:
-    """Return the words that say how far a sum may be from 1, and why."""
+    """Return the note how far a sum of ``levels`` probabilities may be from 1, and that rounding is why."""
     why = "" if decimal_count is None else f", as {levels} probabilities of {decimal_count} decimals do by rounding"
     return f"a sum may differ from 1 by {allowed_gap(levels, decimal_count):.2g}{why}"
 
@@ -263,7 +263,10 @@ class Columns:
         return self.models.get(Fit(model), self)
 
     def predicted(self) -> Iterator[tuple[Fit, Columns, ModelPlan]]:
-        """Yield each fit, the columns with its predictions, and its model; the fits that the card shows come first."""
+        """Yield each fit of a model, the columns with its predictions, and the model's plan.
+
+        The fits that the card shows come first.
+        """
         models = self.rows.plan.models
         yield from ((Fit(name), self.of(name), model) for name, model in models.items())
         yield from ((fit, columns, models[fit.model]) for fit, columns in self.models.items() if not fit.is_shown)
@@ -335,15 +338,16 @@ def read_dates(columns: Columns, column: str, loc: Loc) -> pl.Series | None:
     return None
 
 
-def percents(plan: Plan) -> frozenset[str]:
+def percent_columns(plan: Plan) -> frozenset[str]:
     """Return the names of the columns with probabilities in percent."""
     return frozenset().union(*(model.percents for model in plan.models.values()))
 
 
 def read_once(columns: Columns, column: str, loc: Loc, code: str, called: str) -> pl.Series | None:
-    """Read a column of numbers, of which no cell may be empty; None where it is unusable, or was checked before.
+    """Read a column of numbers [n] without empty cells; None where it is unusable, or was read before.
 
-    ``code`` is that of the problem of empty cells, ``called`` the word for a number, such as "weight".
+    ``code`` is that of the problem of empty cells, ``called`` the word for a number, such as "weight". A column
+    was read before where the same column and code were asked for.
     """
     # Several models may name one column; its problems are told once.
     if (column, code) in columns.checked:
@@ -351,7 +355,7 @@ def read_once(columns: Columns, column: str, loc: Loc, code: str, called: str) -
     columns.checked.add((column, code))
     values = columns.numbers.get(column)
     if values is None:
-        values = read_numbers(columns, column, loc, code, called, percent=column in percents(columns.rows.plan))
+        values = read_numbers(columns, column, loc, code, called, percent=column in percent_columns(columns.rows.plan))
     if values is not None:
         columns.numbers[column] = values
     return values
@@ -387,8 +391,8 @@ def number_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool
 def missing_hint(texts: pl.Series, called: str, *, missing: bool, separated: bool) -> str:
     """Return the hint for texts such as "NA" that stand for a missing value; ``missing``: cells may be empty."""
     if separated:
-        listed = ", ".join(quoted(cell) for cell in texts.str.strip_chars().unique(maintain_order=True))
-        declare = f"declare csv: {{null: {{{quoted(texts.name)}: [{listed}]}}}}, so that it counts as missing"
+        listed = ", ".join(quote_for_yaml(cell) for cell in texts.str.strip_chars().unique(maintain_order=True))
+        declare = f"declare csv: {{null: {{{quote_for_yaml(texts.name)}: [{listed}]}}}}, so that it counts as missing"
         return declare if missing else f"{declare}; every row needs {with_article(called)}"
     return "only an empty cell counts as missing" + ("" if missing else f", and every row needs {with_article(called)}")
 

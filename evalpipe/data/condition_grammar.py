@@ -27,17 +27,17 @@ from evalpipe.data.condition_values import (
     call,
     column,
     comparable,
+    convert_to_common_kind,
     missing_value,
     names_in,
     nan_as_missing,
-    number,
-    of_kind,
-    of_one_kind,
+    number_literal,
+    require_kind,
     text,
     tokens,
     zero_as_missing,
 )
-from evalpipe.data.formats import sentence
+from evalpipe.data.formats import first_sentence
 from evalpipe.data.values import Unreadable
 from evalpipe.words.spelling import closest
 
@@ -95,7 +95,7 @@ def compared(left: Value, sign: str, right: Value) -> Value:
     return Value(COMPARISONS[sign](first, second), "truth", "a comparison")
 
 
-def one_of(value: Value, options: Sequence[Value]) -> Value:
+def membership_test(value: Value, options: Sequence[Value]) -> Value:
     """Return the test that a value is among options; unknown where it is not and an option is missing."""
     texts = [option.literal for option in options if option.literal is not None]
     constants = [option.constant for option in options if option.constant is not None]
@@ -112,7 +112,7 @@ def one_of(value: Value, options: Sequence[Value]) -> Value:
 
 def like(value: Value, pattern: Value, word: str) -> Value:
     """Return the test that a text matches a pattern, in which % stands for any text and _ for one character."""
-    of_kind(value, "text", word.upper())
+    require_kind(value, "text", word.upper())
     if pattern.literal is None:
         message = f"compares {value.called} by {word.upper()} with what is not a text"
         raise WrongCondition("bad-where", message, "write the pattern in single quotes, as in name LIKE 'A%'")
@@ -123,21 +123,21 @@ def like(value: Value, pattern: Value, word: str) -> Value:
     return Value(value.expression.cast(pl.String).str.contains(f"{flags}^{expression}$"), "truth", "a test with LIKE")
 
 
-def computed(left: Value, sign: str, right: Value) -> Value:
+def arithmetic_or_joined_text(left: Value, sign: str, right: Value) -> Value:
     """Return two numbers combined by ``sign``, or two texts joined by ``||``; missing where undefined, as x / 0."""
     called = f"{left.called} {sign} {right.called}"
     if sign == "||":
-        texts = [of_kind(value, "text", "||").expression.cast(pl.String) for value in (left, right)]
+        texts = [require_kind(value, "text", "||").expression.cast(pl.String) for value in (left, right)]
         return Value(pl.concat_str(texts), "text", called)
-    first, second = (as_float(of_kind(value, "number", f"'{sign}'")) for value in (left, right))
+    first, second = (as_float(require_kind(value, "number", f"'{sign}'")) for value in (left, right))
     if sign in "/%":
         second = zero_as_missing(second)
     return Value(nan_as_missing((SUMS | PRODUCTS)[sign](first, second)), "number", called)
 
 
-def chosen(branches: Sequence[tuple[Value, Value]], other: Value) -> Value:
-    """Return CASE: the value of the first branch whose condition is met, else ``other``; unknown is not met."""
-    values = of_one_kind([*(value for _, value in branches), other], "CASE brings together")
+def case_value(branches: Sequence[tuple[Value, Value]], other: Value) -> Value:
+    """Return the value of CASE: of the first branch (condition, value) whose condition is true, else ``other``."""
+    values = convert_to_common_kind([*(value for _, value in branches), other], "CASE brings together")
     result = values[-1].expression
     # From the last branch inwards, each the alternative of the one before.
     for (condition, _), value in zip(reversed(branches), reversed(values[:-1]), strict=True):
@@ -208,7 +208,10 @@ class Parser:
     """Parses one condition; ``unknown`` are the names in it that are no columns, in their order."""
 
     def __init__(self, written: str, schema: Mapping[str, pl.DataType], why: Mapping[str, str]) -> None:
-        """Split a condition into tokens; ``why`` explains why columns are text. Raises WrongCondition."""
+        """Split a condition into tokens; ``schema`` has the types of columns, ``why`` why some are text.
+
+        Raises WrongCondition.
+        """
         self.written, self.schema, self.why = written, schema, why
         self.unknown: list[str] = []
         self._tokens, self._position, self._operations = tokens(written), 0, 0
@@ -248,7 +251,7 @@ class Parser:
             raise self._unexpected(word.upper())
 
     def _unexpected(self, expected: str) -> WrongCondition:
-        """Return the error that the next token is not what was expected."""
+        """Return the error that not ``expected``, such as "a value", but something else stands next."""
         token = self._next
         begin = self.written[:token.begin].strip()
         after = f"after {begin[-30:]!r}" if begin else "at its beginning"
@@ -302,7 +305,7 @@ class Parser:
         if word == "null":
             outcome = value.expression.is_null()
         else:  # never unknown
-            flags = of_kind(value, "truth", f"IS {word.upper()}").expression.cast(pl.Boolean)
+            flags = require_kind(value, "truth", f"IS {word.upper()}").expression.cast(pl.Boolean)
             outcome = flags.eq_missing(pl.lit(word == "true"))
         return Value(~outcome if is_inverted else outcome, "truth", f"a test with IS {word.upper()}")
 
@@ -315,7 +318,7 @@ class Parser:
             while self._take(","):
                 options.append(self._sum())
             self._expect(")")
-            return one_of(value, options)
+            return membership_test(value, options)
         if word == "between":
             low = self._sum()
             self._expect("and")
@@ -327,14 +330,14 @@ class Parser:
         """Parse values joined by +, - or ||, which bind more than comparisons."""
         value = self._product()
         while sign := self._operation(*SUMS, "||"):
-            value = computed(value, sign, self._product())
+            value = arithmetic_or_joined_text(value, sign, self._product())
         return value
 
     def _product(self) -> Value:
         """Parse values joined by *, / or %, which bind more than sums."""
         value = self._signed()
         while sign := self._operation(*PRODUCTS):
-            value = computed(value, sign, self._signed())
+            value = arithmetic_or_joined_text(value, sign, self._signed())
         return value
 
     def _signed(self) -> Value:
@@ -342,7 +345,7 @@ class Parser:
         sign = self._operation("-", "+")
         if sign is None:
             return self._operand()
-        value = of_kind(self._signed(), "number", f"'{sign}'")
+        value = require_kind(self._signed(), "number", f"'{sign}'")
         return value if sign == "+" else Value(-value.expression, "number", f"-{value.called}")
 
     def _operand(self) -> Value:
@@ -359,7 +362,7 @@ class Parser:
             raise self._unexpected("a value")
         self._position += 1
         if token.sort == "number":
-            return number(token.value)
+            return number_literal(token.value)
         if token.sort == "text":
             return text(token.value)
         return self._column(token.value) if token.sort == "quoted" else self._after_word(token)
@@ -402,7 +405,7 @@ class Parser:
             raise self._unexpected("WHEN")
         other = self._or() if self._take("else") else missing_value()
         self._expect("end")
-        return chosen(branches, other)
+        return case_value(branches, other)
 
     def _call(self, written: str, word: str) -> Value:
         """Parse the arguments of a function and its closing bracket; ``word`` is its name in small letters."""
@@ -452,7 +455,7 @@ def condition_faults(text: str, schema: Mapping[str, pl.DataType], why: Mapping[
     except WrongCondition as wrong:
         return [wrong]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        message = f"cannot be computed: {sentence(error).rstrip(':')}"
+        message = f"cannot be computed: {first_sentence(error).rstrip(':')}"
         return [WrongCondition("bad-where", message, "check its texts, dates and patterns")]
     return []
 
@@ -499,6 +502,6 @@ def evaluate_condition(frame: pl.DataFrame, text: str) -> pl.Series:
         return frame.with_columns(_keep(value)).get_column("keep")
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = re.sub(r"^conversion from `\w+` to `(\w+).*` failed .* values?: \[(.*?)[,\]].*$",
-                        r"\2 cannot be cast", sentence(error), flags=re.DOTALL)
+                        r"\2 cannot be cast", first_sentence(error), flags=re.DOTALL)
         hint = "use TRY_CAST, which makes a value missing where it cannot be cast"
         raise Unreadable("bad-where", f"cannot be computed: {reason}", hint) from None

@@ -125,8 +125,8 @@ def column(name: str, dtype: pl.DataType, why: str | None = None) -> Value:
     return Value(cells, kind, called, zone=getattr(dtype, "time_zone", None))
 
 
-def number(literal: str) -> Value:
-    """Return the value of a number that is a literal in the condition."""
+def number_literal(literal: str) -> Value:
+    """Return a number written in a condition, such as "18" or "0.5", as a constant `Value`."""
     if literal.isdecimal():
         integer = int(literal)
         if integer < _INT64_END**2:
@@ -138,36 +138,36 @@ def number(literal: str) -> Value:
 
 
 def text(literal: str) -> Value:
-    """Return the value of a text that is a literal in the condition."""
+    """Return a text written in a condition, without its quotes, as a constant `Value`."""
     return Value(pl.lit(literal, pl.String), "text", f"'{literal}'", literal=literal)
 
 
 def missing_value() -> Value:
-    """Return a missing value."""
+    """Return the constant NULL as a `Value`."""
     return Value(pl.lit(None), "nothing", "NULL")
 
 
 def nan_as_missing(numbers: pl.Expr) -> pl.Expr:
-    """Turn NaN, the value of what is undefined, into a missing value; gives Float64."""
+    """Turn NaN, such as the value of 0 / 0, into a missing value; return Float64."""
     # an expression's own fill_nan holds its input twice, so that a sum of sixty terms would hold the first 2^60 times
     return numbers.cast(pl.Float64).map_batches(
         lambda column: column.fill_nan(None), return_dtype=pl.Float64, is_elementwise=True)
 
 
 def zero_as_missing(numbers: pl.Expr) -> pl.Expr:
-    """Turn 0, by which nothing is divided, into a missing value."""
+    """Turn 0 into a missing value, so that a division by it gives a missing value too."""
     # Not when().then(), which would hold its input twice.
     return numbers.map_batches(
         lambda column: column.set(column == 0, None), return_dtype=pl.Float64, is_elementwise=True)
 
 
 def as_float(value: Value) -> pl.Expr:
-    """Return a number's expression as Float64, in which conditions calculate."""
+    """Return the expression of a number as Float64, the type that conditions compute with."""
     return value.expression.cast(pl.Float64)
 
 
-def of_kind(value: Value, kind: Kind, what: str) -> Value:
-    """Return a value of a ``kind``, or a missing one; raises WrongCondition for others, which ``what`` cannot take."""
+def require_kind(value: Value, kind: Kind, what: str) -> Value:
+    """Return ``value`` if it is of ``kind`` or NULL; else raise WrongCondition: ``what`` needs that kind."""
     if value.kind not in (kind, "nothing"):
         message = (f"does not fit the columns: {what} needs {KIND_WORDS[kind]}, but {value.called} is "
                    f"{KIND_WORDS[value.kind]}")
@@ -176,7 +176,7 @@ def of_kind(value: Value, kind: Kind, what: str) -> Value:
 
 
 def wrong_kind_hint(*values: Value) -> str:
-    """Return the hint for values of the wrong kind."""
+    """Return the hint for values of the wrong kind, such as a text where a number is needed."""
     why = next((value.why for value in values if value.why is not None), None)
     return why or "compare text with 'text' in single quotes, numbers with bare numbers"
 
@@ -206,7 +206,7 @@ def comparable(left: Value, right: Value) -> tuple[pl.Expr, pl.Expr]:
     return left.expression, right.expression
 
 
-def of_one_kind(values: Sequence[Value], what: str) -> list[Value]:
+def convert_to_common_kind(values: Sequence[Value], what: str) -> list[Value]:
     """Return values converted to one kind and one time zone; raises WrongCondition where that is impossible."""
     defined = [value for value in values if value.kind != "nothing"]
     # A written text takes its kind from the column beside it, never the other way round.
@@ -251,7 +251,11 @@ def _as_date_or_time(value: Value, other: Value) -> Value:
 
 
 def _as_time(moment: datetime, value: Value, other: Value) -> Value:
-    """Return a time literal as a moment in the zone of ``other``; without an offset it is a time of that zone."""
+    """Return ``moment``, the text ``value`` read as a time, for comparison with ``other``, a column of times.
+
+    It is in UTC where the column has a zone; without an offset it is a time of that zone. Raises WrongCondition
+    where the two do not fit.
+    """
     if other.zone is None:
         if moment.tzinfo is not None:
             message = f"compares {other.called}, whose times have no zone, with {value.called}"
@@ -296,15 +300,15 @@ class Function:
         return "…" in self.signature
 
 
-def _where(met: pl.Expr, value: pl.Expr) -> pl.Expr:
-    """Return an expression of the value where a condition is met, else null."""
+def _null_unless(met: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """Return an expression of ``value`` in rows where the condition ``met`` is true, null in the others."""
     return pl.when(met).then(value)
 
 
 def _extreme(values: tuple[pl.Expr, ...], *, largest: bool) -> pl.Expr:
     """Return the largest of values, or the smallest; null where one is null, which polars would ignore."""
     extreme = pl.max_horizontal(*values) if largest else pl.min_horizontal(*values)
-    return _where(pl.all_horizontal(value.is_not_null() for value in values), extreme)
+    return _null_unless(pl.all_horizontal(value.is_not_null() for value in values), extreme)
 
 
 _FUNCTIONS = (
@@ -317,9 +321,9 @@ _FUNCTIONS = (
     Function("sqrt(x)", "number", "number", "The square root; missing below 0.", lambda x: x.sqrt()),
     Function("exp(x)", "number", "number", "The exponential.", lambda x: x.exp()),
     Function("ln(x)", "number", "number", "The natural logarithm; missing unless above 0.",
-             lambda x: _where(x > 0, x.log())),
+             lambda x: _null_unless(x > 0, x.log())),
     Function("log10(x)", "number", "number", "The logarithm in base 10; missing unless above 0.",
-             lambda x: _where(x > 0, x.log10())),
+             lambda x: _null_unless(x > 0, x.log10())),
     Function("power(x, y)", "number number", "number", "The number x to the power of y.", lambda x, y: x.pow(y)),
     Function("mod(x, y)", "number number", "number",
              "What is left of x after division by y, with the sign of y; missing where y is 0.",
@@ -360,7 +364,7 @@ _FUNCTIONS = (
     Function("coalesce(x, …)", "any", "any", "The first of the values that is not missing.",
              lambda *x: pl.coalesce(*x)),  # noqa: PLW0108 - polars is imported when it is used
     Function("nullif(x, y)", "any any", "any", "The value x, but missing where it is y.",
-             lambda x, y: _where((x != y).fill_null(value=True), x)),
+             lambda x, y: _null_unless((x != y).fill_null(value=True), x)),
 )
 
 FUNCTIONS = {function.name: function for function in _FUNCTIONS}
@@ -376,7 +380,7 @@ def call(function: Function, arguments: list[Value]) -> Value:
         raise WrongCondition("bad-where", message, f"it is {function.signature}")
     what = f"{function.name}()"
     if takes[0] == "any":
-        checked = of_one_kind(arguments, f"{what} brings together") if len(arguments) > 1 else arguments
+        checked = convert_to_common_kind(arguments, f"{what} brings together") if len(arguments) > 1 else arguments
     else:
         checked = [_checked_argument(value, kind, what) for value, kind in zip(arguments, takes, strict=False)]
     first = next((value for value in checked if value.kind != "nothing"), checked[0])
@@ -399,7 +403,7 @@ def call(function: Function, arguments: list[Value]) -> Value:
 def _checked_argument(value: Value, kind: str, what: str) -> Value:
     """Return an argument if it is of a ``kind``, "whole" (an integer) or "when" (a date or time); else raise."""
     if kind != "when":
-        return of_kind(value, "number" if kind == "whole" else cast("Kind", kind), what)
+        return require_kind(value, "number" if kind == "whole" else cast("Kind", kind), what)
     if value.kind in ("date", "time", "nothing"):
         return value
     message = (f"does not fit the columns: {what} needs a date or a time, but {value.called} is "

@@ -79,7 +79,7 @@ class TooSlowError(Exception):
 class Database(ABC):
     """A connection that reads in one transaction, which is rolled back when it is closed.
 
-    Its methods raise the errors of the driver, which `cannot_read` translates, and `TooSlowError`. A call of the driver
+    Its methods raise the errors of the driver, which `query_problem` translates, and `TooSlowError`. A call of the driver
     that takes too long is cancelled where the driver can do that; SQLite's cannot, so it goes on until the query or the
     process ends. The connection is closed after it.
     """
@@ -92,6 +92,7 @@ class Database(ABC):
         return self
 
     def __exit__(self, *raised: object) -> None:
+        """Close the connection; where a call that took too long still runs, that is done after the call."""
         if not self._unfinished:
             self.close()
 
@@ -206,7 +207,7 @@ _UNBOUND = re.compile(r"bind message supplies|parameter count|expected \d+ param
 _FOREIGN = re.compile(r"not a database|encrypted", re.IGNORECASE)
 
 
-def cannot_connect(error: Exception, source: QuerySource, places: Origin) -> Problem:
+def connection_problem(error: Exception, source: QuerySource, places: Origin) -> Problem:
     """Return the problem of a connection that cannot be made."""
     uri_place, reason = places.place("datasets", source.dataset, "uri"), str(error)
     absent = _ABSENT.search(reason)
@@ -223,7 +224,7 @@ def cannot_connect(error: Exception, source: QuerySource, places: Origin) -> Pro
     return Problem("no-connection", message, uri_place, "correct the URI in the environment")
 
 
-def cannot_read(error: Exception, source: QuerySource, places: Origin) -> Problem:
+def query_problem(error: Exception, source: QuerySource, places: Origin) -> Problem:
     """Return the problem of a query that cannot be read, or ended before all of its rows were."""
     query_place, reason = places.place(*source.loc), str(error)
     state = getattr(error, "sqlstate", None)
@@ -231,7 +232,7 @@ def cannot_read(error: Exception, source: QuerySource, places: Origin) -> Proble
         message = f"the query of {source.called} writes to the database, which is opened for reading only"
         return Problem("query-writes", message, query_place, "ask for rows alone")
     if state == QUERY_CANCELLED:
-        return too_slow(source, places)
+        return too_slow_problem(source, places)
     if _LOST.search(reason):
         message = f"the connection to the database of {source.called} was lost while it was read"
         return Problem("connection-lost", message, query_place, "run again; earlier output is unchanged")
@@ -249,7 +250,7 @@ def cannot_read(error: Exception, source: QuerySource, places: Origin) -> Proble
                    notes=_fault_position(details, source.text, reason))
 
 
-def too_slow(source: QuerySource, places: Origin) -> Problem:
+def too_slow_problem(source: QuerySource, places: Origin) -> Problem:
     """Return the problem of a query that takes longer than it may."""
     message = f"reading {source.called} took longer than the {source.timeout:g} seconds of its 'timeout'"
     place = places.place("datasets", source.dataset, "timeout")
@@ -282,7 +283,7 @@ def _fault_position(details: dict[str, str], text: str, reason: str) -> tuple[st
     return (f"line {line}, column {column} of the query: {text.splitlines()[line - 1].strip()}",)
 
 
-def duplicate_column(column: str, source: QuerySource, place: Place | None) -> Problem:
+def duplicate_column_problem(column: str, source: QuerySource, place: Place | None) -> Problem:
     """Return the problem of two columns of a query with the same name."""
     message = f"two columns of {source.called} are called '{column}'"
     return Problem("duplicate-column", message, place, f"name one of them otherwise, as in {column} AS {column}_2")
@@ -329,7 +330,7 @@ class SQLite(Database):
             yield dict(zip(STORAGE_CLASSES, numbers[start:start + len(STORAGE_CLASSES)], strict=True))
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a statement."""
+        """Yield the rows of the statement ``text`` in batches of ``rows``; raises TooSlowError if out of time."""
         yield from self.timely(self.statement_batches(text, source, **{"adbc.sqlite.query.batch_rows": str(rows)}))
 
     def rows(self, source: QuerySource, columns: Sequence[QueryColumn]) -> Iterator[pa.RecordBatch]:
@@ -418,6 +419,7 @@ class PostgreSQL(Database):
         return [_postgresql_column(field) for field in self.in_time(lambda: self._prepared_schema(source.text))]
 
     def _prepared_schema(self, text: str) -> pa.Schema:
+        """Return the schema of a statement's result as the server prepares it, without running the statement."""
         with self.connection.cursor() as cursor:
             return cursor.adbc_execute_schema(text)
 
@@ -487,12 +489,12 @@ class OtherDatabase(Database):
             for field in schema]
 
     def batches(self, text: str, source: QuerySource, rows: int) -> Iterator[pa.RecordBatch]:  # noqa: ARG002 - as the driver makes them
-        """Yield the rows of a statement."""
+        """Yield the rows of the SQL statement ``text`` in batches, whose size the driver chooses."""
         yield from self.timely(self.statement_batches(text, source))
 
 
 def libraries_of(declared: Sources) -> list[str]:
-    """Return the distributions that read the queries of a spec, such as "pyarrow", sorted; none without queries."""
+    """Return the Python packages that read a spec's queries, such as "pyarrow", sorted; none without queries."""
     all_sources = [dataset.source for dataset in declared.datasets.values()]
     drivers = {source.driver or SCHEMES[source.uri.scheme] for source in all_sources if isinstance(source, QuerySource)}
     return sorted({"adbc-driver-manager", "pyarrow", *map(_installed_name, drivers)}) if drivers else []
@@ -528,7 +530,7 @@ def open_database(source: QuerySource, places: Origin) -> Iterator[Database]:
         if source.driver is None and not isinstance(error, Error):
             raise
         # A driver of others may raise anything, with the URI in its words.
-        raise DataError(cannot_connect(error, source, places)) from None
+        raise DataError(connection_problem(error, source, places)) from None
     with database:
         yield database
 
@@ -542,11 +544,11 @@ def reading_errors(source: QuerySource, places: Origin) -> Iterator[None]:
     try:
         yield
     except TooSlowError:
-        raise DataError(too_slow(source, places)) from None
+        raise DataError(too_slow_problem(source, places)) from None
     except Exception as error:
         if source.driver is None and not isinstance(error, Error | ArrowException | OSError):
             raise
-        raise DataError(cannot_read(error, source, places)) from None
+        raise DataError(query_problem(error, source, places)) from None
 
 
 def _connect(source: QuerySource, places: Origin) -> Database:

@@ -178,7 +178,7 @@ def rows(path: Path, encoding: str | None = None) -> int | None:
     return None if is_inside_quotes else count + (last not in (b"", b"\n"))
 
 
-def as_utf8(path: Path, encoding: str) -> bytes:
+def utf8_bytes(path: Path, encoding: str) -> bytes:
     """Return the whole text of a file, in UTF-8; raises Unreadable."""
     return b"".join(_utf8_chunks(path, CHUNK, encoding))
 
@@ -227,6 +227,7 @@ class _RecordShape:
     """
 
     def __init__(self, separator: str, width: int) -> None:
+        """Begin before the first row; ``width`` is the number of cells that a row should have."""
         self.separator, self.width = ord(separator), width
         self.is_inside_quotes = self.is_ragged = False
         self.blank: list[int] = []
@@ -283,18 +284,18 @@ def _raise_ragged_rows(path: Path, separator: str, width: int, encoding: str | N
         raise Unreadable("ragged-file", reason, "quote each cell that holds a separator or a line break", None, rows)
 
 
-def compressed(path: Path) -> bool:
+def is_gzip(path: Path) -> bool:
     """Tell whether a file is gzip data, by its name."""
     return path.name.lower().endswith(".gz")
 
 
 def _open(path: Path) -> io.BufferedReader | gzip.GzipFile:
-    return gzip.open(path) if compressed(path) else path.open("rb")
+    return gzip.open(path) if is_gzip(path) else path.open("rb")
 
 
 def refuse_bomb(path: Path) -> None:
     """Raise Unreadable for a compressed file that unpacks to far more bytes than tables do, before it is loaded."""
-    most = max(MOST_UNPACKED, MOST_RATIO * path.stat().st_size) if compressed(path) else None
+    most = max(MOST_UNPACKED, MOST_RATIO * path.stat().st_size) if is_gzip(path) else None
     if most is None or path.stat().st_size * 1032 < most:  # DEFLATE cannot do better
         return
     unpacked = 0

@@ -37,6 +37,7 @@ class _StderrRedirection:
     """Redirects the standard error to a file from the first of several concurrent blocks until the last one ends."""
 
     def __init__(self) -> None:
+        """Begin without a redirection; ``original`` and ``caught`` are file descriptors, -1 where none is open."""
         self.lock = threading.Lock()
         self.blocks = 0
         self.raised = False
@@ -44,7 +45,10 @@ class _StderrRedirection:
         self.caught = -1
 
     def begin(self) -> None:
-        """Redirect the standard error, or count a further block; raises OSError where there is none."""
+        """Redirect the standard error to a temporary file, or count the block if it is redirected already.
+
+        Raises OSError where there is no standard error.
+        """
         with self.lock:
             if not self.blocks:
                 self.original = os.dup(STDERR)
@@ -74,7 +78,7 @@ _redirection = _StderrRedirection()
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
+def captured_stderr() -> Iterator[None]:
     """Catch what native code writes to the standard error during the block, in any thread.
 
     It is written after the block, or dropped where the block raises. polars prints the panics of its threads there,
@@ -149,7 +153,7 @@ def rows(path: Path, form: Format, csv: CsvPlan) -> int | None:
         return int(lazy.select(pl.len()).collect().item())
 
     try:
-        if form in SEPARATORS and (csv.encoding is not None or delimited.compressed(path)):
+        if form in SEPARATORS and (csv.encoding is not None or delimited.is_gzip(path)):
             return delimited.rows(path, csv.encoding)  # polars would hold the whole text
         return _read_with(path, form, csv, counted)
     except Unreadable:
@@ -258,7 +262,7 @@ def _read_with(path: Path, form: Format, csv: CsvPlan, action: Callable[[Path | 
     """Run ``action`` on the file and turn whatever it raises into Unreadable."""
     def on_file() -> Result:
         if form in SEPARATORS and csv.encoding is not None:
-            return action(io.BytesIO(delimited.as_utf8(path, csv.encoding)))
+            return action(io.BytesIO(delimited.utf8_bytes(path, csv.encoding)))
         # polars expands a glob in the path of a file of text; a name that looks like one is opened here.
         has_glob_name = form in TEXT and re.search(r"[*?\[]", str(path))
         return action(io.BytesIO(path.read_bytes()) if has_glob_name else path)
@@ -270,7 +274,7 @@ def _with_readable_errors(path: Path, form: Format, csv: CsvPlan, action: Callab
     """Run ``action``, which reads the file, and turn whatever it raises into Unreadable."""
     try:
         # polars prints the panics of its readers of binary formats before it raises them.
-        with quiet() if form in ("parquet", "ipc") else nullcontext():
+        with captured_stderr() if form in ("parquet", "ipc") else nullcontext():
             return action()
     except OSError as error:
         if "(os error 22)" in str(error):  # polars' word for a file that does not begin as its format does
@@ -278,7 +282,7 @@ def _with_readable_errors(path: Path, form: Format, csv: CsvPlan, action: Callab
         reason = error.strerror or str(error)
         raise Unreadable("unreadable-file", _lower_first(reason)) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError, OverflowError) as error:
-        raise _unreadable(path, form, csv, sentence(error)) from None
+        raise _unreadable(path, form, csv, first_sentence(error)) from None
 
 
 def _unreadable(path: Path, form: Format, csv: CsvPlan, reason: str) -> Unreadable:
@@ -325,10 +329,11 @@ def _bad_line(path: Path) -> Unreadable | None:
 
 
 def _refuse_constant(constant: str) -> None:
+    """Raise ValueError: Python's JSON parser passes NaN and Infinity here, which JSON does not have."""
     raise ValueError(f"{constant} is not a JSON number")
 
 
-def sentence(error: BaseException) -> str:
+def first_sentence(error: BaseException) -> str:
     """Return the first sentence of a polars error, without its full stop."""
     first = re.split(r"\n\s*\n|\. |\n", str(error).strip(), maxsplit=1)[0]
     return first.rstrip(".") or type(error).__name__

@@ -50,22 +50,22 @@ class ColumnCells:
 
     @cached_property
     def is_fraction(self) -> bool:
-        """Whether they are numbers that are not all whole."""
+        """Whether the values are all numbers and some of them are not whole."""
         return self.numbers is not None and not bool((self.numbers == self.numbers.floor()).all())
 
     @cached_property
     def distinct(self) -> int:
-        """How many values differ, where none is one too."""
+        """The number of distinct values; missing counts as a value."""
         return self.hashes.n_unique()
 
     @property
     def looks_like_id(self) -> bool:
-        """Whether each row has another value, which is no measured number."""
+        """Whether all rows have different values and these are not measured numbers, as with an id."""
         return not self.is_fraction and self.distinct == len(self.hashes)
 
     @property
     def codes(self) -> pl.Series:
-        """The number of each value in their order [n], -1 where there is none."""
+        """The rank of each row's value among the distinct values [n], from 0; -1 where it is missing."""
         ordered = self.values if self.numbers is None else self.numbers
         if self.distinct > GROUPS + 1:
             return (ordered.rank("dense").cast(pl.Int64) - 1).fill_null(-1)
@@ -75,7 +75,7 @@ class ColumnCells:
 
 
 def cells_of(rows: RowBlock, column: str) -> ColumnCells | None:
-    """Return the values of a column of a dataset; None where it was not read or holds lists and such."""
+    """Return the hashes, numbers and texts of a dataset's column; None where it was not read or holds lists."""
     name = next((name for name in (FURTHER + column, column) if name in rows.frame.columns), None)
     if name is None or str(rows.frame[name].dtype).startswith(NESTED):
         return None
@@ -99,12 +99,15 @@ def cells_of(rows: RowBlock, column: str) -> ColumnCells | None:
 
 
 def _without_nulls(hashes: pl.Series, values: pl.Series) -> pl.Series:
-    """Return hashes of values, 0 where there is none."""
+    """Return ``hashes`` [n] with 0 in place of the hash where the value is missing."""
     return hashes.set(values.is_null(), 0) if values.null_count() else hashes
 
 
 def further_columns(columns: Columns) -> FurtherColumns:
-    """Look at all columns of an evaluated dataset, those of files of predictions too."""
+    """Count the repeated rows of an evaluated dataset, and find unnamed columns that look like groups or ids.
+
+    Rows are compared by all columns, also those that the spec does not name and those of prediction files.
+    """
     rows, plan = columns.rows, columns.rows.plan
     height, outcome = rows.frame.height, plan.outcome.column
     further = {name: cells for name in rows.dataset.further if (cells := cells_of(rows, name)) is not None}
@@ -125,10 +128,10 @@ def further_columns(columns: Columns) -> FurtherColumns:
 
 
 def _copies(hashes: pl.Series, measurable: Sequence[ColumnCells]) -> int:
-    """Return how many rows have the hash of an earlier one and `MEASURED` measured numbers that only its copies have.
+    """Return how many rows copy an earlier one: same hash, and `MEASURED` measured numbers that no other row has.
 
-    A number that is missing, or that rows with other contents have too, such as 0, says nothing. Nor does a column in
-    which numbers of different rows are often the same, for its rare ones may be alike by chance.
+    A number that is missing, or that rows with other contents have too, such as 0, says nothing. Nor does a column
+    in which numbers of different rows are often the same, for its rare ones may be alike by chance.
     """
     is_first = hashes.is_first_distinct()
     if len(hashes) - is_first.sum() < FEWEST_COPIES:
@@ -151,21 +154,21 @@ def _hash_of_rows(hashes: list[pl.Series], height: int) -> pl.Series:
     return frame.hash_rows() if frame.width else pl.repeat(0, height, dtype=pl.UInt64, eager=True)
 
 
-def id_like(rows: RowBlock) -> frozenset[str]:
-    """Return the columns to compare rows by in which each row has another value that is no measured number."""
+def id_like_columns(rows: RowBlock) -> frozenset[str]:
+    """Return the columns that datasets share but that match no contents: those like ids, and unreadable ones."""
     cells = {name: cells_of(rows, name) for name in rows.dataset.shared}
     return frozenset(name for name, values in cells.items() if values is None or values.looks_like_id)
 
 
-def measured(rows: RowBlock, columns: Sequence[str]) -> frozenset[str]:
-    """Return the columns of numbers with a fraction, nearly all of which differ."""
+def measured_columns(rows: RowBlock, columns: Sequence[str]) -> frozenset[str]:
+    """Return the columns in which numbers with a fraction are nearly all different, as measurements are."""
     fractions = {column: _fractions(rows, column) for column in columns}
     numbers = {column: cells.filter(has) for column, (cells, has) in fractions.items() if has.any()}
     return frozenset(column for column, cells in numbers.items() if cells.n_unique() >= NEARLY_ALL * len(cells))
 
 
 def _fractions(rows: RowBlock, column: str) -> tuple[pl.Series, pl.Series]:
-    """Return the hashes of a column, and whether each value is a number with a fraction."""
+    """Return the hashes [n] of a column's values, and flags [n] of the values that are numbers with a fraction."""
     values = cells_of(rows, column)
     if values is None or values.numbers is None:
         none = pl.repeat(0, rows.frame.height, dtype=pl.UInt64, eager=True)
@@ -174,9 +177,10 @@ def _fractions(rows: RowBlock, column: str) -> tuple[pl.Series, pl.Series]:
 
 
 def content_hashes(rows: RowBlock, columns: Sequence[str], numbers: Collection[str]) -> Keys:
-    """Return the sorted hashes of rows by ``columns``, which were read, where any of ``numbers`` has a fraction.
+    """Return the sorted hashes of rows over ``columns``, by which rows of two datasets are compared.
 
-    Many rows have the same whole number, such as 0.
+    Only rows count that have a fraction in one of ``numbers``, for many rows have the same whole number, such as
+    0.
     """
     cells = [values.hashes for column in columns if (values := cells_of(rows, column)) is not None]
     flags = [_fractions(rows, column)[1] for column in numbers]
@@ -184,24 +188,27 @@ def content_hashes(rows: RowBlock, columns: Sequence[str], numbers: Collection[s
 
 
 def shared_contents(rows: RowBlock, other: RowBlock) -> Iterator[SharedRows]:
-    """Yield how many rows of a dataset are in another one by their contents; nothing without such a comparison."""
-    ids = id_like(rows) | id_like(other)
+    """Yield the count of rows that two datasets share by contents; nothing without a common measured column."""
+    ids = id_like_columns(rows) | id_like_columns(other)
     columns = tuple(name for name in rows.dataset.shared if name in other.dataset.shared and name not in ids)
-    numbers = measured(rows, columns) & measured(other, columns)
+    numbers = measured_columns(rows, columns) & measured_columns(other, columns)
     if numbers:
         pair = content_hashes(rows, columns, numbers), content_hashes(other, columns, numbers)
-        yield compared_hashes(other.name, columns, [pair])
+        yield count_shared_hashes(other.name, columns, [pair])
 
 
-def compared_hashes(other: str, columns: tuple[str, ...], pairs: Iterable[tuple[Keys, Keys]]) -> SharedRows:
-    """Return how many rows are in the ``other`` dataset, from ``pairs`` of sorted hashes, each pair of other hashes."""
+def count_shared_hashes(other: str, columns: tuple[str, ...], pairs: Iterable[tuple[Keys, Keys]]) -> SharedRows:
+    """Count the rows of a dataset that are in the ``other`` one too, from the hashes of their contents.
+
+    ``pairs`` are sorted hashes of the two; no hash of a pair is in another pair.
+    """
     counts = np.zeros(5, np.int64)
     for left, right in pairs:
-        counts += [len(left), np.isin(left, right).sum(), _repeated(left), len(right), _repeated(right)]
+        counts += [len(left), np.isin(left, right).sum(), _repeated_count(left), len(right), _repeated_count(right)]
     return SharedRows(other, columns, *counts.tolist())
 
 
-def _repeated(hashes: Keys) -> int:
-    """Return how many of sorted hashes are the same as another one."""
+def _repeated_count(hashes: Keys) -> int:
+    """Return how many of the sorted ``hashes`` occur more than once, the first occurrence included."""
     same = hashes[1:] == hashes[:-1]
     return int(np.count_nonzero(np.append(same, False) | np.append(False, same))) if len(hashes) else 0

@@ -92,7 +92,7 @@ def _write_as_declared_levels(datasets: Sequence[Columns], levels: Sequence[str]
 
 
 def _undeclared_levels(columns: Columns, declared: Sequence[str]) -> Iterator[Problem]:
-    """Yield the problem of outcomes that are none of the declared levels, if there are such."""
+    """Yield a problem where the outcome has values that are no declared level."""
     truth = columns.truth
     if truth is None:
         return
@@ -106,7 +106,7 @@ def _undeclared_levels(columns: Columns, declared: Sequence[str]) -> Iterator[Pr
 
 
 def _other_level(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
-    """Return the level of a binary outcome beside the event, from the data; report datasets that disagree."""
+    """Return the level of a binary outcome that is not the event, from the data; report datasets that disagree."""
     dataset_of_level: dict[str, str] = {}
     for columns in evaluated:
         truth = columns.truth
@@ -131,11 +131,14 @@ def _other_level(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str:
                 mask = (truth == level).fill_null(value=False)
                 columns.report("levels-differ", message, _OUTCOME, hint, mask=mask, values=truth)
             dataset_of_level.setdefault(level, columns.rows.name)
-    return next(iter(dataset_of_level), None) or _level_predicted_beside(plan, event, evaluated) or f"not {event}"
+    return next(iter(dataset_of_level), None) or _other_predicted_level(plan, event, evaluated) or f"not {event}"
 
 
 def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
-    """Return the problem of an event that never occurs beside two other levels, or one unlike it in case or spaces."""
+    """Return the problem of an event that never occurs; None where it occurs, or a lone other level is unlike it.
+
+    A lone level is a problem only if it differs from the event in case or spaces alone.
+    """
     truth = columns.levels[columns.rows.plan.outcome.column]
     alike = next((level for level in others if level.strip().casefold() == event.strip().casefold()), None)
     if (truth == event).any() or (len(others) < 2 and alike is None):
@@ -149,7 +152,10 @@ def _event_absent(columns: Columns, event: str, others: Sequence[str]) -> Proble
 
 
 def _more_than_two_levels(columns: Columns, event: str, others: Sequence[str]) -> Problem | None:
-    """Return the problem of an outcome with several levels (``others``) beside the event; None where it has not."""
+    """Return the problem of a binary outcome with several levels, ``others``, that are not the event.
+
+    None where it has at most one such level.
+    """
     if len(others) < 2:
         return None
     truth, column = columns.levels[columns.rows.plan.outcome.column], columns.rows.plan.outcome.column
@@ -171,8 +177,8 @@ def _level_notes(columns: Columns, truth: pl.Series, levels: Sequence[str]) -> t
     return (*notes, *more(len(levels)))
 
 
-def _level_predicted_beside(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | None:
-    """Return the level that models predict beside the event; None where there is none, or several."""
+def _other_predicted_level(plan: Plan, event: str, evaluated: Sequence[Columns]) -> str | None:
+    """Return the only level other than the event that models predict; None where there is none, or several."""
     named = [(name, model.prediction) for name, model in plan.models.items() if model.prediction is not None]
     sources = [(columns.of(name).levels, column) for columns in evaluated for name, column in named]
     series = [values[column] for values, column in sources if column in values]
@@ -209,7 +215,7 @@ def _closest_level_hint(wrong: pl.Series, levels: Sequence[str]) -> str:
 
 
 def _first_values(values: pl.Series) -> str:
-    """List the first distinct values, sorted."""
+    """Return the first distinct values, sorted, as text for a message: "'a', 'b', …"."""
     levels = values.unique().sort().to_list()
     return ", ".join(shown(level) for level in levels[:SHOWN]) + (", …" if len(levels) > SHOWN else "")
 
@@ -328,9 +334,9 @@ def sums_to(column: str, total: float) -> str:
 
 
 def check_weights(columns: Columns, column: str, *, counts: bool, part: bool = False) -> None:
-    """Check the weights, and scale importance weights so that sums do not overflow; with ``counts`` they count rows.
+    """Check the weights, and scale importance weights so that sums do not overflow.
 
-    In a ``part`` of a dataset all may be 0.
+    With ``counts`` they are frequency weights, whole numbers. In a ``part`` of a dataset all may be 0.
     """
     loc: Loc = ("weight", "column")
     values = read_once(columns, column, loc, "missing-weight", "weight")
@@ -355,7 +361,10 @@ def check_weights(columns: Columns, column: str, *, counts: bool, part: bool = F
 
 
 def _scaled_weights(columns: Columns, values: pl.Series) -> pl.Series:
-    """Return importance weights divided by a power of two where the largest is extreme; only their ratios count."""
+    """Return importance weights divided by a power of two where the largest is extreme; negligible ones become 0.
+
+    Only the ratios of importance weights count.
+    """
     largest = float(values.max() or 0.0)  # type: ignore[arg-type]
     power = math.frexp(largest)[1]
     if abs(power) <= USUAL:

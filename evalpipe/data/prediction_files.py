@@ -85,9 +85,10 @@ def _read_steps(rows: RowBlock, model: ModelPlan, column: str) -> tuple[pl.Serie
 
 
 def first_step_faults(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, RowBlock]) -> list[Problem]:
-    """Return the problems of all fits; of a model's training steps, often all alike, those of the first with any.
+    """Return the problems of all fits; of a model's training steps only those of the first step that has any.
 
-    ``faults`` are the problems by fit, ``parts`` the rows of each fit. A note counts the other steps with problems.
+    ``faults`` are the problems by fit, ``parts`` the rows of each fit. A note counts the other steps with
+    problems.
     """
     problems: list[Problem] = []
     by_model_and_step: dict[str, dict[int, list[Problem]]] = {}
@@ -105,7 +106,7 @@ def first_step_faults(faults: Mapping[Fit, list[Problem]], parts: Mapping[Fit, R
 
 
 def step_faults(columns: Columns) -> list[Problem]:
-    """Return the problems of predictions at training steps: for each model those of its first step with any."""
+    """Return the problems of predictions at training steps, by model those of the first step that has any."""
     by_fit = {fit: fit_columns.problems for fit, fit_columns in columns.models.items()
               if fit_columns.rows.step is not None}
     return first_step_faults(by_fit, {fit: columns.models[fit].rows for fit in by_fit})
@@ -146,7 +147,10 @@ def match_rows(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock,
 
 
 def attach_predictions(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[RowBlock, list[Problem]]:
-    """Put the matched rows of files into ``models`` of the dataset's rows; a problem where a row has no prediction."""
+    """Put the matching rows of prediction files into ``models`` of the dataset's rows; return problems too.
+
+    A row without a prediction is a problem.
+    """
     faults: dict[Fit, list[Problem]] = {}
     models: dict[Fit, RowBlock] = {}
     for fit, file_rows in files.items():
@@ -159,12 +163,15 @@ def attach_predictions(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> tuple[R
 
 
 def row_number_column(fit: Fit) -> str:
-    """Return the name of a column added to a dataset's rows: the number of each one's row in the file of a fit."""
+    """Return the name of the column with the number of the row in a fit's prediction file that matches a row."""
     return f"\0row of {fit.model}\0{fit.kind} {fit.number}"
 
 
 def _match_by_position(rows: RowBlock, file_rows: RowBlock) -> tuple[pl.Series | None, list[Problem]]:
-    """Match rows in order; a problem where numbers of rows, or values of shared columns, differ."""
+    """Return the row of the file for each row [n], in order; None, and a problem, where the two do not agree.
+
+    They have to have the same number of rows, and the same values in the columns that both have.
+    """
     own_count, file_count, loc = rows.frame.height, file_rows.frame.height, file_rows.dataset.table.named.loc
     if own_count != file_count:
         message = f"{file_rows.called} has {counted(file_count, 'row')}, but the dataset has {own_count:,}"
@@ -229,6 +236,7 @@ def _match_by_id(rows: RowBlock, file_rows: RowBlock, column: str) -> tuple[pl.S
 
 
 def _read_ids(rows: RowBlock, column: str) -> tuple[pl.Series | None, list[Problem]]:
+    """Return the ids of rows as texts [n]; None, and a problem, where the column's type cannot be used."""
     try:
         return texts(rows.frame[column]), []
     except Unreadable as fault:
@@ -236,7 +244,7 @@ def _read_ids(rows: RowBlock, column: str) -> tuple[pl.Series | None, list[Probl
 
 
 def _rows_without_prediction(rows: RowBlock, file_rows: RowBlock, lacking: pl.Series) -> list[Problem]:
-    """Return the problem of rows without an id, or else of those, ``lacking`` [n], without a prediction in a file."""
+    """Return the problem of rows without an id; where all have one, of rows ``lacking`` [n] a prediction."""
     column = str(rows.plan.id)
     ids = texts(rows.frame[column])
     empty, loc = ids.is_null(), file_rows.dataset.table.named.loc
@@ -273,7 +281,10 @@ def split_lists(
 
 
 def _split_columns(rows: RowBlock, used_rows: pl.Series | None) -> tuple[RowBlock, list[Problem]]:
-    """Split columns of lists; those of ``used_rows``, numbers of rows, None for all, need a number for each level."""
+    """Split each column of lists into a column for each level; return the rows and problems.
+
+    Lists of the rows numbered in ``used_rows`` must have a number for each level; None for all rows.
+    """
     problems: list[Problem] = []
     parts: dict[str, dict[str, pl.Series]] = {}
     for model in _models_of_lists(rows):
@@ -368,6 +379,7 @@ def _wrong_length_lists(
 
 
 def _lists_loc(model: ModelPlan) -> Loc:
+    """Return the key of the spec that names a model's column of lists."""
     return ("models", model.name, "scores" if model.scores else "probabilities")
 
 

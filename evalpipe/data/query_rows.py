@@ -20,7 +20,7 @@ import numpy as np
 from evalpipe.base.digests import json_sha256
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
-from evalpipe.data.databases import duplicate_column, open_database, reading_errors
+from evalpipe.data.databases import duplicate_column_problem, open_database, reading_errors
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.plan.datasets import unreadable
 from evalpipe.plan.sources import DataTable, QuerySource
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def describe_query(places: Origin, source: QuerySource) -> tuple[DataTable, dict[str, pl.DataType]]:
     """Return the table of a query, and the types of its columns, without its rows; raises DataError and UsageError."""
     with open_database(source, places) as database:
-        columns = columns_of(database, places, source)
+        columns = begin_query(database, places, source)
         with reading_errors(source, places):
             rows = database.count(source)
     import pyarrow as pa
@@ -55,14 +55,14 @@ def describe_query(places: Origin, source: QuerySource) -> tuple[DataTable, dict
                      unreadable=MappingProxyType(unreadable)), types
 
 
-def columns_of(database: Database, places: Origin, source: QuerySource) -> list[QueryColumn]:
-    """Begin to read a query, and return its columns; raises DataError, also where two have one name."""
+def begin_query(database: Database, places: Origin, source: QuerySource) -> list[QueryColumn]:
+    """Start the clock of a query and return its columns; raises DataError, also where two have one name."""
     with reading_errors(source, places):
         database.begin(source)
         columns = database.columns(source)
     repeated = first_repeated(column.name for column in columns)
     if repeated is not None:
-        raise DataError(duplicate_column(repeated, source, places.place(*source.loc)))
+        raise DataError(duplicate_column_problem(repeated, source, places.place(*source.loc)))
     return columns
 
 
@@ -79,7 +79,7 @@ class ContentDigest:
         self.rows = self.total = 0
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Add a batch of rows."""
+        """Add the rows of a batch to the total of the sha256 of all rows, which depends on no order."""
         if not frame.height:
             return
         kinds, parts = zip(*(_values_as_bytes(frame[name]) for name in self.columns), strict=True)
@@ -214,7 +214,7 @@ def _store_rows(
 
 def _columns_to_read(plan: Plan, dataset: DatasetPlan, source: QuerySource, database: Database) -> list[QueryColumn]:
     """Return the planned columns of a query; raises DataError where they are gone, or of a type that is unreadable."""
-    by_name = {column.name: column for column in columns_of(database, plan.places, source)}
+    by_name = {column.name: column for column in begin_query(database, plan.places, source)}
     names = list(dict.fromkeys((*dataset.columns, *dataset.table.where_columns))) or list(by_name)[:1]
     missing = [name for name in names if name not in by_name]
     if missing:

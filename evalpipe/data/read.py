@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from evalpipe.results import Warned
 
 
-def in_order(table: pl.DataFrame) -> pl.DataFrame:
+def sort_rows(table: pl.DataFrame) -> pl.DataFrame:
     """Return the rows sorted by all columns in turn.
 
     The columns up to the first of floats, scores as a rule, tell nearly all rows apart. Sorting by these, and by all
@@ -77,7 +77,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
     assert role != "predictions" and role != "candidates"  # noqa: PLR1714, PT018, S101
     weight_kind = plan.weight.kind if plan.weight is not None and columns.weight is not None else None
     columns.further = further_columns(columns) if role == "evaluate" else None
-    frame = ordered(columns, levels)
+    frame = sample_table(columns, levels)
     contents = None if columns.further is None else columns.further.sorted(frame, tuple(columns.shared))
     truth, weight = _column_array(frame, "truth"), _float_array(frame, "weight") if weight_kind is not None else None
     exposure = _float_array(frame, "exposure") if "exposure" in frame.columns else None
@@ -100,7 +100,10 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
 
 
 def _shown_steps(columns: Columns, whole: Sample) -> Mapping[str, ShownStep]:
-    """Return the shown step of each model with steps, and the sample ``whole`` with predictions at other steps."""
+    """Return, by model with training steps, the step that the card shows and the sample at each other step.
+
+    ``whole`` is the dataset's sample, which is copied with the predictions of another step.
+    """
     steps: dict[str, dict[int, Sample]] = {}
     for fit, fit_columns, model in columns.predicted():
         if fit_columns.rows.step is not None:
@@ -119,7 +122,7 @@ def _sample_at_step(columns: Columns, fit_columns: Columns, model: ModelPlan, wh
     frame = _weighing_rows(columns, _outcome_columns(columns, whole.levels) | predicted)
     weight = None if whole.weight is None else _float_array(frame, "weight")
     exposure = None if whole.exposure is None else _float_array(frame, "exposure")
-    models = MappingProxyType({model.name: predictions_of(frame, 0, model, len(whole.levels))})
+    models = MappingProxyType({model.name: model_predictions(frame, 0, model, len(whole.levels))})
     return replace(whole, truth=_column_array(frame, "truth"), weight=weight, exposure=exposure, models=models,
                    files=(), warnings=(), cluster=None, slicings=(), searched=(), ids=None, folds=None,
                    row_columns=MappingProxyType({}), contents=None)
@@ -133,7 +136,7 @@ def _predictions_of_models(columns: Columns, frame: pl.DataFrame, levels: int) -
     refits: dict[str, tuple[Refit, ...]] = {}
     bootstrap: dict[str, tuple[BootstrapFit, ...]] = {}
     for number, (fit, fit_columns, model) in enumerate(_predicted_fits(columns)):
-        predictions = predictions_of(frame, number, model, levels)
+        predictions = model_predictions(frame, number, model, levels)
         if fit.is_shown:
             models[model.name] = predictions
         elif fit.kind == "bootstrap":
@@ -147,7 +150,7 @@ def _predictions_of_models(columns: Columns, frame: pl.DataFrame, levels: int) -
 
 
 def _predicted_fits(columns: Columns) -> Iterator[tuple[Fit, Columns, ModelPlan]]:
-    """Yield each fit with its columns and its model, first the fits that the card shows; no other steps."""
+    """Yield each fit but other training steps, with its columns and its model; fits on the card come first."""
     yield from (predicted for predicted in columns.predicted() if predicted[0].kind != "step")
 
 
@@ -165,10 +168,11 @@ def _prediction_warnings(columns: Columns) -> Iterator[Warned]:
             yield rounding_warning(rows.name, name, roundings)
 
 
-def ordered(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> pl.DataFrame:
-    """Return the sample's columns as a table without rows of weight zero, with ``sort`` sorted by all columns in turn.
+def sample_table(columns: Columns, levels: tuple[str, ...], *, sort: bool = True) -> pl.DataFrame:
+    """Return outcome, weight, predictions and slices of the rows as a table, without rows of weight zero.
 
-    So the order of the rows in the files changes nothing. Sorting numbers the clusters by their names, from 0.
+    With ``sort`` it is sorted by all columns in turn, so the order of the rows in the files changes nothing.
+    Sorting numbers the clusters by their names, from 0.
     """
     plan, truth = columns.rows.plan, columns.truth
     if truth is None:
@@ -204,17 +208,17 @@ def _outcome_columns(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.
 
 
 def _weighing_rows(columns: Columns, frame: Mapping[str, pl.Series], *, sort: bool = True) -> pl.DataFrame:
-    """Return a table of the rows that have a weight above zero.
+    """Return the rows with a weight above zero as a table, sorted by all columns in turn.
 
-    Rows are sorted by all columns in turn and clusters become numbers, so that neither the order of rows nor the names
-    of clusters change a result. Without ``sort`` both stay, for rows that are read part by part.
+    Clusters become numbers, so that neither the order of rows nor the names of clusters change a result. Without
+    ``sort`` both stay, for rows that are read part by part.
     """
     table = pl.DataFrame(frame)
     if columns.rows.plan.weight is not None:
         table = table.filter(pl.col("weight") > 0)
     if sort and "cluster" in table.columns:
         table = table.with_columns((pl.col("cluster").rank("dense") - 1).cast(pl.Int64))
-    return in_order(table) if sort else table
+    return sort_rows(table) if sort else table
 
 
 def _row_names(columns: Columns) -> pl.Series:
@@ -262,7 +266,7 @@ def _predictions_by_kind(
 
 
 def _level_codes(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
-    """Return levels as flags of the event (binary) or indices in ``levels``; numbers as they are."""
+    """Return levels [n] as flags of the event (binary) or indices in ``levels``; numbers as they are."""
     if task in NUMBERS:
         return values
     if task == "binary":
@@ -274,9 +278,11 @@ def _level_codes(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Se
 def predicted(
     plan: Plan, model: ModelPlan, columns: Columns, levels: tuple[str, ...], *, rescale: bool = False
 ) -> dict[str, pl.Series]:
-    """Return one model's predictions as columns by kind: "score", "chance", "chance of 0", "predicted", "left out".
+    """Return a model's predictions [n] by kind.
 
-    ``columns`` are the checked columns; ``rescale`` divides probabilities of levels by their sum.
+    Kinds are "score"; "chance", the probability; "score of k" and "chance of k" for level number k; "predicted",
+    the class or number; "left out", the leave-one-out prediction. ``columns`` are the checked columns; ``rescale``
+    divides probabilities of levels by their sum.
     """
     by_kind: dict[str, pl.Series] = {}
     values = columns.numbers
@@ -331,10 +337,11 @@ def _level_predictions(model: ModelPlan, values: Mapping[str, pl.Series], *, res
     return scores | {f"chance of {k}": probabilities[k] for k in probabilities.columns}
 
 
-def predictions_of(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
-    """Return a model's predictions for so many ``levels`` from a dataset's sorted table, ``frame``.
+def model_predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels: int) -> Predictions:
+    """Return the predictions of a model's fit from ``frame``, the dataset's sorted table.
 
-    ``number`` is that of the model's fit, which ends the names of its columns, such as "score 0".
+    ``number`` is that of the fit, which ends the names of its columns, as in "score 0"; ``levels`` is the number
+    of the outcome's levels.
     """
     def column(kind: str) -> Values | None:
         return _column_array(frame, f"{kind} {number}") if f"{kind} {number}" in frame.columns else None

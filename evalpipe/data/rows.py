@@ -13,7 +13,7 @@ from evalpipe.data.condition_grammar import evaluate_condition
 from evalpipe.data.files import batches, read
 from evalpipe.data.prediction_files import attach_predictions, complete_cases, match_rows, split_by_step, split_lists
 from evalpipe.data.sample import FURTHER
-from evalpipe.data.values import CALLED, Unreadable, are, cells, infer_type, not_of_type, quoted, texts
+from evalpipe.data.values import CALLED, Unreadable, are, cells, infer_type, not_of_type, quote_for_yaml, texts
 from evalpipe.errors import Place, Problem
 from evalpipe.plan.sources import QuerySource
 from evalpipe.words.spelling import counted
@@ -91,7 +91,7 @@ def load_part(
                 SourceFile(shown, None, frame.height if number == file else 0)
                 for number, (_, shown) in enumerate(dataset.table.files))
             rows = RowBlock(plan, dataset, frame, sources, types=types, file=file)
-            problems = _not_of_type(rows)
+            problems = _wrong_type_problems(rows)
             yield problems or _rows_that_meet_where(rows, may_be_empty=True)
     except Unreadable as fault:
         yield [fault.problem(dataset.table.files[file][1], place)]
@@ -181,7 +181,7 @@ def load_whole(
         notes = tuple(f"column '{name}': {', '.join(types)}" for name, types in kinds.items() if len(types) > 1)
         return None, [Problem("types-differ", message, named_at, hint, notes=notes)]
     rows = RowBlock(plan, dataset, joined, tuple(sources))
-    problems = _not_of_type(rows)
+    problems = _wrong_type_problems(rows)
     return (None, problems) if problems else (replace(rows, types=_column_types(rows)), [])
 
 
@@ -199,7 +199,7 @@ def _column_types(rows: RowBlock) -> Mapping[str, CellType | None]:
     })
 
 
-def _not_of_type(rows: RowBlock) -> list[Problem]:
+def _wrong_type_problems(rows: RowBlock) -> list[Problem]:
     """Return the problems of cells that are not of the type declared for their column."""
     problems: list[Problem] = []
     source = rows.dataset.table.named
@@ -210,28 +210,31 @@ def _not_of_type(rows: RowBlock) -> list[Problem]:
         if wrong.any():
             message = f"{cells(wrong)} of column '{column}' of {source.called} {are(wrong)} not {CALLED[declared_type]}"
             hint = ("correct the type or the cells; a text that means a missing value is declared, as in csv: "
-                    f"{{null: {{{quoted(column)}: [NA]}}}}")
+                    f"{{null: {{{quote_for_yaml(column)}: [NA]}}}}")
             loc = (*source.csv_loc, "types", column)
             problems.append(rows.problem("not-of-type", message, loc, hint, mask=wrong, values=rows.frame[column]))
     return problems
 
 
 def _with_further_names(frame: pl.DataFrame, dataset: DatasetPlan) -> pl.DataFrame:
-    """Return rows with the columns that checks alone look at under names that no file should have."""
+    """Rename the columns ``dataset.further``, which only checks read, so that they clash with no other column."""
     named = {*dataset.columns, *dataset.table.where_columns, *dataset.compared}
     return frame.with_columns(map(_as_further, dataset.further)).drop(
         column for column in dataset.further if column not in named)
 
 
 def _as_further(column: str) -> pl.Expr:
-    """Return a column that checks alone look at, under a name that no file should have."""
+    """Return a column that only checks read, renamed with the prefix `FURTHER`."""
     return pl.col(column).alias(FURTHER + column)
 
 
 def _read_with_further(
     dataset: DatasetPlan, path: Path, shown_path: str, columns: Sequence[str], text: Sequence[str], number: int
 ) -> tuple[pl.DataFrame, SourceFile]:
-    """Read columns of a file, and those that checks alone look at, unless these are unreadable; raises Unreadable."""
+    """Read ``columns`` of a file and those that only checks read; the latter are left out where unreadable.
+
+    ``number`` is that of the file in its dataset. Raises Unreadable.
+    """
     try:
         wanted = list(dict.fromkeys((*columns, *dataset.further)))
         part, source = _read_file(dataset, path, shown_path, wanted, text, number)
@@ -258,7 +261,10 @@ def _read_file(
 
 
 def _with_positions(frame: pl.DataFrame, number: int, before: int = 0) -> pl.DataFrame:
-    """Add the `POSITION` to rows of file ``number``, in which ``before`` rows come before these."""
+    """Add the column `POSITION`: the file's ``number`` times `FILE`, plus the row number in the file, from 1.
+
+    In the file ``before`` rows come before those of ``frame``.
+    """
     first = number * FILE + before + 1
     return frame.with_columns(pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias(POSITION))
 
@@ -317,7 +323,7 @@ def no_rows_problem(called: str, named: Source, plan: Plan, place: Place | None)
 
 
 def none_meets_where(called: str, place: Place | None, read: int, unknown: int) -> Problem:
-    """Return the problem that none of the rows ``read`` meets ``where``, which is unknown for ``unknown`` of them."""
+    """Return the problem that no row meets ``where``: ``read`` rows were read, for ``unknown`` it is unknown."""
     notes = [f"{counted(read, 'row')} {'was' if read == 1 else 'were'} read"]
     if unknown:
         notes.append(f"in {unknown:,} of them a value that it needs is missing")

@@ -79,7 +79,7 @@ class FurtherColumns:
     series: Mapping[str, pl.Series]
 
     def sorted(self, frame: pl.DataFrame, shared: tuple[SharedRows, ...]) -> Contents:
-        """Return the contents of the rows of a sorted ``frame`` that has these ``series``."""
+        """Return the `Contents` in the order of ``frame``, the sample's sorted table, which has ``series``."""
         def array(name: str) -> Wholes:
             return np.ascontiguousarray(frame[name].to_numpy())
 
@@ -141,11 +141,11 @@ class Predictions:
 
     @property
     def made_of(self) -> Floats | None:
-        """The scores from which probabilities were computed, [n] or [n, K]; None where the model gives these."""
+        """The scores that probabilities were computed from, [n] or [n, K]; None if probabilities are given."""
         return self.score if self.log_odds else None
 
     def cut_at(self, threshold: float | None) -> float | None:
-        """Return the cut of the score for a threshold, which is of the probability where the score is log odds.
+        """Return the cutoff of the score for a ``threshold``: its logit where scores are log odds, else itself.
 
         Near 0 and 1 scores round to one probability; comparing on the score keeps them apart.
         """
@@ -156,14 +156,14 @@ class Predictions:
         return float(logit(threshold))
 
     def threshold_at(self, cut: Cut) -> Cut:
-        """Return the threshold for a cut of the score (or for an array of cuts): a probability, or the cut itself."""
+        """Return the threshold for a cutoff of the score, or an array: expit(cut) for log odds, else the cut."""
         return expit(cut) if self.log_odds else cut  # type: ignore[return-value]
 
     def classified(self, cuts: float | Floats | None, thresholds: float | Floats | None = None) -> Predictions:
-        """Return the predictions with classes by a cut of the score, or by a cut for each row [n].
+        """Return the predictions with classes: the event where the score is at least ``cuts``, one number or [n].
 
-        Rows in the equivocal zone about the threshold have no class. ``thresholds`` are the cuts on the scale of the
-        probability where there is one; None to compute them from the cuts.
+        Rows in the equivocal zone about the threshold have no class. ``thresholds`` are the cuts on the scale of
+        the probability where there is one; None to compute them from the cuts.
         """
         assert self.score is not None and cuts is not None  # noqa: S101, PT018 - known to the caller
         limits = self.threshold_at(np.asarray(cuts)) if thresholds is None else thresholds
@@ -174,7 +174,7 @@ class Predictions:
         return replace(self, predicted=predicted, reportable=reportable)
 
     def of_highest(self) -> Predictions:
-        """Return the predictions with the level of the highest score or probability as class, and how many rows tie.
+        """Return the predictions with the level of the highest score or probability as class; count tied rows.
 
         Rows in the equivocal zone have no class, so a tie there decides nothing.
         """
@@ -263,7 +263,7 @@ class ClusterCounts:
         return np.asarray(np.bincount(self.coarse_cell, self.weight), float)
 
     def inside(self, rows: Wholes | None) -> int:
-        """Return the number of clusters (or groups) with observations in ``rows``, positions of rows; None for all."""
+        """Return the number of clusters with observations in ``rows``, indices of rows; None for all rows."""
         if rows is None:
             return self.units
         chosen = np.zeros(len(self.sizes), bool)
@@ -292,7 +292,7 @@ class ClusterCounts:
         return np.asarray(np.bincount(self.clusters, self.counts * mean, self.units), float)
 
     def mean(self, values: Floats) -> Floats:
-        """Return the weighted mean of values of rows [n] in each coarse cell."""
+        """Return the weighted mean of ``values`` [n], one of each row, in each coarse cell, [cells]."""
         return np.asarray(np.bincount(self.coarse_cell, self.weight * values) / self.sizes)
 
 
@@ -342,7 +342,7 @@ class Sample:
 
     @property
     def streamed(self) -> bool:
-        """Whether rows are cells into which the rows of files were counted, part by part."""
+        """Whether the rows are cells that observations were counted in, because the data are read part by part."""
         return bool(self.parts)
 
     def of(self, model: str | None = None, slicing: int | None = None) -> Sample:
@@ -355,13 +355,13 @@ class Sample:
         return self.parts.get((model if predictions is None else predictions.source or model, slicing), self)
 
     def changed(self, name: str, change: Callable[[Predictions], Predictions]) -> Sample:
-        """Return the sample and its parts with ``change`` applied to the predictions of a model."""
+        """Return the sample, and its parts, with a model's predictions replaced by ``change`` of them."""
         models = {**self.models, name: change(self.models[name])}
         parts = {key: part.changed(name, change) if name in part.models else part for key, part in self.parts.items()}
         return replace(self, models=MappingProxyType(models), parts=MappingProxyType(parts))
 
     def named(self, name: str) -> dict[str, str]:
-        """Return {"model": …, "variant": …} for a name of ``models``."""
+        """Return {"model": …, "variant": …} of an entry of ``models``, given its name."""
         return {"model": self.models[name].source or name, "variant": self.models[name].variant}
 
     @property
@@ -381,7 +381,7 @@ class Sample:
 
     @property
     def observations(self) -> Wholes:
-        """The number of observations that each row is, [n]: its frequency weight, or 1."""
+        """The number of observations that each row stands for, [n]: its frequency weight, or 1."""
         if self.weight is None or self.weight_kind != "frequency":
             return np.ones(self.n, np.intp)
         return self.weight.astype(np.intp)

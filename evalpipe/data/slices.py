@@ -34,8 +34,8 @@ EMPTY = "(empty)"
 _LOOKS_LIKE_OWN = r'^("*\((?:missing|empty)\)"*)$'
 
 
-def check(columns: Columns, *, whole: bool = True) -> None:
-    """Read the columns to slice by into ``columns.graded``, and report those that cannot be used.
+def read_slice_columns(columns: Columns, *, whole: bool = True) -> None:
+    """Read the columns to slice by as labels with their row codes into ``columns.graded``; report unusable ones.
 
     Where the rows are a part of a dataset, not the ``whole``, reference levels may be absent.
     """
@@ -73,7 +73,7 @@ def _read_levels(columns: Columns, sliced: ColumnPlan, loc: Loc, has_weight: pl.
         return None
     levels = ordered(level for level in occurring if level != MISSING)
     if len(levels) > columns.rows.plan.slices.max_levels:
-        message, hint = too_many(columns.rows.plan, columns.rows.called, sliced, levels)
+        message, hint = too_many_levels_message(columns.rows.plan, columns.rows.called, sliced, levels)
         notes = (f"the first are {', '.join(shown(level) for level in levels[:5])}",)
         columns.report("too-many-levels", message, loc, hint, notes=notes)
         return None
@@ -85,10 +85,10 @@ def _read_levels(columns: Columns, sliced: ColumnPlan, loc: Loc, has_weight: pl.
 
 def labels_of(values: pl.Series) -> list[str]:
     """Return the label of each value [n], `MISSING` where there is none; raises Unreadable."""
-    return labelled(values).fill_null(MISSING).to_list()
+    return label_series(values).fill_null(MISSING).to_list()
 
 
-def labelled(column: pl.Series) -> pl.Series:
+def label_series(column: pl.Series) -> pl.Series:
     """Return the label of each value [n], null where it is missing; different values have different labels.
 
     The empty text is `EMPTY`; a text that looks like `EMPTY` or `MISSING` stands in double quotes. Raises Unreadable.
@@ -101,14 +101,17 @@ def labelled(column: pl.Series) -> pl.Series:
 
 
 def periods(days: pl.Series, length: str) -> list[str]:
-    """Return the label of each day's period [n]; labels sort by time. ``length`` is a unit, from "day" to "year"."""
+    """Return the label of the period of each day [n], such as "2024-Q1"; labels sort by time.
+
+    ``length`` is a unit, from "day" to "year".
+    """
     forms = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}
     labels = days.dt.to_string(forms[length])
     labels = labels + days.dt.quarter().cast(pl.String) if length == "quarter" else labels
     return labels.fill_null(MISSING).to_list()
 
 
-def too_many(plan: Plan, called: str, sliced: ColumnPlan, levels: Sequence[str]) -> tuple[str, str]:
+def too_many_levels_message(plan: Plan, called: str, sliced: ColumnPlan, levels: Sequence[str]) -> tuple[str, str]:
     """Return message and hint for a column with more levels or periods than slices may have."""
     most = plan.slices.max_levels
     what = "levels" if sliced.by is None else f"{sliced.by}s"
@@ -172,13 +175,13 @@ def _read_intervals(columns: Columns, cut: ColumnPlan, loc: Loc, has_weight: pl.
     intervals_of_rows = np.searchsorted(cuts, numbers, side="right")
     is_missing = defined.is_null().to_numpy()
     codes = np.where(is_missing, len(cut.cuts) + 1, intervals_of_rows)
-    labels = intervals(cut.cuts)
+    labels = interval_labels(cut.cuts)
     if (is_missing & has_weight.to_numpy()).any():
         labels = (*labels, MISSING)
     return Graded(labels, pl.Series(codes, dtype=pl.Int64))
 
 
-def intervals(cuts: Sequence[float]) -> tuple[str, ...]:
+def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
     """Return the labels of the intervals between ascending cuts: "< 5", "5 to < 10", ">= 10"."""
     edges = [level_text(cut) for cut in cuts]
     between = [f"{low} to < {high}" for low, high in pairwise(edges)]
@@ -244,7 +247,7 @@ def _codes_column(columns: Columns, sliced: ColumnPlan) -> str:
 
 
 def requested_slices(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
-    """Return the slicings of the spec; ``frame`` is the sample's table, with `slice_columns`."""
+    """Return the slicings of the spec with the slice of each row; ``frame`` is the sample's table."""
     if columns.rows.dataset.role != "evaluate":
         return ()
     sliced: list[SlicedRows] = []
@@ -258,7 +261,7 @@ def requested_slices(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows,
 
 
 def slices_to_search(columns: Columns, frame: pl.DataFrame) -> tuple[SlicedRows, ...]:
-    """Return a slicing for each column of the search for the worst slices; ``frame`` is the sample's table."""
+    """Return a slicing for each column that worst slices are searched in; ``frame`` is the sample's table."""
     worst = columns.rows.plan.slices.worst
     if worst is None or columns.rows.dataset.role != "evaluate":
         return ()
@@ -272,7 +275,10 @@ def resampling_folds(columns: Columns, frame: pl.DataFrame) -> SlicedRows | None
 
 
 def _combined(columns: Columns, frame: pl.DataFrame, combination: Sequence[ColumnPlan]) -> SlicedRows:
-    """Return a slicing by one column, with all its labels, or by several, with the combinations that occur, sorted."""
+    """Return the slicing by one column, with all its labels, or by several, with the combinations that occur.
+
+    Combinations are in the order of the labels. ``frame`` is the sample's table.
+    """
     labels = [columns.graded[sliced].labels for sliced in combination]
     codes_by_column = [frame[_codes_column(columns, sliced)].to_numpy() for sliced in combination]
     names = [sliced.column for sliced in combination]

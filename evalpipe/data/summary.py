@@ -58,7 +58,7 @@ def files_of(rows: RowBlock, is_counted: pl.Series) -> tuple[InputFile, ...]:
 
 
 def weighted_above_zero(columns: Columns) -> pl.Series:
-    """Return flags [n] of rows with a weight above zero; all are without weights."""
+    """Return flags [n] of the rows with a weight above zero; all are true where there are no weights."""
     if columns.weight is None:
         return pl.repeat(value=True, n=columns.rows.frame.height, eager=True)
     return (columns.weight > 0).fill_null(value=False)

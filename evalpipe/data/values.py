@@ -274,7 +274,11 @@ def infer_type(column: pl.Series, decimal: str) -> InferredType:
 
 
 def _number_or_text(name: str, cells: pl.Series, plain: pl.Series, numeric: pl.Series) -> InferredType:
-    """Return the type of a column of numbers: text where numbers are too long, or written in two ways."""
+    """Return the type of a column of numbers: text where numbers are too long, or written in two ways.
+
+    ``cells`` are the distinct texts of column ``name``, ``plain`` the same with decimal points; ``numeric`` flags
+    those that are numbers.
+    """
     long_numbers = plain.filter(plain.str.contains(_LONG))
     if len(long_numbers):
         why = f"column '{name}' is text, because it holds {shown(long_numbers[0])}, too long for a number"
@@ -299,12 +303,12 @@ def _why_text(name: str, cells: pl.Series, numeric: pl.Series, odd: pl.Series) -
     hint = f"declare csv: {{types: {{{name}: number}}}}" if strange.str.contains(r"^[+-]?0*\d+(?:\.\d*)?$").all() else (
         f"TRY_CAST({name} AS DOUBLE) is missing where it is no number")
     if strange.str.to_lowercase().is_in(list(MISSING_WORDS)).all():
-        words = ", ".join(map(quoted, strange))
-        hint = f"if it means a missing value, declare csv: {{null: {{{quoted(name)}: [{words}]}}}}"
+        words = ", ".join(map(quote_for_yaml, strange))
+        hint = f"if it means a missing value, declare csv: {{null: {{{quote_for_yaml(name)}: [{words}]}}}}"
     return f"column '{name}' is text, because it holds {shown(word)}; {hint}"
 
 
-def quoted(cell: str) -> str:
+def quote_for_yaml(cell: str) -> str:
     """Write a text in YAML, in quotes where they are needed."""
     is_plain = cell.isalnum() and not cell.isdecimal() and cell.lower() not in _YAML
     return cell if is_plain else f'"{cell}"'

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def values(
     summary: Summary, entry: MetricPlan, drawn_shares: Floats | None = None, scale: Floats | None = None
 ) -> Floats:
-    """Return a measure's value [...], or for the average "none" its value for each class [..., K].
+    """Return a measure's value under each row of weights, [...], or for average "none" by class, [..., K].
 
-    At a prevalence the classes are reweighted to it. NaN where a class that has a share is absent, and where the model
-    does not give what the measure needs. ``drawn_shares`` [..., K] are the shares of the classes that replicates have
-    drawn, for a measure whose prevalence is uncertain; ``scale`` [...] multiplies a measure that grows with the rows.
-    An expression is computed from the values of its measures on the same statistics.
+    At a prevalence the classes are reweighted to it. NaN where a class that has a share is absent, and where the
+    model does not give what the measure needs. ``drawn_shares`` [..., K] are the shares of the classes that
+    replicates have drawn, for a measure whose prevalence is uncertain; ``scale`` [...] multiplies a measure that
+    grows with the rows. An expression is computed from the values of its measures on the same statistics.
     """
     if isinstance(entry.metric, ExpressionMetric) and entry.metric.tree is not None:
         parts = {name: values(summary, part, drawn_shares, scale) for name, part in entry.parts}
@@ -52,7 +52,7 @@ def values(
 
 
 def at_prevalence(summary: Summary, entry: MetricPlan) -> Summary:
-    """Return the statistics reweighted to the prevalence that a measure is taken at."""
+    """Return ``summary`` reweighted to the prevalence of a measure; unchanged for the prevalence of the data."""
     return summary if entry.prior.shares is None else summary.at(entry.prior.shares)
 
 
@@ -63,7 +63,10 @@ def by_class(summary: Summary, entry: MetricPlan) -> Floats:
 
 
 def mean_over_classes(of_classes: Floats, occurring: Floats, average: str) -> Floats:
-    """Return the mean over the classes that have a value, plain ("macro") or by their true weight; NaN without any."""
+    """Return the mean over the last axis, of classes with a value: plain ("macro"), or weighted by ``occurring``.
+
+    Values and ``occurring``, the weights of the true classes, are [..., K]. NaN where no class has a value.
+    """
     weight = np.ones_like(of_classes) if average == "macro" else occurring
     # A class without a value leaves the mean with its weight; `classes_used` tells the reader.
     weight = np.where(np.isnan(of_classes), 0.0, weight)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.plan.plan import ROWS, edges_of, obstacle_of
-from evalpipe.statistics.grid import EDGES, TENTHS, alike, cut, edges_at, first_rows, joint, means
+from evalpipe.plan.plan import ROWS, cell_obstacle, edges_of
+from evalpipe.statistics.grid import EDGES, TENTHS, cells_of_similar_rows, cut, edges_at, first_rows, joint, means
 from evalpipe.statistics.rows import present, values_at
 from evalpipe.tasks import NUMBERS
 
@@ -63,10 +63,10 @@ class Coarse:
     lost: float
 
 
-def obstacle(sample: Sample) -> Sentence | None:
+def coarsening_obstacle(sample: Sample) -> Sentence | None:
     """Return why similar rows of a sample cannot be joined in cells for resampling; None where they can."""
     models = sample.models.values()
-    return obstacle_of(
+    return cell_obstacle(
         clusters=sample.cluster is not None, importance=sample.weight_kind == "importance",
         exposure=sample.exposure is not None, left_out=any(model.left_out is not None for model in models),
         levels=any(model.probability is not None and model.probability.ndim > 1 for model in models))
@@ -75,7 +75,7 @@ def obstacle(sample: Sample) -> Sentence | None:
 def gridded(plan: Plan, sample: Sample, most: int = ROWS) -> bool:
     """Tell whether replicates draw cells of similar rows, not rows; in mode "auto", if there are more than ``most``."""
     prefers_cells = sample.streamed or plan.mode == "grid" or (plan.mode == "auto" and sample.n > most)
-    return prefers_cells and obstacle(sample) is None
+    return prefers_cells and coarsening_obstacle(sample) is None
 
 
 def coarsened(plan: Plan, sample: Sample) -> Sample | None:
@@ -92,11 +92,11 @@ def cell_ends(plan: Plan) -> Floats:
 def cells_of(
     sample: Sample, ends: Floats = EDGES, *, sliced: int | None = None, most: int | None = None
 ) -> Coarse | None:
-    """Return the rows of a sample joined in cells; None where there would be more than ``most`` cells.
+    """Return the rows of a sample joined in cells for resampling; None where there are more than ``most`` cells.
 
-    Cells end at the probabilities ``ends``; where cells are few, at only some of the edges of every grid (`EDGES`) and
-    at all other ends. For slices, each of which has all the cells, scores are cut in ``sliced`` parts, fewer than for
-    all rows, for which it is None.
+    Cells end at the probabilities ``ends``; where cells are few, at only some of the edges of every grid (`EDGES`)
+    and at all other ends. ``sliced`` is None for all rows. For slices it is the number of parts that scores are
+    cut in, fewer than for all rows, because each slice has all the cells.
     """
     most = CELLS if most is None else min(most, CELLS)
     models, numeric = originals(sample).values(), sample.task in NUMBERS
@@ -149,7 +149,7 @@ def _median_cut(
     varying = [numbers[0], *(values - numbers[0] for values in numbers[1:])] if sample.task in NUMBERS else numbers
     codes = [_cut(sample, values, FINE, ends) for values in varying]
     intervals = _probability_intervals(sample, pattern, most, ends)
-    cell_of_row, lost_share = alike(joint(pattern, *intervals)[0], codes, most, LOST)
+    cell_of_row, lost_share = cells_of_similar_rows(joint(pattern, *intervals)[0], codes, most, LOST)
     scores = [means(values, cell_of_row, sample.weights) for values in numbers]
     # Cells with neighbouring scores of a model share its score, so that curves have few points, but not across an end.
     grid = [cut(score, MOST_SCORES)[cell_of_row] for score in scores]
@@ -172,7 +172,7 @@ def _probability_intervals(sample: Sample, pattern: Wholes, most: int, ends: Flo
 
 
 def _cut(sample: Sample, values: Floats, parts: int, edges: Floats) -> Wholes:
-    """Return the cell [n] of each of the values, one of about ``parts``, which also end at ``edges`` of probability."""
+    """Cut ``values`` [n] into about ``parts`` intervals, and at probabilities ``edges``; return numbers [n]."""
     if sample.task in NUMBERS:
         return cut(values, parts)
     ends = [(present(model.probability, "probabilities"), edges) for model in originals(sample).values()
@@ -237,7 +237,10 @@ def _predictions_of_cells(
 
 
 def _score_cells(sample: Sample, grid: list[Wholes]) -> dict[str, Wholes]:
-    """Return the cell of each row's score, by model; variants have the cells of their original, split by fold."""
+    """Return the cell of each row's score [n], by model; ``grid`` has those of the models with scores, in order.
+
+    Recalibrated variants have the cells of their original, split by fold.
+    """
     scored = (name for name, model in originals(sample).items() if model.score is not None)
     cells_by_model = dict(zip(scored, grid, strict=True))
     for name, model in sample.models.items():

@@ -89,7 +89,7 @@ def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefin
     return _degenerate_if(doubt, Tested(value, limits, test.method if limits else "none", drawn=drawn, test=test))
 
 
-def less_known(estimate: Estimate, reference: RatePlan) -> Estimate:
+def difference_from_known(estimate: Estimate, reference: RatePlan) -> Estimate:
     """Return an estimate less a ``reference`` value from elsewhere, with limits recovered from the limits of both.
 
     The two are taken as independent. A reference without limits has no error: the limits are the estimate's, less it.
@@ -118,7 +118,7 @@ def _all_zero(differences: Floats, size: float) -> bool:
     return len(defined) > 1 and bool((np.abs(defined) <= ROUNDING * size).all())
 
 
-def ratio_limited(ratio: Drawn, level: float) -> Limited:
+def ratio_with_limits(ratio: Drawn, level: float) -> Limited:
     """Return a ratio with limits symmetric on the log scale, by the error of its replicates; a ratio of 0 has none.
 
     Katz, Baptista, Azen & Pike (1978) for the scale.
@@ -141,7 +141,7 @@ def two_proportions_test(plan: Plan, first: Scope, second: Scope, entry: MetricP
 
     None where there is no such test; ``k`` is the index of the class, None for a measure that is one number.
     """
-    if not one_value_a_row(plan, entry, k) or not is_proportion(entry):
+    if not rows_count_alike(plan, entry, k) or not is_proportion(entry):
         return None
     (successes, trials), (other_successes, other_trials) = (
         map(float, summary_of(scope, entry, k).proportion(entry.metric, options_of(entry, k)))
@@ -160,7 +160,7 @@ def two_proportions_test(plan: Plan, first: Scope, second: Scope, entry: MetricP
     return Test(contrast, "two_proportions", "miettinen_nurminen")
 
 
-def one_value_a_row(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
+def rows_count_alike(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
     """Tell whether the rows of a measure are independent and count alike, as tests of single rows suppose.
 
     So without clusters, importance weights, a prevalence or an average over classes.

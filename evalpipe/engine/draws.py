@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evalpipe.engine.coarsening import SEARCHED, SLICED, cell_ends, cells_of, gridded, obstacle, originals
+from evalpipe.engine.coarsening import SEARCHED, SLICED, cell_ends, cells_of, coarsening_obstacle, gridded, originals
 from evalpipe.engine.subsets import rows_of, subsets
 from evalpipe.intervals.noise import SEARCHED as SEARCH
 from evalpipe.intervals.resampling import HELD, Design, are_dealt_singly, dealt, split
@@ -70,7 +70,7 @@ CELLS = 200_000
 
 
 def all_rows_number(slicing: int) -> int:
-    """Return the number, below 0, of the subset of all rows that is drawn with a slicing, for its slices to meet."""
+    """Return the number, below 0, of all rows as a subset that is drawn once more with the slices of a slicing."""
     return -1 - slicing
 
 
@@ -92,7 +92,7 @@ class DrawnPart(ABC):
     @property
     @abstractmethod
     def scopes(self) -> Sequence[Scope]:
-        """The models and subsets that it has statistics of."""
+        """The pairs of model and subset number whose statistics are drawn together."""
 
     @abstractmethod
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
@@ -101,9 +101,10 @@ class DrawnPart(ABC):
     def without_folds(
         self, counts: Wholes, generator: np.random.Generator, folds: int
     ) -> Iterator[tuple[Sequence[Scope], Summary]]:
-        """Yield the statistics [scopes, folds, …] of some scopes under one draw [units], each fold left out in turn.
+        """Yield statistics [scopes, folds, …] of some scopes under one draw, without each fold in turn.
 
-        Their spread is the standard error of the replicate that the draw makes.
+        ``counts`` [units] are the draw, whose units are dealt into ``folds``. The spread of the statistics is the
+        standard error of the replicate that the draw makes.
         """
         without_fold = counts - np.concatenate(list(split(generator, counts, folds)))
         for scopes, _, summary in self.summaries(Draws(without_fold)):
@@ -118,7 +119,7 @@ class ClustersPart(DrawnPart):
 
     @property
     def scopes(self) -> Sequence[Scope]:
-        """The models and subsets that it has statistics of."""
+        """The pairs of model and subset number whose statistics are drawn together."""
         return tuple(self.views)
 
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
@@ -130,7 +131,10 @@ class ClustersPart(DrawnPart):
 def clusters_part(
     plan: Plan, sample: Sample, scopes: Sequence[Scope], edges: Mapping[str, Floats]
 ) -> ClustersPart:
-    """Return all of a dataset as one part, drawn by clusters; ``edges`` are the scores by model at which cells end."""
+    """Return all of a dataset as one part that is drawn by clusters.
+
+    ``edges`` are, by model, the scores at which cells end.
+    """
     assert sample.by_cluster is not None  # noqa: S101 - known to the caller
     units, grouped = sample.by_cluster.units, sample.by_cluster.known > sample.by_cluster.units
     models = dict.fromkeys(name for name, _ in scopes)
@@ -184,12 +188,12 @@ class RowsPart(DrawnPart):
     slicings: Mapping[int, int]
     @property
     def scopes(self) -> Sequence[Scope]:
-        """The models and subsets that it has statistics of."""
+        """The pairs of model and subset number whose statistics are drawn together."""
         return tuple(self.views)
 
     @cached_property
     def stacks(self) -> list[tuple[list[Scope], Stack]]:
-        """The views in stacks of subsets that share no rows: all rows, and the slices of each slicing."""
+        """The views of subsets that share no rows, stacked: all rows, and the slices of each slicing."""
         keys_of: dict[object, list[Scope]] = defaultdict(list)
         for model, subset in self.views:
             keys_of[model, self.slicings.get(subset, (subset,))].append((model, subset))
@@ -205,7 +209,7 @@ class RowsPart(DrawnPart):
     def without_folds(
         self, counts: Wholes, generator: np.random.Generator, folds: int
     ) -> Iterator[tuple[Sequence[Scope], Summary]]:
-        """Yield the statistics of each scope under one draw [units], each fold left out in turn."""
+        """Yield the statistics of each scope under one draw ``counts`` [units], without each fold in turn."""
         draws_plain_rows = self.design.cluster is None and self.design.factor is None and are_dealt_singly(counts)
         if not draws_plain_rows or folds * max(len(rows_view.starts) for rows_view in self.views.values()) > HELD:
             yield from super().without_folds(counts, generator, folds)
@@ -230,7 +234,7 @@ class CellsPart(DrawnPart):
     members: Flags
     @property
     def scopes(self) -> Sequence[Scope]:
-        """The models and subsets that it has statistics of."""
+        """The pairs of model and subset number whose statistics are drawn together."""
         return tuple((model, k) for model in self.views for k in self.numbers)
 
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
@@ -280,7 +284,7 @@ def rows_part(
 
 
 def design(plan: Plan, sample: Sample) -> Design:
-    """Return how the rows of a sample are resampled."""
+    """Return the resampling design of a sample: rows, weights, clusters and strata; fixed or Poisson size."""
     strata = None
     if plan.stratify:
         strata = np.where(sample.truth, 0, 1) if plan.task == "binary" else sample.truth
@@ -421,13 +425,13 @@ def _why_drawn(plan: Plan, sample: Sample, part: DrawnPart) -> Sentence:
                 else sentence("more-than-rows", rows=sample.n, most=most))
     if plan.mode == "exact" and sample.cluster is None:
         return sentence("mode-asked", mode="exact")
-    if (reason := obstacle(sample)) is not None:
+    if (reason := coarsening_obstacle(sample)) is not None:
         return reason
     few_rows = sentence("at-most-rows", rows=sample.n, most=most)
     return sentence("unlike-patterns") if gridded(plan, sample, most) else few_rows
 
 
-def not_gridded(plan: Plan, draws: Sequence[Draw]) -> Iterator[Warned]:
+def not_gridded_warning(plan: Plan, draws: Sequence[Draw]) -> Iterator[Warned]:
     """Yield a warning where the spec asks for a grid and something else was drawn."""
     if plan.mode == "grid" and not plan.streaming.streamed and draws and draws[0].mode != "cells":
         case = "clusters" if draws[0].mode == "clusters" else "rows"

@@ -21,13 +21,13 @@ from evalpipe.engine.support import (
     Drawn,
     Limited,
     MethodInputs,
-    counts,
+    denominator_counts,
     few_for_curve,
-    own_denominator,
     rare_level,
-    thin,
+    support_counts,
+    too_few_units_for_bins,
 )
-from evalpipe.intervals.bootstrap import doubtful, kish, monte_carlo_error
+from evalpipe.intervals.bootstrap import doubt_about_limits, kish, monte_carlo_error
 from evalpipe.intervals.declare import NoLimits, registry
 from evalpipe.plan.measures import FALLBACK
 from evalpipe.results import Estimate
@@ -121,8 +121,8 @@ class Scope:
             return self.rows(k)
         if k not in self._counts:
             rows = self.summary.rows if k is None else self.summary.classes[k].rows
-            self._counts[k] = counts(self.sample, self.subset, rows)
-        return own_denominator(self._counts[k], entry, entry.params if k is None else entry.of_class[k])
+            self._counts[k] = support_counts(self.sample, self.subset, rows)
+        return denominator_counts(self._counts[k], entry, entry.params if k is None else entry.of_class[k])
 
     @cached_property
     def _counts(self) -> dict[int | None, Summary]:
@@ -141,22 +141,22 @@ def estimates(
     sample, summary = scope.sample, scope.summary
     drawn = scope.drawn(entry, replicates)
     if entry.average != "none":
-        estimate, used = averaged(scope, entry, drawn)
+        estimate, used = single_number_with_limits(scope, entry, drawn)
         yield _estimate(scope, entry, estimate, None if uninformed is None else float(uninformed), classes_used=used)
         return
     for k, (level, against_rest) in enumerate(zip(sample.levels, summary.classes, strict=True)):
-        estimate = limited(scope, against_rest.seen_by(entry.metric), entry, drawn.of_class(k), k)
+        estimate = measure_with_limits(scope, against_rest.seen_by(entry.metric), entry, drawn.of_class(k), k)
         yield _estimate(scope, entry, estimate, None if uninformed is None else float(uninformed[k]), level=level)
 
 
-def not_served(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
+def estimates_not_served(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
     """Yield estimates without a value, on all rows, of a measure that needs what the model does not give."""
     if scope.subset.slice is None:
         lacking = entry.lacking(scope.summary.rows.gives) or entry.metric.needs
         yield from _without_value(scope, entry, "undefined", sentence("not-served", need=lacking))
 
 
-def insufficient(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
+def insufficient_estimates(scope: Scope, entry: MetricPlan) -> Iterator[Estimate]:
     """Yield estimates without a value of a measure in a slice of too few rows."""
     n, least = scope.subset.n, scope.plan.slices.min_rows
     return _without_value(scope, entry, "insufficient", sentence("few-rows", rows=n, least=least))
@@ -168,16 +168,16 @@ def _without_value(scope: Scope, entry: MetricPlan, status: Status, reason: Sent
         yield _estimate(scope, entry, Limited(None, status=status, reason=reason), level=level)
 
 
-def averaged(scope: Scope, entry: MetricPlan, drawn: Drawn) -> tuple[Limited, int | None]:
-    """Return a measure that is one number with its limits, and the number of classes that an average is over."""
+def single_number_with_limits(scope: Scope, entry: MetricPlan, drawn: Drawn) -> tuple[Limited, int | None]:
+    """Return a measure that is one number with its limits, and how many classes it is averaged over, if any."""
     classes_used, lacking = _classes_used(scope.sample, at_prevalence(scope.summary, entry), entry)
-    return limited(scope, scope.summary, entry, drawn).doubted(lacking), classes_used
+    return measure_with_limits(scope, scope.summary, entry, drawn).doubted(lacking), classes_used
 
 
-def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: int = 0) -> Limited:
-    """Return a measure, or its k-th class, with its limits, and a status and reason if these cannot be relied on.
+def measure_with_limits(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: int = 0) -> Limited:
+    """Return a measure, or its k-th class, with limits, and a status and reason if these cannot be relied on.
 
-    Limits are computed by its method, or are percentiles where the method finds none in the replicates.
+    Limits are computed by the measure's method; where that finds none in the replicates, they are percentiles.
     """
     value, options = drawn.value, entry.of_class[k] if entry.of_class else entry.params
     low, high = entry.metric.range
@@ -208,7 +208,7 @@ def limited(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn, k: 
     # The first doubt is the reason: undefined replicates and few clusters come before thin bins.
     estimate = estimate.doubted(drawn.doubt(scope.plan.level, method) if entry.drawn else None)
     estimate = estimate.doubted(_thin_bins(scope, summary, entry, drawn)).doubted(few_for_curve(entry, inputs))
-    return estimate if ends is None else estimate.doubted(doubtful(value, ends, method))
+    return estimate if ends is None else estimate.doubted(doubt_about_limits(value, ends, method))
 
 
 def _thin_bins(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) -> Sentence | None:
@@ -219,7 +219,7 @@ def _thin_bins(scope: Scope, summary: Summary, entry: MetricPlan, drawn: Drawn) 
     units = float(kish(summary.weights)) if weighted and not drawn.clustered else drawn.units
     # Random groups have the noise of all their clusters; how many of these are in a slice is not known.
     grouped = scope.subset.by_cluster if scope.subset.rows is None else None
-    return thin(summary, entry, units if grouped is None else grouped.known)
+    return too_few_units_for_bins(summary, entry, units if grouped is None else grouped.known)
 
 
 def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[int | None, Sentence | None]:
@@ -323,9 +323,9 @@ class Evaluated:
                 scope = self.scope(model, number, summary or self.summaries[model, 0])
                 for k, entry in enumerate(self.plan.metrics):
                     if not scope.serves(entry):
-                        estimated[number, k] = tuple(not_served(scope, entry))
+                        estimated[number, k] = tuple(estimates_not_served(scope, entry))
                     elif summary is None:
-                        estimated[number, k] = tuple(insufficient(scope, entry))
+                        estimated[number, k] = tuple(insufficient_estimates(scope, entry))
                     else:
                         estimated[number, k] = tuple(
                             estimates(scope, entry, self.replicates, uninformed.get(k)))
@@ -346,7 +346,7 @@ class Evaluated:
         return self._no_information[model]
 
     def forget(self, model: str) -> None:
-        """Free the large tables of a model: a million rows have a hundred megabytes."""
+        """Free the large tables of a model's statistics: those of a million rows take a hundred megabytes."""
         for (name, _), summary in self.summaries.items():
             if name == model:
                 summary.forget()
@@ -376,8 +376,11 @@ class Evaluated:
         return self.estimates_of(model)[0, self.plan.metrics.index(entry)][0]
 
 
-def evaluated(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambda _: None) -> Evaluated:
-    """Return a sample with statistics and replicates; ``advance`` is called with the replicates that a batch adds."""
+def evaluate_sample(plan: Plan, sample: Sample, advance: Callable[[int], None] = lambda _: None) -> Evaluated:
+    """Return a sample with its statistics and replicates.
+
+    ``advance`` is called after each batch, with the number of replicates that it has drawn.
+    """
     divided = subsets(plan, sample)
     of_model = {name: subsets(plan, sample, name) if sample.streamed else divided for name in sample.models}
     summaries = summaries_of(plan, sample, of_model)

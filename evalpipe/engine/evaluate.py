@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.chapters import CHANGING, functions
-from evalpipe.chapters.desirability.compute import candidate_warnings, ranked
+from evalpipe.chapters.desirability.compute import candidate_warnings, rank_candidates
 from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
-from evalpipe.engine.draws import not_gridded
-from evalpipe.engine.estimates import evaluated
+from evalpipe.engine.draws import not_gridded_warning
+from evalpipe.engine.estimates import evaluate_sample
 from evalpipe.metrics import registry
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.metrics.logistic import slope_error
@@ -108,9 +108,9 @@ def evaluate(
         changed_samples, tables_of_change = changed(plan, changed_samples)
         evaluation.tables |= tables_of_change
     for sample in (sample for sample in changed_samples if sample.role == "evaluate"):
-        datasets.append(dataset := evaluated(plan, sample, advance))
+        datasets.append(dataset := evaluate_sample(plan, sample, advance))
         evaluation.draws += dataset.replicates.draws
-        evaluation.warnings += not_gridded(plan, dataset.replicates.draws)
+        evaluation.warnings += not_gridded_warning(plan, dataset.replicates.draws)
         for name in sample.models:
             summary, rows_of_model = dataset.summaries[name, 0], sample.of(name)
             rows = [row for estimates in dataset.estimates_of(name).values() for row in estimates]
@@ -127,7 +127,7 @@ def evaluate(
     for warnings in functions("compute", "warnings"):
         evaluation.warnings += warnings(plan, datasets)
     if candidates is not None:
-        evaluation.tables["candidates"] = ranked(plan, candidates)
+        evaluation.tables["candidates"] = rank_candidates(plan, candidates)
         evaluation.warnings += candidate_warnings(evaluation.tables["candidates"])
         evaluation.files = candidates.files
     return evaluation
@@ -255,7 +255,7 @@ def model_warnings(
     yield from _clipped_probabilities(plan, where, summary)
     yield from _untrustworthy(sample, where, [row for row in estimates if row.slice is None])
     if sample.task == "binary" and summary.rows.probability is not None:
-        yield from _squeezed(where, summary, importance=plan.importance)
+        yield from _squeezed_scores(where, summary, importance=plan.importance)
     for status in ("degenerate", "undefined"):
         affected = [row for row in estimates if row.slice is not None and row.status == status]
         if affected:
@@ -298,7 +298,7 @@ def _untrustworthy(sample: Sample, where: Mapping[str, str], estimates: Sequence
                             because=row.reason)
 
 
-def _squeezed(where: Mapping[str, str], summary: Summary, *, importance: bool) -> Iterator[Warned]:
+def _squeezed_scores(where: Mapping[str, str], summary: Summary, *, importance: bool) -> Iterator[Warned]:
     """Warn of probabilities that rank well but lie in a narrow range, with a steep calibration slope.
 
     The slope's limits are Wald's, of Kish's effective observations under importance weights; clusters are overlooked.

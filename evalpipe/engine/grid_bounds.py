@@ -14,7 +14,7 @@ from evalpipe.arithmetic import exp, log, log1p
 from evalpipe.base import constants
 from evalpipe.engine.averages import at_prevalence, values
 from evalpipe.metrics.logistic import rates
-from evalpipe.metrics.smooth import ROUNDING, equal_weight
+from evalpipe.metrics.smooth import ROUNDING, equal_weight_bins
 from evalpipe.metrics.values import BinRanges
 from evalpipe.statistics import Summary
 from evalpipe.statistics.rows import present, totals_of_runs
@@ -72,14 +72,15 @@ def bin_ranges(
 
 
 def _bins_of_equal_weight(rows: Rows, weights: Floats, all_tied: Flags, bins: int) -> _BinnedCells:
-    """Return the bins of equal weight that the rows of each cell [n] may lie in, and the weight up to each border.
+    """Return, for the rows of each cell [n], the bins of equal weight that they may lie in.
 
-    A cell counts rows whose exact scores are not known, so its rows may be in several bins. They are in one bin where
-    ``all_tied`` [n] says that all rows with a cell's score are tied.
+    A cell counts rows whose exact scores are not known, so its rows may be in several bins. They are in one bin
+    where ``all_tied`` [n] says that all rows with a cell's score are tied. The weight up to each border is
+    returned too.
     """
     weight_of_rank = totals_of_runs(weights[rows.order], rows.starts)
     weight_up_to, rank = np.cumsum(weight_of_rank), np.searchsorted(rows.distinct, rows.scored)
-    first = equal_weight(weight_of_rank, bins)
+    first = equal_weight_bins(weight_of_rank, bins)
     # Of a cell that ends just where a bin does, no row is in the next bin.
     last = np.ceil(bins * weight_up_to / weight_up_to[-1] - ROUNDING).astype(np.intp) - 1
     last = np.where(all_tied[rows.order][rows.starts], first, np.maximum(last, first))
@@ -229,7 +230,7 @@ def line_errors(summary: Summary) -> tuple[float, float]:
 
 def widest_cell(summary: Summary) -> float:
     """Return the width of the widest cell in standard deviations of the log odds; 0 where no cell has a width."""
-    low, high = (_log_odds(end) for end in present(summary.rows.ends, "ends of cells").T)
+    low, high = (_clipped_log_odds(end) for end in present(summary.rows.ends, "ends of cells").T)
     width = float((high - low).max(initial=0.0))
     return width / _centred_cells(summary).unit if width > 0 else 0.0
 
@@ -237,15 +238,16 @@ def widest_cell(summary: Summary) -> float:
 def _centred_cells(summary: Summary) -> _CentredCells:
     """Return the log odds of the cells and of their ends, centred and in standard deviations."""
     rows, weight = summary.rows, summary.floats
-    fitted = _log_odds(rows.probability_of_score[np.searchsorted(rows.distinct, rows.scored)])
-    low, high = (_log_odds(end) for end in present(rows.ends, "ends of cells").T)
+    fitted = _clipped_log_odds(rows.probability_of_score[np.searchsorted(rows.distinct, rows.scored)])
+    low, high = (_clipped_log_odds(end) for end in present(rows.ends, "ends of cells").T)
     middle = float((weight * fitted).sum() / weight.sum())
     unit = float(np.sqrt((weight * (fitted - middle) ** 2).sum() / weight.sum()))
     ends = np.minimum(low, fitted), np.maximum(high, fitted)
     return _CentredCells(middle, unit, *((x - middle) / unit for x in (fitted, *ends)))
 
 
-def _log_odds(probability: Floats) -> Floats:
+def _clipped_log_odds(probability: Floats) -> Floats:
+    """Return log(p / (1 - p)), with p and 1 - p raised to `LOG_ODDS_CLIP` where they are smaller."""
     event, other = (np.maximum(share, constants.LOG_ODDS_CLIP) for share in (probability, 1 - probability))
     return np.asarray(log(event) - log(other))
 

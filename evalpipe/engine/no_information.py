@@ -55,10 +55,11 @@ QUADRATIC = TRUTHS_ONLY | {
 
 
 def exact(summary: Summary, entry: MetricPlan, *, counted: bool) -> Floats | None:
-    """Return the mean of a measure over all pairings, [] or [K] for each class; None where random ones must do.
+    """Return a measure's mean over all pairings of truths with predictions, [], or [K] with a mean for each class.
 
-    ``counted`` says that weights count observations, which are then paired one by one; else each prediction keeps its
-    weight and meets each truth in proportion to the weight of the truth.
+    None where it must be estimated from random pairings. ``counted`` says that weights count observations, which
+    are then paired one by one; else each prediction keeps its weight and meets each truth in proportion to the
+    weight of the truth.
     """
     metric = entry.metric
     if metric.sees == "numbers":
@@ -85,7 +86,7 @@ def _exact_of_numbers(summary: Summary, entry: MetricPlan, *, counted: bool) -> 
     if summary.rows.exposure is not None:  # predicted rates are paired, and long exposures expect much in any pairing
         return None
     if metric.no_information is not None:
-        return _constant(metric, entry.params, summary)
+        return _constant_mean(metric, entry.params, summary)
     if metric.name == "rsq" and counted:  # the mean of a squared correlation is 1 / (n - 1): Pitman (1937)
         size = float(summary.weights.sum())
         return np.where(np.isnan(summary.value(metric, entry.params)), np.nan, 1 / max(size - 1, 1.0))
@@ -97,7 +98,7 @@ def _exact_of_numbers(summary: Summary, entry: MetricPlan, *, counted: bool) -> 
     return metric(*[independent(name, entry.params) for name in metric.takes], **entry.params)
 
 
-def _constant(metric: Metric, options: Mapping[str, object], summary: Summary) -> Floats:
+def _constant_mean(metric: Metric, options: Mapping[str, object], summary: Summary) -> Floats:
     """Return the mean over pairings that the metric declares as a constant; NaN where it has no value in any."""
     return np.where(np.isnan(summary.value(metric, options)), np.nan, float(metric.no_information or 0.0))
 
@@ -117,19 +118,19 @@ class Independent:
 
     @cached_property
     def levels(self) -> list[tuple[float, Summary]]:
-        """The share of each level that occurs, with the statistics of the rows as if all were of this level."""
+        """The share of each level that occurs, with the statistics of all rows as if each were of this level."""
         occurring = Summary(self.rows, self.weights)("occurring")
         shares = ratio(occurring, occurring.sum())
         return [(float(s), Summary(self.rows.always(k), self.weights)) for k, s in enumerate(shares) if s > 0]
 
     @cached_property
     def classes(self) -> tuple[Independent, ...]:
-        """The same rows once for each level against the rest, that level being the event."""
+        """The same rows for each class against the rest: in the k-th copy, the event is class k."""
         return tuple(Independent(self.rows.against(level), self.weights) for level in range(self.rows.levels))
 
     @property
     def pooled(self) -> Independent:
-        """Every row once for each level, that level being the event."""
+        """The rows of all classes against the rest, pooled, as for a micro average."""
         return replace(self, pool=True)
 
     def seen_by(self, metric: Metric) -> Independent:
@@ -154,7 +155,7 @@ class Independent:
         if (seen := self.seen_by(metric)).rows is not self.rows:
             return seen.value(metric, options)
         if metric.no_information is not None:
-            return _constant(metric, options, Summary(self.rows, self.weights))
+            return _constant_mean(metric, options, Summary(self.rows, self.weights))
         if metric.linear:
             return metric(*[self(name, options) for name in metric.takes], **options)
         if metric.name in CLOSED_FORMS:
@@ -170,10 +171,10 @@ class Independent:
         return not np.isnan(self._tables(metric, options)[0]).any()
 
     def _tables(self, metric: Metric, options: Mapping[str, object]) -> tuple[Floats, Floats]:
-        """Return a metric's values in all 2 x 2 tables with these margins [m], and the tables' probabilities [m].
+        """Return a metric's values in all 2 x 2 tables with the data's margins [m], and their probabilities [m].
 
-        The events among the predicted ones are hypergeometric; probabilities follow from the ratios of neighbours, so
-        that no factorial is taken.
+        The events among the predicted ones are hypergeometric; probabilities follow from the ratios of neighbours,
+        so that no factorial is taken.
         """
         summary = Summary(self.rows, self.weights)
         tp, fp, fn, tn = (float(summary(name)) for name in ("tp", "fp", "fn", "tn"))
@@ -223,11 +224,11 @@ class IndependentNumbers:
         ))
 
 
-def _by_score(summary: Summary) -> tuple[Floats, Floats, float, float]:
-    """Return the rows at, and at or above, each score [m], the probability of an event, and that of two events.
+def _weights_and_chances(summary: Summary) -> tuple[Floats, Floats, float, float]:
+    """Return the weight at each score [m], and from it up [m], and the chance that a row, or two, are events.
 
-    Two different rows are both events with probability q: the product of the events at scores s and t is n_s n_t q in
-    the mean, and n_s (pi - q) more where s is t.
+    Scores ascend. Two different rows are both events with probability q: the mean product of the events at scores
+    s and t is n_s n_t q, and n_s (pi - q) more where s is t.
     """
     weight_at = summary("events_at") + summary("others_at")
     weight_at = weight_at[weight_at > 0]
@@ -238,7 +239,7 @@ def _by_score(summary: Summary) -> tuple[Floats, Floats, float, float]:
 
 def _average_precision(summary: Summary) -> float:
     """Return the mean average precision over all pairings of truths with predictions; NaN without events."""
-    weight_at, weight_from, event, two_events = _by_score(summary)
+    weight_at, weight_from, event, two_events = _weights_and_chances(summary)
     if not event > 0:
         return math.nan
     return float((weight_at * (two_events + (event - two_events) / weight_from)).sum() / (weight_at.sum() * event))
@@ -246,7 +247,7 @@ def _average_precision(summary: Summary) -> float:
 
 def _pr_auc(summary: Summary) -> float:
     """Return the mean area under the precision-recall curve over all pairings; NaN without events."""
-    weight_at, weight_from, event, two_events = _by_score(summary)
+    weight_at, weight_from, event, two_events = _weights_and_chances(summary)
     if not event > 0:
         return math.nan
     before = np.append(np.full(len(weight_at) - 1, two_events), event)  # the curve starts at precision 1
@@ -328,7 +329,10 @@ def _mean_over_pairings(
 
 
 def skill(entry: MetricPlan, value: float, uninformed: float) -> float | None:
-    """Return the share of the way from the value without information to the best one; None where there is none."""
+    """Return (value - uninformed) / (best - uninformed), where ``uninformed`` is the mean without information.
+
+    None where the measure has no best value, where that is infinite or equals ``uninformed``, and for a NaN value.
+    """
     if entry.metric.direction == "none":
         return None
     best = entry.metric.bounds(entry.params)[entry.metric.direction == "maximize"]

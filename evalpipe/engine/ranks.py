@@ -51,7 +51,7 @@ def mid_ranks(values: Floats, weights: Floats) -> Floats:
 
 
 def _ordinal(bits: Wholes) -> Wholes:
-    """Return the number of each float from its bits, such that neighbours differ by 1; or its bits from this number."""
+    """Map the bits of floats to integers in the floats' order, neighbours differing by 1; or integers to bits."""
     return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
 
 

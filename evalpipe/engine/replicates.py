@@ -109,7 +109,10 @@ class _Resampling:
     def batch(
         self, batch_blocks: Sequence[Block], counts: Iterable[Iterable[Wholes]] | None = None
     ) -> dict[Any, Floats]:
-        """Return the replicates of some blocks by kind and key; ``counts`` are those of `counts`, if drawn already."""
+        """Return the replicates of some blocks by kind and key; they are arrays with the replicates first, [b, …].
+
+        ``counts`` are how often each unit is drawn, as from the method `counts`, if these were drawn already.
+        """
         replicates: dict[Any, list[Floats]] = defaultdict(list)
         priors = np.concatenate([self._priors(number, size) for number, size in batch_blocks])
         for part, batches in zip(self.parts, counts or self.counts(batch_blocks), strict=True):
@@ -187,14 +190,14 @@ class _Resampling:
                     yield (model, subset, i), value
 
     def grid_values(self) -> Iterator[tuple[Key, Floats]]:
-        """Yield the values of the measures on the units as observed, which differ from those of rows on a grid."""
+        """Yield the measures' values on the units as observed; if units are cells, those on rows are others."""
         for part in self.parts:
             for scopes, _, summary in part.summaries(Draws(part.design.sizes[None])):
                 for key, value in self._values(self.measures, scopes, summary):
                     yield key, value[0]
 
     def jackknife_values(self) -> dict[Key, Floats]:
-        """Return the values with each group of units left out in turn, of the measures whose limits need them."""
+        """Return values without each group of units in turn, [J], by measure, where interval methods need them."""
         measures = self._needing("jackknife")
         left_out: dict[Key, list[Floats]] = defaultdict(list)
         for part in self.parts if measures else ():
@@ -207,12 +210,12 @@ class _Resampling:
 
     @property
     def light(self) -> bool:
-        """Whether a block is so little work that one thread needs no more time for all than several do."""
+        """Whether a block is so little work that several threads would gain nothing."""
         return not self.measures_with_errors and self.units <= LIGHT
 
     @property
     def units(self) -> int:
-        """How many units are drawn in all."""
+        """The number of resampling units of all parts."""
         return sum(len(part.design.sizes) for part in self.parts)
 
     @cached_property
@@ -241,7 +244,7 @@ class _Resampling:
             yield key, np.asarray((FOLDS - 1) / FOLDS * square)
 
     def value_errors(self) -> dict[Key, Floats]:
-        """Return the standard errors of the values themselves, of the measures whose limits need them."""
+        """Return the standard errors of the values on all units, by measure, where interval methods need them."""
         squares_of: dict[Key, list[Floats]] = defaultdict(list)
         for part in self.parts if self.measures_with_errors else ():
             generator = stream(self.plan.seed, "folds", part.name)
@@ -255,11 +258,11 @@ def draw(
     plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
     divided: Sequence[Subset] | None = None, advance: Callable[[int], None] = lambda _: None, *, compared: bool = True,
 ) -> Replicates:
-    """Draw the replicates that the plan asks for.
+    """Draw the bootstrap replicates of a dataset: of all measures and curves of the plan that need some.
 
-    ``summaries`` are the statistics of each model in each of the subsets ``divided``, by default the plan's, that is
-    large enough; ``advance`` is called with the size of each batch that is done; ``compared`` says that models are
-    compared, so that their differences need one draw.
+    ``summaries`` are the statistics of each model in each of the subsets ``divided``, by default the plan's, that
+    is large enough. ``advance`` is called with the size of each batch that is done. ``compared`` says that models
+    are compared, so that their differences need one draw.
     """
     divided = subsets(plan, sample) if divided is None else divided
     # Once an array as large as this was freed, glibc no longer asks the system for every batch of arrays anew: twice as
@@ -342,7 +345,7 @@ def _resampling(
 
 
 def _shifted(plan: Plan, key: Key, drawn: Floats, shift: Mapping[Key, Floats]) -> Floats:
-    """Return replicates moved by the value of the rows less that of their cells, within the range of the measure."""
+    """Return replicates plus the difference of the values on rows and on cells, within the measure's range."""
     if not np.any(shift[key]):
         return drawn
     entry = plan.entries[key[2]]

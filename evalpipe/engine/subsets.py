@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def rows_of(sample: Sample, model: Predictions) -> Any:
-    """Return the truth of a sample and a model's predictions as the rows that statistics are taken of."""
+    """Return the rows that statistics are computed from: the truth of a sample with a model's predictions."""
     # A recalibrated model was not fitted to these rows, or cross-fitted.
     trained_on = sample.summary.trained_on and model.source is None
     if sample.task == "binary":
@@ -77,7 +77,7 @@ class Subset:
             yield from np.split(groups.order, groups.starts[1:])
 
     def of(self, values: Some) -> Some:
-        """Return the values of the subset's rows, from ``values`` of all rows of the dataset; None where these are."""
+        """Return the values of the subset's rows, given ``values`` of all rows of the dataset; None for None."""
         return values if self.rows is None or values is None else values[self.rows]  # type: ignore[return-value]
 
     def of_level(self, sample: Sample, level: int) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.base import constants
-from evalpipe.intervals.bootstrap import FEWEST, excluding, kish
+from evalpipe.intervals.bootstrap import FEWEST, kish, reason_outside_limits
 from evalpipe.intervals.declare import FEW_CLUSTERS
 from evalpipe.intervals.noise import ENOUGH, Bins
 from evalpipe.statistics import Summary
@@ -55,12 +55,12 @@ class Limited:
 
     @property
     def lower(self) -> float | None:
-        """The lower limit, where there is one."""
+        """The lower confidence limit; None where there are no limits."""
         return self.limits[0] if self.limits else None
 
     @property
     def upper(self) -> float | None:
-        """The upper limit, where there is one."""
+        """The upper confidence limit; None where there are no limits."""
         return self.limits[1] if self.limits else None
 
     def fields(self, level: float) -> dict[str, object]:
@@ -109,7 +109,7 @@ class Drawn:
 
     @property
     def known(self) -> Floats:
-        """The replicates [B] of a number that is known to have them; NaN where they are undefined."""
+        """The replicates [B], for callers who know that there are some; NaN where a replicate is undefined."""
         assert self.replicates is not None  # noqa: S101 - asked of what was drawn alone
         return self.replicates
 
@@ -129,11 +129,11 @@ class Drawn:
 
     def __sub__(self, other: Drawn) -> Drawn:
         """Return the difference of two numbers that were drawn together."""
-        return together([self, other], lambda values: values[..., 0] - values[..., 1])
+        return combine_drawn([self, other], lambda values: values[..., 0] - values[..., 1])
 
     def __truediv__(self, other: Drawn) -> Drawn:
         """Return the ratio of two numbers drawn together; NaN if the divisor is zero or either is negative."""
-        return together([self, other], lambda values: quotient(values[..., 0], values[..., 1]))
+        return combine_drawn([self, other], lambda values: quotient(values[..., 0], values[..., 1]))
 
     def unlimited(self, *, needs_replicates: bool = True) -> Limited | None:
         """Return the value with why it can have no confidence limits; None where limits can be computed.
@@ -157,14 +157,14 @@ class Drawn:
         return self.few(level, method)
 
     def few(self, level: float, method: str = "percentile") -> Sentence | None:
-        """Return why limits from few clusters, or few rows of the rarer level, cannot be relied on; else None."""
+        """Return why limits from few clusters, or rows of the rarer level, are unreliable; None if reliable."""
         least = FEWEST if method in STUDENTS else CLUSTERS
         if self.clusters is not None and self.clusters < least:
             return sentence("few-clusters", clusters=self.clusters, least=least, level=level)
         return next((reason for reason in self.rare if reason is not None), None)
 
     def limited(self, level: float, limits_of: LimitsOf, excludes: str | None = "bootstrap") -> Limited:
-        """Return the number with limits that ``limits_of`` computes from value and replicates, and a status.
+        """Return the number with confidence limits ``limits_of(value, replicates, level)`` and a status.
 
         ``excludes`` is the method in the reason where limits exclude the value; None where this is no fault.
         """
@@ -175,13 +175,14 @@ class Drawn:
         limited = Limited(self.value, limits, drawn=self).doubted(self.doubt(level))
         if excludes is None or limits is None:
             return limited
-        return limited.doubted(excluding(self.value, limits, excludes))
+        return limited.doubted(reason_outside_limits(self.value, limits, excludes))
 
 
-def together(parts: Sequence[Drawn], combine: Callable[[Floats], Floats]) -> Drawn:
-    """Return the number that ``combine`` computes from several numbers along the last axis, such as their range.
+def combine_drawn(parts: Sequence[Drawn], combine: Callable[[Floats], Floats]) -> Drawn:
+    """Return the number that ``combine`` computes from several numbers, such as their range, with replicates.
 
-    Its replicates come from theirs, which were drawn together; its units are the fewest of theirs.
+    ``combine`` works along the last axis, which has the numbers. They were drawn together, so it takes their
+    replicates draw by draw. The units of the result are the fewest of theirs.
     """
     replicates_of_parts = [part.replicates for part in parts if part.replicates is not None]
     replicates = combine(np.stack(replicates_of_parts, axis=-1)) if len(replicates_of_parts) == len(parts) else None
@@ -191,22 +192,22 @@ def together(parts: Sequence[Drawn], combine: Callable[[Floats], Floats]) -> Dra
 
 
 def quotient(over: Floats, under: Floats) -> Floats:
-    """Return a ratio of values that are never negative; NaN where the divisor is zero or either is negative."""
+    """Return ``over`` / ``under``, elementwise; NaN where the divisor is zero or either of them is negative."""
     is_defined = (over >= 0) & (under > 0)
     return np.where(is_defined, over / np.where(is_defined, under, 1.0), np.nan)
 
 
 def range_of(parts: Sequence[Drawn]) -> Drawn:
-    """Return the range of several numbers."""
-    return together(parts, lambda values: values.max(axis=-1) - values.min(axis=-1))
+    """Return the range, largest minus smallest, of several numbers drawn together, with its replicates."""
+    return combine_drawn(parts, lambda values: values.max(axis=-1) - values.min(axis=-1))
 
 
 def smallest_over_largest(parts: Sequence[Drawn]) -> Drawn:
-    """Return the smallest of several numbers over the largest."""
-    return together(parts, lambda values: quotient(values.min(axis=-1), values.max(axis=-1)))
+    """Return the smallest of several numbers drawn together over the largest, with its replicates."""
+    return combine_drawn(parts, lambda values: quotient(values.min(axis=-1), values.max(axis=-1)))
 
 
-def counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
+def support_counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
     """Return the statistics of ``rows`` with two rows of weights: counts of all observations, and of events only."""
     observations = subset.of(sample.observations)
     if observations.sum() <= np.iinfo(np.int32).max:
@@ -214,7 +215,7 @@ def counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
     return Summary(rows, np.stack([observations, observations * rows.truth]))
 
 
-def own_denominator(counts_and_events: Summary, entry: MetricPlan, params: Mapping[str, object]) -> tuple[int, int]:
+def denominator_counts(counts_and_events: Summary, entry: MetricPlan, params: Mapping[str, object]) -> tuple[int, int]:
     """Return how many observations a proportion's denominator has, and how many of them are events.
 
     ``counts_and_events`` are statistics under two rows of weights, all observations and events only. Trials are linear
@@ -252,14 +253,14 @@ class MethodInputs:
     drawn: Drawn
 
     def __call__(self, name: str) -> Any:
-        """Return the input of this name: an attribute here or of the replicates, or else a statistic by its options."""
+        """Return the input ``name`` of an interval method: an attribute, one of the replicates, or a statistic."""
         if name not in NAMES:
             return self.summary(name, self.options)
         return getattr(self.drawn if name in DRAWN else self, name)
 
     @property
     def kind(self) -> str | None:
-        """The kind of interval that the metric declares."""
+        """The kind of interval that the metric declares, such as "proportion"; None where it declares none."""
         return self.entry.metric.interval
 
     @property
@@ -269,33 +270,33 @@ class MethodInputs:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the metric under its options."""
+        """The lowest and the highest possible value of the metric under its options."""
         return self.entry.metric.bounds(self.options)
 
     @property
     def shares(self) -> tuple[float, ...] | None:
-        """The shares of the classes at the prevalence of the measure, to which statistics are not weighed here."""
+        """The shares of the classes at the prevalence of the measure; ``summary`` is not reweighted to them."""
         return self.entry.prior.shares
 
     @property
     def rows(self) -> float:
-        """The observations; under importance weights their effective number (Kish)."""
+        """The number of observations; under importance weights their effective number (Kish)."""
         return float(kish(self.summary.weights)) if self.weighted else float(np.sum(self.summary.weights))
 
     @property
     def rarest(self) -> float:
-        """The observations of the rarest level that occurs."""
+        """The number of observations of the rarest level that occurs."""
         occurring = np.asarray(self.summary("occurring"), float)
         return float(occurring[occurring > 0].min() / occurring.sum()) * self.rows
 
     @property
     def successes(self) -> Floats:
-        """The successes of a proportion."""
+        """The number of successes of a proportion; under importance weights the effective number."""
         return self._proportion[0]
 
     @property
     def trials(self) -> Floats:
-        """The trials of a proportion."""
+        """The number of trials of a proportion; under importance weights the effective number."""
         return self._proportion[1]
 
     @cached_property
@@ -321,7 +322,7 @@ class MethodInputs:
 
     @property
     def bins(self) -> Bins:
-        """The bins of a measure of gaps that hold rows."""
+        """The bins, without empty ones, of a measure of the gaps between event rates and predictions."""
         gaps = self.summary.gaps(self.entry.metric, self.options)
         squares = self._squared.gaps(self.entry.metric, self.options) if self.weighted else gaps
         used = np.asarray(gaps.events + gaps.others) > 0
@@ -352,7 +353,7 @@ def few_for_curve(entry: MetricPlan, inputs: MethodInputs) -> Sentence | None:
     return sentence("few-rarer-rows-for-curve", rows=rarest, least=CURVE_RAREST)
 
 
-def thin(summary: Summary, entry: MetricPlan, units: float) -> Sentence | None:
+def too_few_units_for_bins(summary: Summary, entry: MetricPlan, units: float) -> Sentence | None:
     """Return why replicates of few ``units`` do not show the noise of a measure of gaps; None where they do.
 
     Units are rows, clusters, or under importance weights the effective rows. A bin of a single unit is the same in

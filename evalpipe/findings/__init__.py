@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from evalpipe.base.digests import json_sha256
 from evalpipe.chapters import CHAPTERS
 from evalpipe.errors import Problem, UsageError
-from evalpipe.findings.claims import claims_of_plugins, code_of, decided, registry
+from evalpipe.findings.claims import claims_of_plugins, code_of, decided_claims, registry
 from evalpipe.results.document import OUTCOMES, Check
 from evalpipe.words.sentences import sentence
 
@@ -79,7 +79,7 @@ def _unranked(results: Results, claims_by_rule: Mapping[str, Sequence[Claim]]) -
     error = 1 - results.intervals.level
     code_by_claim = {id(claim): code_of(name) for name, claims in claims_by_rule.items() for claim in claims}
     claims_of_sentence: dict[tuple[str, Say, bool], list[Claim]] = {}
-    for claim, borne_out in decided(claims_by_rule, results.intervals.level):
+    for claim, borne_out in decided_claims(claims_by_rule, results.intervals.level):
         say = claim.say if borne_out else claim.otherwise
         if say is not None:
             # The test of this claim alone would bear it out, the tests of all claims together do not.
@@ -98,7 +98,7 @@ def _ranked(results: Results, unranked: Iterable[Sequence[Finding]]) -> list[Fin
     silenced = silence_of(results)
     sentences = [_with_weight_share(finding, REPEATED**repetition)
                  for group in unranked for repetition, finding in enumerate(group) if finding.code not in silenced]
-    return _by_weight(_with_room_for_others(_by_weight(_once_among_the_first(_by_weight(sentences)))))
+    return _by_weight(_with_crowded_slices_demoted(_by_weight(_with_repeats_demoted(_by_weight(sentences)))))
 
 
 def counted(
@@ -154,11 +154,12 @@ def _finding_key(finding: Finding) -> tuple[object, ...]:
 
 
 def _by_weight(sentences: Iterable[Finding]) -> list[Finding]:
+    """Return findings by descending weight."""
     return sorted(sentences, key=lambda finding: -finding.weight)
 
 
-def _once_among_the_first(sentences: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings, with less weight for what is decided of numbers of which heavier findings decide the same."""
+def _with_repeats_demoted(sentences: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings, heaviest first; a verdict on numbers that heavier findings have judged alike weighs less."""
     seen: dict[str, set[str]] = {}
     for finding in sentences:
         numbers = {json_sha256(part.model_dump()) for part in finding.estimates}
@@ -167,8 +168,8 @@ def _once_among_the_first(sentences: Iterable[Finding]) -> Iterator[Finding]:
         yield _with_weight_share(finding, CROWDED) if is_repeated else finding
 
 
-def _with_room_for_others(sentences: Iterable[Finding]) -> list[Finding]:
-    """Return findings, with less weight for those on slices after the first `MOST_OF_GROUPS`."""
+def _with_crowded_slices_demoted(sentences: Iterable[Finding]) -> list[Finding]:
+    """Return findings; those on slices after the first `MOST_OF_GROUPS` weigh less, to leave room for others."""
     per_section = Counter[str]()
     reweighted = []
     for finding in sentences:
@@ -179,12 +180,13 @@ def _with_room_for_others(sentences: Iterable[Finding]) -> list[Finding]:
 
 
 def _with_weight_share(finding: Finding, share: float) -> Finding:
+    """Return a copy of the finding with its weight multiplied by ``share``."""
     return finding.model_copy(update={"weight": round(finding.weight * share, 1)})
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Import the files that declare rules, and return every rule in the order of these files."""
+    """Return every declared rule, in the order of the files that declare rules, which are imported."""
     for room, name in PLACES:
         path = f"evalpipe.{room}.{name}.card" if room == "chapters" else f"evalpipe.{room}.{name}"
         if find_spec(path) is not None:
@@ -217,8 +219,8 @@ def not_applicable(spec: SpecDocument, places: Origin) -> Iterator[Problem]:
                 yield Problem("check-not-applicable", message, places.place("gates", index, "check"), hint)
 
 
-def with_required(results: Results) -> Results:
-    """Return results whose gates on checks have their verdicts, and whose findings speak of them."""
+def with_check_gates_judged(results: Results) -> Results:
+    """Return the results with verdicts for the gates that require a check, and with findings on these verdicts."""
     if all(gate.check is None for gate in results.gates):
         return results
     checks = {check.code: check for check in results.checks}

@@ -57,12 +57,12 @@ def confidence(results: Results) -> Iterator[Claim]:
 
 
 def less_sure_than_right(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say by how much accuracy is above the mean confidence."""
+    """Yield the finding that predictions are right more often than their probabilities say."""
     yield _confidence_off(results, rows, "more")
 
 
 def surer_than_right(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say by how much accuracy is below the mean confidence."""
+    """Yield the finding that predictions are right less often than their probabilities say."""
     yield _confidence_off(results, rows, "less")
 
 
@@ -74,12 +74,12 @@ def _confidence_off(results: Results, rows: Sequence[Estimate], how: str) -> Fin
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say of which models fewer events occur than their probabilities expect, and where."""
+    """Yield findings that models expect more events than occur, with where this is clearest."""
     yield from (_off_on_average(results, group, "too high") for group in by_prevalence(rows, of_dataset=True))
 
 
 def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say of which models more events occur than their probabilities expect, and where."""
+    """Yield findings that models expect fewer events than occur, with where this is clearest."""
     yield from (_off_on_average(results, group, "too low") for group in by_prevalence(rows, of_dataset=True))
 
 
@@ -92,7 +92,7 @@ def right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Fin
 
 
 def perhaps_right_on_average(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that these data do not tell expected and observed events apart, nor show that they agree."""
+    """Yield findings that it is open whether expected and observed events differ by more than the margin."""
     for group in by_prevalence(rows):
         models, where = of_models(results, group), _where_declared(group)
         text = (f"On average{where} the probabilities of {models} agree with the outcomes; these data do not rule out "
@@ -109,7 +109,7 @@ def _where_declared(rows: Sequence[Estimate]) -> str:
 
 
 def _off_on_average(results: Results, rows: Sequence[Estimate], how: str) -> Finding:
-    """Return the finding "The probabilities of Forest are too high on average: mean 0.428, …"; ``how``: "too high"."""
+    """Return the finding that probabilities are ``how`` ("too high" or "too low") on average, with means."""
     text = f"The probabilities of {of_models(results, rows)} are {how}"
     diagrams = [diagram for diagram in (_reliability_diagram(results, row) for row in rows) if diagram is not None]
     where_declared = _where_declared(rows)
@@ -134,7 +134,10 @@ def _reliability_diagram(results: Results, row: Estimate) -> Reliability | None:
 
 
 def _where_clearest(bins: ReliabilityPoints, how: str) -> str:
-    """Return a sentence on the bins whose joint limits exclude the probability on the side ``how``; empty without."""
+    """Return a sentence on the bins that show most clearly that probabilities are ``how``; empty if none does.
+
+    These are the bins whose joint limits exclude the mean probability on that side.
+    """
     lowers, uppers = bins.simultaneous_lower, bins.simultaneous_upper
     if lowers is None or uppers is None:
         return ""
@@ -155,17 +158,17 @@ def _where_clearest(bins: ReliabilityPoints, how: str) -> str:
 
 
 def overconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that probabilities are too extreme."""
+    """Yield the finding that probabilities are too extreme: calibration slopes below 1."""
     yield _spread_off(results, rows, "overconfident", "0 and 1")
 
 
 def underconfident(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that probabilities are squeezed together."""
+    """Yield the finding that probabilities are too close together: calibration slopes above 1."""
     yield _spread_off(results, rows, "underconfident", "the prevalence")
 
 
 def _spread_off(results: Results, rows: Sequence[Estimate], how: str, near: str) -> Finding:
-    """Return the finding that probabilities lie too close to something, "0 and 1" or "the prevalence"."""
+    """Return the finding that probabilities are over- or underconfident (``how``): too close to ``near``."""
     text = (f"{with_verb(results, rows, 'is', 'are')} {how}: the probabilities are too close to {near}. Calibration "
             f"slope {values_of(results, rows)}; ideal: 1.{_rests_on(results, rows)}")
     return finding("fails", weight_of(rows, 1, margin_of(results, "slope")), text, anchor(results, rows[0]), rows)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.base.plugins import failing, load, plugins_of, refuse
+from evalpipe.base.plugins import load_plugin_function, plugin_errors, plugins_of, refuse
 from evalpipe.intervals.multiplicity import holm, limits_between, p_against, p_between
 from evalpipe.results.document import Finding
 
@@ -40,22 +40,22 @@ class Unless:
     by_results: Callable[[Results], bool] = lambda _: False
 
     def holds(self, results: Results) -> bool:
-        """Tell whether it is so in a run."""
+        """Tell whether the reason holds for this run, so that the check does not apply."""
         return self.by_spec(results.spec) or self.by_results(results)
 
 
-def without(code: str, key: str) -> Unless:
-    """Return the reason that a spec lacks a key, or has nothing there."""
+def unless_key(code: str, key: str) -> Unless:
+    """Return the reason "the spec has no ``key``", under its ``code``, for which a check does not apply."""
     return Unless(code, lambda spec: not spec.get(key))
 
 
-def _of_task(code: str, *tasks: str) -> Unless:
-    """Return the reason that the outcome is of none of these kinds."""
+def _unless_task(code: str, *tasks: str) -> Unless:
+    """Return the reason "the task is none of ``tasks``", under its ``code``, for which a check does not apply."""
     return Unless(code, lambda spec: spec.get("task") not in tasks)
 
 
 def count_of(spec: SpecDocument, key: str, *roles: str) -> int:
-    """Return how many models or datasets a resolved spec has, of datasets those of some roles."""
+    """Return the number of entries under ``key`` of a resolved spec ("models" or "datasets"), of any of ``roles``."""
     entries = (spec.get(key) or {}).values()
     return sum(not roles or entry.get("role") in roles for entry in entries)
 
@@ -65,14 +65,14 @@ NO_OTHER_ROWS = Unless("no-other-rows", lambda spec: not count_of(spec, "dataset
 ONE_DATASET = Unless("one-dataset", lambda spec: count_of(spec, "datasets") < 2)
 ONE_EVALUATED = Unless("one-evaluated", lambda spec: count_of(spec, "datasets", "evaluate") < 2)
 ONE_MODEL = Unless("one-model", lambda spec: count_of(spec, "models") < 2)
-NOT_BINARY = _of_task("not-binary", "binary")
-NO_LEVELS = _of_task("no-levels", "binary", "multiclass", "ordinal")
-NOT_NUMBERS = _of_task("not-numbers", "regression", "count")
-NOT_COUNTS = _of_task("not-counts", "count")
-NOT_MULTICLASS = _of_task("not-multiclass", "multiclass")
-FEW_LEVELS = _of_task("few-levels", "multiclass", "ordinal")
-NO_SLICES = without("no-slices", "slices")
-NO_GATES = without("no-gates", "gates")
+NOT_BINARY = _unless_task("not-binary", "binary")
+NO_LEVELS = _unless_task("no-levels", "binary", "multiclass", "ordinal")
+NOT_NUMBERS = _unless_task("not-numbers", "regression", "count")
+NOT_COUNTS = _unless_task("not-counts", "count")
+NOT_MULTICLASS = _unless_task("not-multiclass", "multiclass")
+FEW_LEVELS = _unless_task("few-levels", "multiclass", "ordinal")
+NO_SLICES = unless_key("no-slices", "slices")
+NO_GATES = unless_key("no-gates", "gates")
 NO_BASELINE = Unless("no-baseline", lambda spec: not (spec.get("compare") or {}).get("baseline"))
 NOTHING_TESTED = "nothing-tested"
 """The code of the reason that a check which claims something of each number it looks at claims nothing."""
@@ -95,17 +95,17 @@ class Rule:
 
     @property
     def code(self) -> str:
-        """The code of its check and of its findings."""
+        """The code of the rule's check and of its findings: its name with hyphens."""
         return code_of(self.name)
 
     def not_applicable(self, results: Results) -> str | None:
-        """Return the code of the reason why it does not apply to results of which it claims nothing; None else."""
+        """Return the code of the reason why a rule that claims nothing does not apply; None where it applies."""
         return next((reason.code for reason in self.unless if reason.holds(results)),
                     NOTHING_TESTED if self.claims_all else None)
 
 
 def code_of(name: str) -> str:
-    """Return the code of a rule, or of a plugin's, by its name."""
+    """Return the code of a rule's check: its name with hyphens in place of underscores."""
     return name.replace("_", "-")
 
 
@@ -116,9 +116,9 @@ registry: dict[str, Rule] = {}
 def rule(
     *kinds: FindingKind, unless: tuple[Unless, ...] = (), claims_all: bool = False
 ) -> Callable[[Claims], Claims]:
-    """Declare a rule: a function of results that yields claims; the first docstring line says what it checks.
+    """Declare a rule of findings: a function of results that yields claims.
 
-    The arguments are those of `Rule`.
+    The first line of its docstring says what it checks. The arguments are those of `Rule`.
     """
     def declare(claims: Claims) -> Claims:
         name = claims.__name__
@@ -167,12 +167,13 @@ def _number_with_limits(row: Limited) -> Known:
     return row.value if hasattr(row, "value") else row.difference, row.lower, row.upper, row.level
 
 
-def decided(families: Mapping[str, Sequence[Claim]], level: float) -> Iterator[tuple[Claim, bool]]:
-    """Yield each claim, and whether these data bear it out, such that all are true with probability ``level``.
+def decided_claims(families: Mapping[str, Sequence[Claim]], level: float) -> Iterator[tuple[Claim, bool]]:
+    """Yield each claim and whether the data support it, by Holm's test, with family-wise error 1 - ``level``.
 
-    The families share the error, 1 - level, equally, and so do the tested claims of each family; what one does not
-    need goes to the others: Holm (1979), with weights. Claims without a p-value are borne out. One ``after`` another is
-    tested with what of the error that other one had in the end: of the two at most one can be false and not the other.
+    The families share the error, 1 - level, equally, and so do the tested claims of each family; what is left over
+    goes to the others: Holm (1979), with weights. Claims without a p-value are supported. A claim ``after`` another is
+    tested with the share of the error that the other had in the end: at most one of both can be false and not the
+    other.
     """
     tested = {name: [claim for claim in claims if claim.p_value is not None and claim.after is None]
               for name, claims in families.items()}
@@ -200,8 +201,8 @@ def claims_of_plugins(results: Results) -> dict[str, list[Claim]]:
 
 def _plugin_claims(plugin: Plugin, results: Results) -> list[Claim]:
     """Return the claims of a plugin's rule, whose findings have its name; raises UsageError for anything else."""
-    rule = load(plugin, "findings")
-    with failing(plugin, "in its findings"):
+    rule = load_plugin_function(plugin, "findings")
+    with plugin_errors(plugin, "in its findings"):
         claims = list(rule(results.model_copy(deep=True)))
     for claim in claims:
         if not isinstance(claim, Claim):
@@ -210,14 +211,14 @@ def _plugin_claims(plugin: Plugin, results: Results) -> list[Claim]:
 
     def as_plugin(say: Say | None) -> Say | None:
         """Return a function that says the same in the plugin's name, the same one for the same ``say``."""
-        return None if say is None else wrapped.setdefault(say, partial(_said_by_plugin, plugin, say))
+        return None if say is None else wrapped.setdefault(say, partial(_plugin_findings, plugin, say))
 
     return [replace(claim, say=as_plugin(claim.say), otherwise=as_plugin(claim.otherwise)) for claim in claims]
 
 
-def _said_by_plugin(plugin: Plugin, say: Say, results: Results, rows: Sequence[Any]) -> list[Finding]:
-    """Return the findings of a plugin on rows, with its name; raises UsageError where it returns something else."""
-    with failing(plugin, "in its findings"):
+def _plugin_findings(plugin: Plugin, say: Say, results: Results, rows: Sequence[Any]) -> list[Finding]:
+    """Return a plugin's findings on ``rows``, marked with its name; raises UsageError for anything but findings."""
+    with plugin_errors(plugin, "in its findings"):
         findings = list(say(results.model_copy(deep=True), rows))
     for finding in findings:
         if not isinstance(finding, Finding):

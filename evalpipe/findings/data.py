@@ -85,7 +85,7 @@ def lost(_: Results, rows: Sequence[Warned]) -> Iterator[Finding]:
 
 
 def incomplete(_: Results, rows: Sequence[DatasetSummary]) -> Iterator[Finding]:
-    """Say how many rows lack a value that they need."""
+    """Yield findings on the rows of a dataset left out because a prediction or a value is missing."""
     for dataset in rows:
         if dataset.excluded_incomplete:
             share = numbers.percent(dataset.excluded_incomplete, dataset.rows)
@@ -100,7 +100,10 @@ def incomplete(_: Results, rows: Sequence[DatasetSummary]) -> Iterator[Finding]:
 
 
 def not_shared(_: Results, rows: Sequence[tuple[str, str, tuple[str, ...], int]]) -> Iterator[Finding]:
-    """Say with which datasets evaluated rows were compared, and by what."""
+    """Yield findings that no evaluated row is in another dataset, with the columns that were compared.
+
+    Rows are (dataset, other dataset, columns, number of further columns).
+    """
     for columns, contents in dict.fromkeys((columns, contents) for _, _, columns, contents in rows):
         others = dict.fromkeys(other for _, other, *by in rows if by == [columns, contents])
         named = f"the column{'s' if len(columns) > 1 else ''} {joined(columns)}"
@@ -132,7 +135,7 @@ class Pair(NamedTuple):
 
 
 def _pair(first: Estimate, other: Estimate) -> Pair:
-    """Return two estimates with the limits of their difference; both have limits."""
+    """Return two estimates with their difference (``other`` less ``first``) and its limits."""
     return Pair(first, other, (other.value or 0.0) - (first.value or 0.0), *limits_apart(first, other), other.level)
 
 
@@ -178,7 +181,7 @@ def prediction_drift(results: Results) -> Iterator[Claim]:
 
 
 def shares_drifted(results: Results, rows: Sequence[DatasetDifference]) -> Iterator[Finding]:
-    """Say of each pair of datasets which levels are more or less frequent."""
+    """Yield a finding for each pair of datasets on the outcome levels that are more or less frequent in the second."""
     event = "the event " if results.task == "binary" else ""
     for first, other in dict.fromkeys((row.baseline, row.dataset) for row in rows):
         sentences = [f"{event}'{row.level}' is {'more' if row.value > row.baseline_value else 'less'} frequent in "
@@ -188,7 +191,7 @@ def shares_drifted(results: Results, rows: Sequence[DatasetDifference]) -> Itera
 
 
 def means_drifted(_: Results, rows: Sequence[DatasetDifference]) -> Iterator[Finding]:
-    """Say of each pair of datasets in which outcomes are larger."""
+    """Yield a finding for each pair of datasets on which has the larger mean outcome."""
     for row in rows:
         text = (f"Outcomes are {'larger' if row.value > row.baseline_value else 'smaller'} in {row.dataset}, on "
                 f"average {numbers.number(row.value)}, than in {row.baseline}, {numbers.number(row.baseline_value)}.")
@@ -205,14 +208,14 @@ def predicts_otherwise(results: Results, rows: Sequence[Pair]) -> Iterator[Findi
 
 
 def worse_there(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
-    """Say which models do worse on another dataset, and by what measure."""
+    """Yield findings that models do worse on another dataset, with the measure that shows it."""
     for row in rows:
         margin = margin_between(results, "datasets", row.first.metric, row.first.value)
         yield _difference_finding(results, row, "does worse", "fails", weight_of([row], 0, margin))
 
 
 def better_there(results: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
-    """Say which models do better on another dataset."""
+    """Yield findings that models do better on another dataset, with the measure that shows it."""
     yield from (_difference_finding(results, row, "does better", "note", weights.CHECKED) for row in rows)
 
 
@@ -247,10 +250,10 @@ def unchecked(results: Results) -> Iterator[Claim]:
 
 
 def no_gate(_: Results, __: Sequence[None]) -> Iterator[Finding]:
-    """Say that nothing was required."""
+    """Yield the finding that the spec has no gate, so that there is no verdict."""
     yield finding("undecided", weights.NO_GATE, "No gate says how good is good enough, so there is no verdict.", "use")
 
 
 def not_checked(_: Results, rows: Sequence[str]) -> Iterator[Finding]:
-    """Say in one sentence what was not looked at."""
+    """Yield a finding that lists in a sentence what the run did not check."""
     yield finding("note", weights.UNCHECKED, f"{capital(joined(rows))}.", "data")

@@ -98,7 +98,7 @@ def against_margin(
 
 
 def weight_of(rows: Sequence[Any], none: float, margin: float) -> float:
-    """Return what a failure of all rows of a dataset weighs, by the row that is furthest from no effect."""
+    """Return the weight of a finding of failure in ``rows``, by the row furthest from ``none``, in margins."""
     return by_harm(1.0, max(abs((row.value if hasattr(row, "value") else row.difference) - none) for row in rows) / (
         margin or 1.0))
 
@@ -123,7 +123,7 @@ class AsNote:
     is_beyond: bool = False
 
     def __call__(self, results: Results, rows: Sequence[Any]) -> Iterator[Finding]:
-        """Yield the findings as notes."""
+        """Yield the findings as notes that say whether the effect lies within the margin, or may."""
         perhaps = "" if self.is_within else "perhaps "
         small = f"Significant, but {perhaps}too small to matter (margin {numbers.plain(self.margin)})."
         if self.is_beyond:
@@ -174,11 +174,11 @@ def more_rows(row: Any, bound: float, n: int) -> float | None:
     limit, z = row.lower if value > bound else row.upper, NormalDist().inv_cdf((1 + row.level) / 2)
     inside = all(0 < number < 1 for number in (value, limit, bound))
     if row.method == "exact" and 0 < bound < 1 and 0 < limit < 1:
-        decides = _of_proportion(value, limit, bound, z)
+        decides = _proportion_decider(value, limit, bound, z)
     elif row.method in LOGIT and inside:
-        decides = _of_distance(abs(_logit(value) - _logit(limit)), abs(_logit(value) - _logit(bound)), z)
+        decides = _normal_decider(abs(_logit(value) - _logit(limit)), abs(_logit(value) - _logit(bound)), z)
     else:
-        decides = _of_distance(abs(value - limit), abs(value - bound), z)
+        decides = _normal_decider(abs(value - limit), abs(value - bound), z)
     if not decides(1.0 + MOST_MORE):
         return math.inf
     enough, too_few = float(MOST_MORE * n), 0.0
@@ -189,10 +189,11 @@ def more_rows(row: Any, bound: float, n: int) -> float | None:
     return max(round(enough / step), 1) * step
 
 
-def _of_distance(half: float, distance: float, z: float) -> Callable[[float], bool]:
-    """Return a function that tells whether so many times the rows decide, of an interval that is normal.
+def _normal_decider(half: float, distance: float, z: float) -> Callable[[float], bool]:
+    """Return a function of a multiple of the rows that tells if a normal interval would exclude the bound with them.
 
-    ``half`` is that towards the bound, which is at a ``distance`` from the value.
+    ``half`` is the half of the interval towards the bound, ``distance`` that of the value from the bound, ``z`` the
+    normal quantile of the level. It is excluded with probability `CHANCE`.
     """
     power = NormalDist().inv_cdf(CHANCE) / z
 
@@ -202,11 +203,11 @@ def _of_distance(half: float, distance: float, z: float) -> Callable[[float], bo
     return decides
 
 
-def _of_proportion(value: float, limit: float, bound: float, z: float) -> Callable[[float], bool]:
-    """Return a function that tells whether so many times the rows decide, of a proportion with exact limits.
+def _proportion_decider(value: float, limit: float, bound: float, z: float) -> Callable[[float], bool]:
+    """Return a function of a multiple of the rows that tells if exact limits of a proportion would exclude the bound.
 
-    These are taken as those of the score test with a correction for continuity: Fleiss, Levin & Paik (2003). How many
-    trials the rows at hand have follows from the limit.
+    The limits are taken as those of the score test with a correction for continuity: Fleiss, Levin & Paik (2003). How
+    many trials the rows at hand have follows from ``limit``; ``z`` is the normal quantile of the level.
     """
     power, gap, spread = NormalDist().inv_cdf(CHANCE), abs(value - limit), z * math.sqrt(limit * (1 - limit))
     trials = ((spread + math.sqrt(spread**2 + 4 * STEP * gap)) / (2 * gap)) ** 2

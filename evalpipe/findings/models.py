@@ -112,7 +112,7 @@ def _of_skill(row: Estimate, none: float, margin: float, says: tuple[Say, Say, S
 
 
 def worse(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that a rule that sees no features does better."""
+    """Yield findings that models are worse than a rule that uses no features."""
     for group in by_prevalence(rows):
         text = (f"{with_verb(results, group, 'is', 'are')} worse than no model, which predicts "
                 f"{_rule_text(results, group)}: {_skill_values(results, group)}, below 0.")
@@ -120,7 +120,7 @@ def worse(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def no_better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that a rule that sees no features does as well."""
+    """Yield findings that models are about as good as a rule that uses no features."""
     for group in by_prevalence(rows):
         text = (f"{with_verb(results, group, 'is', 'are')} about as good as no model, which predicts "
                 f"{_rule_text(results, group)}, and no better: {_skill_values(results, group)}.")
@@ -128,7 +128,7 @@ def no_better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that these data do not show any use of the predictions."""
+    """Yield findings that the data do not show models to be better than a rule that uses no features."""
     for group in by_prevalence(rows):
         text = (f"These data do not show that {with_verb(results, group, 'is', 'are')} better than no model, which "
                 f"predicts {_rule_text(results, group)}: {_skill_values(results, group)}.")
@@ -136,7 +136,7 @@ def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def better(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that the predictions are of use."""
+    """Yield findings that models are better than a rule that uses no features, and by how much."""
     for group in by_prevalence(rows):
         values = _skill_values(results, group)
         if group[0].metric in ("brier_skill", "r2"):
@@ -166,14 +166,14 @@ def _percent(row: Estimate) -> str:
 
 
 def worse_than_persistence(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that what was known before the model does better."""
+    """Yield the finding that models are worse than predicting the mean of the reference data."""
     text = (f"{with_verb(results, rows, 'does', 'do')} worse than predicting {PERSISTENCE}: "
             f"{_skill_values(results, rows)}, below 0.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def _rule_text(results: Results, rows: Sequence[Estimate]) -> str:
-    """Return the rule without features that the skill of these rows is compared with, in words."""
+    """Return in words the rule without features to which the models' skill is relative."""
     if rows[0].params.get("prevalence") is not None:
         return DECLARED
     return BINARY if results.task == "binary" else SKILL[rows[0].metric].rule
@@ -236,7 +236,7 @@ def _levels_missed(table: Confusion) -> dict[str, float]:
 
 
 def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Finding]:
-    """Say which levels models never predict, and how many rows have them; models that miss the same ones together."""
+    """Yield findings on levels that models never predict, with their numbers of rows."""
     missed = [(table, tuple(_levels_missed(table).items())) for table in rows]
     for key in dict.fromkeys((table.dataset, levels) for table, levels in missed):
         tables = [table for table, levels in missed if (table.dataset, levels) == key]
@@ -248,35 +248,38 @@ def never_predicted(results: Results, rows: Sequence[Confusion]) -> Iterator[Fin
 
 
 def wrong_way(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that scores are higher without the event."""
+    """Yield the finding that non-events have higher scores than events."""
     text = (f"{with_verb(results, rows, 'ranks', 'rank')} in the wrong direction: non-events "
             f"have higher scores than events. ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("fails", weights.WORSE_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def as_chance(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that scores rank events as chance does."""
+    """Yield the finding that scores rank events about as well as chance."""
     text = (f"{with_verb(results, rows, 'ranks', 'rank')} events about as chance does: ROC AUC "
             f"{values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("equivalent", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def no_order(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that these data do not show any order."""
+    """Yield the finding that the data do not show scores to rank events better than chance."""
     text = (f"These data do not show that {with_verb(results, rows, 'ranks', 'rank')} better "
             f"than chance: ROC AUC {values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("undecided", weights.TRIVIAL_OPEN, text, anchor(results, rows[0]), rows)
 
 
 def ranks(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that scores are higher with the event."""
+    """Yield the finding that events have higher scores than non-events."""
     text = (f"{with_verb(results, rows, 'ranks', 'rank')} events above non-events: ROC AUC "
             f"{values_of(results, rows)}; chance gives {CHANCE}.")
     yield finding("passes", weights.BETTER_THAN_TRIVIAL, text, anchor(results, rows[0]), rows)
 
 
 def too_good(results: Results, rows: Sequence[tuple[Confusion | Estimate, str]]) -> Iterator[Finding]:
-    """Say what is perfect, and what to look for."""
+    """Yield findings that predictions are perfect, with the advice to check for a feature that contains the outcome.
+
+    ``rows`` are pairs of a row of the results and the words for what is perfect.
+    """
     for words in dict.fromkeys(words for _, words in rows):
         perfect = [row for row, wording in rows if wording == words]
         verb, rest = words.split(" ", 1)
@@ -326,12 +329,12 @@ def ranking_within_groups(results: Results) -> Iterator[Claim]:
                 yield Claim(WithinGroups(overall, tuple(rows)), only_groups, max(p_apart(overall, row) for row in rows))
 
 
-def _compared(results: Results) -> bool:
-    """Tell whether verdicts say which model is better by which measure."""
+def _has_model_comparisons(results: Results) -> bool:
+    """Tell whether the run compares models with a baseline, so that verdicts say which model is better."""
     return any(row.variant == row.baseline_variant and row.baseline_dataset is None for row in results.comparisons)
 
 
-MODELS_COMPARED = Unless("models-compared", by_results=_compared)
+MODELS_COMPARED = Unless("models-compared", by_results=_has_model_comparisons)
 
 
 @rule("note", unless=(ONE_MODEL, MODELS_COMPARED))
@@ -341,7 +344,7 @@ def best_by_measure(results: Results) -> Iterator[Claim]:
     requested = {row.metric for row in results.rows}
     names = [name for name in KEY_MEASURES if name in requested and direction_of.get(name, "none") != "none"]
     # Values alone are for where there are no verdicts.
-    for dataset in results.datasets if len(results.models) > 1 and not _compared(results) else ():
+    for dataset in results.datasets if len(results.models) > 1 and not _has_model_comparisons(results) else ():
         best = {}
         for name in names:
             rows = [row for row in measures(results, name) if row.dataset == dataset.name]
@@ -372,7 +375,10 @@ def least_correct(results: Results, rows: Sequence[Confusion]) -> Iterator[Findi
 
 
 def _correct_shares(table: Confusion) -> dict[int, float]:
-    """Return the share of each class, by its position, that is predicted correctly; empty where all or few rows are."""
+    """Return the share of rows predicted correctly by class index; classes with few rows are left out.
+
+    Empty where all rows are predicted correctly.
+    """
     totals = [sum(counts) for counts in table.counts]
     shares = {k: table.counts[k][k] / total for k, total in enumerate(totals) if total >= LEAST_ROWS}
     return shares if shares and min(shares.values()) < 1 else {}
@@ -390,7 +396,7 @@ def only_groups(results: Results, rows: Sequence[WithinGroups]) -> Iterator[Find
 
 
 def measures_disagree(results: Results, rows: Sequence[BestModels]) -> Iterator[Finding]:
-    """Say which model has the best value by which measures."""
+    """Yield findings that the best model depends on the measure, with the measures by which each model is best."""
     names = names_of(results)
     for dataset, model_of_measure in rows:
         labels: dict[str, list[str]] = {}

@@ -83,16 +83,17 @@ class Zeros(NamedTuple):
 
 
 def too_high(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say by how much predictions are too high on average."""
+    """Yield the finding that predicted numbers are too high on average, and by how much."""
     yield from _off_on_average(results, rows, "too high")
 
 
 def too_low(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say by how much predictions are too low on average."""
+    """Yield the finding that predicted numbers are too low on average, and by how much."""
     yield from _off_on_average(results, rows, "too low")
 
 
 def _off_on_average(results: Results, rows: Sequence[Estimate], how: str) -> Iterator[Finding]:
+    """Yield the finding that predicted numbers are ``how`` ("too high" or "too low") on average."""
     text = (f"The predictions of {of_models(results, rows)} are {how} on average. Mean error (outcome minus "
             f"prediction) {values_of(results, rows)}.")
     weight = weight_of(rows, 0, _margin_of_mean(results, rows[0]))
@@ -116,7 +117,7 @@ def too_close(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def overdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that counts vary more than Poisson counts."""
+    """Yield the finding that counts vary more than Poisson counts with the predicted means."""
     text = (f"Counts are overdispersed around the predictions of {of_models(results, rows)}: dispersion "
             f"{values_of(results, rows)}; a Poisson distribution has 1. Intervals that assume a Poisson "
             "distribution would be too narrow.")
@@ -125,7 +126,7 @@ def overdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Findin
 
 
 def underdispersed(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
-    """Say that counts vary less than Poisson counts."""
+    """Yield the finding that counts vary less than Poisson counts with the predicted means."""
     text = (f"Counts are underdispersed around the predictions of {of_models(results, rows)}: dispersion "
             f"{values_of(results, rows)}; a Poisson distribution has 1.")
     yield finding("note", weights.DISTRIBUTION, text, anchor(results, rows[0]), rows)
@@ -137,13 +138,13 @@ def _observed_and_expected_zeros(curve: Rootogram) -> tuple[float, float]:
 
 
 def excess_zeros(results: Results, rows: Sequence[Zeros]) -> Iterator[Finding]:
-    """Say of each model how many more zeros there are than it expects."""
+    """Yield a finding for each model that there are more zero counts than it expects, with both numbers."""
     for row in rows:
         yield _zeros_finding(results, row.curve, "More")
 
 
 def lacking_zeros(results: Results, rows: Sequence[Zeros]) -> Iterator[Finding]:
-    """Say of each model how many fewer zeros there are than it expects."""
+    """Yield a finding for each model that there are fewer zero counts than it expects, with both numbers."""
     for row in rows:
         yield _zeros_finding(results, row.curve, "Fewer")
 
@@ -178,13 +179,14 @@ def residuals_form_groups(results: Results) -> Iterator[Claim]:
 
 
 def _residual_curves(results: Results) -> Iterator[ResidualPredicted]:
+    """Yield the plots of residuals against predictions of all rows and original models."""
     for curve in results.curves:
         if isinstance(curve, ResidualPredicted) and curve.slice is None and curve.variant == "original":
             yield curve
 
 
 def fanning(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
-    """Yield for each dataset a finding on how residuals spread where predictions are low and where they are high."""
+    """Yield a finding for each dataset on residuals that spread more for high than for low predictions, or less."""
     for group in by_dataset(rows):
         spreads = [f"{numbers.number(curve.notes.spread_low or 0.0)} for the lowest third of the predictions, "
                    f"{numbers.number(curve.notes.spread_high or 0.0)} for the highest"
@@ -196,7 +198,7 @@ def fanning(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Fin
 
 
 def curved(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
-    """Yield for each dataset the finding that residuals follow a curve."""
+    """Yield a finding for each dataset that residuals follow a curve along the predictions."""
     for curves in by_dataset(rows):
         text = (f"Residuals of {of_models(results, curves)} follow a curve along the predictions: in some ranges "
                 "predictions are too high, in others too low.")
@@ -204,7 +206,7 @@ def curved(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Find
 
 
 def grouped(results: Results, rows: Sequence[ResidualPredicted]) -> Iterator[Finding]:
-    """Yield for each dataset the finding that residuals form groups, and what to look for."""
+    """Yield a finding for each dataset that residuals have more than one peak, so that a feature may be missing."""
     for curves in by_dataset(rows):
         text = (f"Residuals of {of_models(results, curves)} form groups: their distribution has more than one peak. A "
                 "feature may be missing.")

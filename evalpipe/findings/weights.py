@@ -78,6 +78,6 @@ WHOLLY: Final = 10.0
 
 
 def by_harm(share: float, times: float) -> float:
-    """Return what a failure weighs, by the share of rows that it concerns times how many margins it is large."""
+    """Return the weight of a failure, from the share of rows it concerns and its size in ``times`` the margin."""
     harm = share * times
     return round(LEAST_HARM + (MOST_HARM - LEAST_HARM) * harm / (1 + harm), 1)

@@ -39,7 +39,7 @@ def measured(row: Any) -> Measured:
 
 
 def with_limits(row: Any, *apart: float) -> str:
-    """Return the value of a row with limits, "0.56 (0.50–0.62)", in digits that tell them from 0, 1 and ``apart``."""
+    """Return a row's value with limits, "0.56 (0.50–0.62)"; no limit is rounded to 0, 1 or ``apart``."""
     value = row.value if hasattr(row, "value") else row.difference
     if value is None:
         return "undefined"
@@ -56,12 +56,12 @@ def difference_of(row: Any) -> str:
 
 
 def verb_form(rows: Sequence[Any], of_one: str, of_several: str) -> str:
-    """Return the form of a verb that goes with one model or with several."""
+    """Return ``of_one`` or ``of_several``, the form of a verb that agrees with the models of ``rows``."""
     return of_one if len(rows) == 1 or _is_one_model(rows) else of_several
 
 
 def of_models(results: Results, rows: Sequence[Any]) -> str:
-    """Return the models of rows, with datasets where several are evaluated: "Forest and Logistic regression"."""
+    """Return the labels of the models of rows: "Forest and Logistic regression"; with datasets if there are several."""
     if _is_one_model(rows):
         return f"{names_of(results).model_of(rows[0])}{' and'.join(on_dataset(results, row.dataset) for row in rows)}"
     labels = list(dict.fromkeys(of_model(results, row) for row in rows))
@@ -148,7 +148,10 @@ def on_all_rows(results: Results, metric: str, prevalence: float | None = None) 
 def measures(
     results: Results, metric: str, options: Mapping[str, Scalar] | None = None, prevalence: float | None = None
 ) -> list[Any]:
-    """Return from `on_all_rows` one estimate for each dataset and original model, the first with these options."""
+    """Return the estimates of a metric on all rows, for each dataset and original model the first with ``options``.
+
+    They are those of `on_all_rows`: with limits, status "ok" and without a class.
+    """
     rows: dict[tuple[str, str], Any] = {}
     for row in on_all_rows(results, metric, prevalence):
         if row.variant == "original" and (options or {}).items() <= row.params.items():
@@ -157,7 +160,7 @@ def measures(
 
 
 def at_better_prevalence(results: Results, metric: str, loss: Callable[[Any], float]) -> list[Any]:
-    """Return `measures`, each at the prevalence of the rows or at the declared one, where its ``loss`` is less.
+    """Return a row for each model and dataset, at the sample's or the declared prevalence, whichever has less ``loss``.
 
     A model may be meant for either: rows may be enriched with events, and a prevalence that is declared be another's.
     """
@@ -168,7 +171,7 @@ def at_better_prevalence(results: Results, metric: str, loss: Callable[[Any], fl
 
 
 def by_prevalence(rows: Sequence[Any], *, of_dataset: bool = False) -> Iterator[list[Any]]:
-    """Yield the rows at each prevalence, and those at that of the sample, as a list; each ``of_dataset`` by itself."""
+    """Yield lists of the rows that share a prevalence and, with ``of_dataset``, a dataset."""
     return grouped(rows, lambda row: (row.dataset if of_dataset else None, row.params.get("prevalence")))
 
 
@@ -192,7 +195,7 @@ def by_dataset(rows: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def rows_of(results: Results, row: Any) -> int:
-    """Return the number of observations in the dataset of a row, or in its slice."""
+    """Return the number of rows of the dataset, or of the slice, to which a row of the results refers."""
     if row.slice is None:
         return next(dataset.n for dataset in results.datasets if dataset.name == row.dataset)
     return next(part.n for part in results.slices if (part.dataset, part.slice) == (row.dataset, row.slice))

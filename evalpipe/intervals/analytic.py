@@ -94,7 +94,7 @@ def logit_limits(value: float, error: float, level: float) -> tuple[float, float
 
 
 def _inverse_logit(logit: float) -> float:
-    """Return the share with a given logit, without overflow."""
+    """Return the probability whose log odds are ``logit``, without overflow."""
     return 1 / (1 + math.exp(-logit)) if logit > -700 else math.exp(logit)
 
 

@@ -57,9 +57,9 @@ def limits_on_scale(
 
 
 def scale_slope(value: float, bounds: tuple[float, float]) -> float:
-    """Return the derivative at a value of the scale of its range, by which its standard error is carried there.
+    """Return the derivative of the transformation at ``value``, which carries a standard error by the delta method.
 
-    The scale is the logit between two ``bounds``, the log from one, else the value itself. Infinite at a bound.
+    The transformation is the logit between two ``bounds``, the log from one, else the identity. Infinite at a bound.
     """
     distances = [abs(value - end) for end in bounds if math.isfinite(end)]
     if not distances:
@@ -110,17 +110,14 @@ THIN = "noise-of-thin-bins"
 """The code of why a value lies outside limits without the noise of bins."""
 
 
-def doubtful(value: float, limits: Ends, method: str) -> Sentence | None:
-    """Return why limits do not show how uncertain a value is; None where they may.
-
-    They do not where they are one number but for rounding, or where the value lies outside them.
-    """
+def doubt_about_limits(value: float, limits: Ends, method: str) -> Sentence | None:
+    """Return the reason why limits do not show a value's uncertainty: no width, or a value outside; else None."""
     if limits[1] - limits[0] <= ROUNDING * max(abs(limits[0]), abs(limits[1])):
         return sentence("no-width" if method == "wald" else "same-in-replicates")
-    return excluding(value, limits, method, THIN if registry[method].insists else BIASED)
+    return reason_outside_limits(value, limits, method, THIN if registry[method].insists else BIASED)
 
 
-def excluding(value: float, limits: Ends, method: str, because: str = BIASED) -> Sentence | None:
+def reason_outside_limits(value: float, limits: Ends, method: str, because: str = BIASED) -> Sentence | None:
     """Return the reason ``because`` where a value lies outside its limits, beyond rounding; None where it does not."""
     slack = ROUNDING * max(abs(value), abs(limits[0]), abs(limits[1]))
     if value < limits[0] - slack or value > limits[1] + slack:
@@ -248,7 +245,7 @@ def bootstrap_error(replicates: Floats) -> float:
          "biased.",
     ref="Boyd, K., Eng, K. H. & Page, C. D. (2013). Area under the precision-recall curve: point "
     "estimates and confidence intervals. ECML PKDD 2013, 451–466.")
-def logit_bootstrap(
+def logit_bootstrap_limits(
     replicates: Floats, value: float, rarest: float, clusters: int | None, level: float
 ) -> tuple[float, float] | None:
     """Return limits of a value inside (0, 1) from the spread of its replicates, symmetric on the logit scale.
@@ -266,10 +263,11 @@ def logit_bootstrap(
 
 
 def monte_carlo_error(replicates: Floats, level: float) -> float | None:
-    """Return the larger standard error of the two percentile limits that comes from drawing so few replicates.
+    """Return the Monte Carlo standard error of the percentile limits, the larger of the two; None if undefined.
 
-    That of a quantile at share q of B draws is half the distance between the quantiles at q +- sqrt(q (1 - q) / B):
-    Maritz & Jarrett (1978) give the idea; it needs no density. None where fewer than two replicates are defined.
+    It comes from drawing finitely many replicates. That of a quantile at share q of B draws is half the distance
+    between the quantiles at q +- sqrt(q (1 - q) / B): Maritz & Jarrett (1978) give the idea; it needs no density. None
+    where fewer than two replicates are defined.
     """
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < 2:

@@ -201,7 +201,7 @@ class IndependentProportions:
         return _p_of_score(first - second - gap, variance * (m + n) / (m + n - 1), 1.0)
 
     def _restricted_proportion(self, gap: float) -> float:
-        """Return the second proportion that is the most likely where the first is larger by ``gap``."""
+        """Return the maximum-likelihood estimate of the second proportion where the first is larger by ``gap``."""
         m, n, x, y = self.trials, self.other_trials, self.successes, self.other_successes
         cubic = [
             m + n, (m + 2 * n) * gap - m - n - x - y, (n * gap - m - n - 2 * y) * gap + x + y, y * gap * (1 - gap)]
@@ -228,7 +228,10 @@ def _p_of_score(away: float, variance: float, size: float) -> float:
 
 
 def _inverted_limits(p: Callable[[float], float], value: float, level: float, ends: Limits) -> Limits:
-    """Return the differences on either side of the value whose p-value is 1 - level, by bisection, within ``ends``."""
+    """Return the two differences around ``value`` whose p-value ``p(difference)`` is 1 - level, by bisection.
+
+    They lie within ``ends``, the least and the largest possible difference.
+    """
     limits = []
     for end in ends:
         inside, outside = value, end
@@ -241,10 +244,10 @@ def _inverted_limits(p: Callable[[float], float], value: float, level: float, en
     return limits[0], limits[1]
 
 
-def p_of_verdict(contrast: Contrast, margin: float) -> float:
-    """Return the p-value of what a difference is to a margin: the least error level at which limits show either.
+def equivalence_p_value(contrast: Contrast, margin: float) -> float:
+    """Return the p-value of a difference being within, or beyond, an equivalence margin, whichever was observed.
 
-    Limits may lie within the margin or wholly beyond it. Without a margin (0) it is the p-value of no difference.
+    It is the least error level at which limits show that. Without a margin (0) it is the p-value of no difference.
     Beyond the margin it is that of the margin's near end; within, the larger of those of its two ends: two one-sided
     tests, each at half the level (Schuirmann 1987; Lakens 2017). NaN where the contrast has no p-value.
     """
@@ -281,10 +284,10 @@ def verdict(
 
 
 def margin_verdict(decided: Verdict, p: float, level: float, margin: float) -> MarginVerdict | None:
-    """Say whether a difference that was ``decided`` lies beyond or within the margin; undecided where neither is shown.
+    """Return whether a difference with the verdict ``decided`` is shown to lie beyond or within the equivalence margin.
 
-    ``p`` is the p-value that it lies on its side of the margin. None without a margin, and where the verdict is no
-    decision.
+    ``p`` is the p-value that it lies on its side of the margin. ``undecided`` where neither is shown; None without a
+    margin, and where the verdict is no decision.
     """
     if not margin or decided not in ("better", "worse", "equivalent"):
         return None
@@ -302,7 +305,11 @@ def passes(p: float, level: float) -> bool:
 def verdict_of_limits(
     lower: float | None, upper: float | None, direction: Literal["maximize", "minimize", "none"]
 ) -> Verdict:
-    """Say what a difference means by its limits alone; ``untested`` without them, ``undecided`` where they hold 0."""
+    """Return the verdict on a difference by its limits alone: better or worse where they exclude 0.
+
+    ``untested`` without limits, ``undecided`` where they include 0, ``no_direction`` for a measure without a
+    direction.
+    """
     if lower is None or upper is None:
         return "untested"
     if direction == "none":
@@ -372,7 +379,7 @@ def mcnemar(b: float, c: float) -> tuple[float, float]:
 
 
 def diebold_mariano(first_losses: Floats, second_losses: Floats, weight: Floats | None = None) -> Wald:
-    """Return the mean of the first losses less that of the second, on the same rows [n], as a contrast.
+    """Return the mean difference of two models' losses on the same rows [n] with its standard error, as a `Wald`.
 
     Diebold & Mariano (1995) with the correction of Harvey, Leybourne & Newbold (1997), eq. 9, for forecasts one step
     ahead: the statistic is multiplied by sqrt((n - 1) / n) and held against Student's distribution with n - 1 degrees

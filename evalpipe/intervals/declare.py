@@ -95,7 +95,7 @@ class IntervalMethod:
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
-        """The names of what the function takes, in order."""
+        """The names of the inputs of the method's function, in the order of its parameters."""
         return tuple(inspect.signature(self.function).parameters)
 
     @property
@@ -104,7 +104,7 @@ class IntervalMethod:
         return "replicates" in self.needs
 
     def limits(self, input_of: Callable[[str], object]) -> Limits | None:
-        """Return the limits, of inputs that ``input_of`` returns by name; None where it has none. Raises NoLimits."""
+        """Return the method's limits, or None; ``input_of`` returns each input by its name. Raises NoLimits."""
         limits = self.function(*map(input_of, self.needs))
         return None if limits is None else Limits(*limits)
 
@@ -125,10 +125,10 @@ def interval(
     for_: Mapping[str, Sentence] = MappingProxyType({}), fails: Mapping[Obstacle, Sentence] = MappingProxyType({}),
     asked: bool = False, effective: bool = False, insists: bool = False,
 ) -> Callable[[Declared], Declared]:
-    """Declare the decorated function as the interval method ``name``; see `IntervalMethod`. It stays as it is.
+    """Declare the decorated function, which is returned unchanged, as the interval method ``name``.
 
-    One without ``for_`` is no method for a measure, but names the limits of differences. Raises ValueError when the
-    name is taken.
+    `IntervalMethod` describes the facts. A method without ``for_`` serves no measure, but names the limits of
+    differences. Raises ValueError when the name is used already.
     """
 
     def declare(function: Declared) -> Declared:

@@ -52,7 +52,7 @@ class FitSpread:
 
     @property
     def between(self) -> float:
-        """The variance between fits in the population: what rows do not explain of the spread; never below zero.
+        """The between-fit variance component: spread of fits beyond what the rows explain; never below zero.
 
         The estimate of the analysis of variance: Searle, Casella & McCulloch (1992), section 3.5.
         """
@@ -61,7 +61,7 @@ class FitSpread:
 
     @property
     def of_rows(self) -> float:
-        """The variance of the mean of these fits over samples of rows."""
+        """The sampling variance, over samples of rows, of the mean of these fits."""
         return (self.within + (self.count - 1) * self.shared) / self.count
 
     def variance(self, *, new: bool) -> float:

@@ -71,7 +71,7 @@ def p_of(z: float) -> float:
 
 
 def _normal_quantile(level: float) -> float:
-    """Return how many standard errors limits at a level lie from the value."""
+    """Return the number of standard errors from the value to its normal limits at ``level``: 1.96 at 0.95."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
@@ -149,7 +149,7 @@ class TrueDifferences:
     weights: Floats
 
     def corrected(self, difference: float, error: float, searched: int) -> float:
-        """Return a difference, the larger the more likely chosen, corrected for being chosen out of ``searched``.
+        """Return a difference that was selected as the largest of ``searched``, shrunk to correct for the selection.
 
         It is the mean of the true differences that may lie behind it, which depends on no rank: it grows with the
         difference, and without leaps. As there may be a lone large one that the others do not tell of, the correction

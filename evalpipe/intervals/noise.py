@@ -96,7 +96,7 @@ class Bins:
 
     @property
     def squares(self) -> Floats:
-        """The total squared weight of each bin."""
+        """The sum of squared weights of the rows of each bin, [b]."""
         return self.squared_events + self.squared_others
 
     @property
@@ -167,11 +167,12 @@ def including(limits: Limits, value: float) -> Limits:
 
 
 def square_noise(shares: Floats, gaps: Floats, variances: Floats, n: float) -> Noise:
-    """Return the noise of the mean square of gaps [b], bins weighed by their ``shares`` of ``n`` rows.
+    """Return the bias and the variance (`Noise`) of the mean squared gap [b] that sampling adds to the true value.
 
-    A squared gap exceeds the true one by the variance of its rate on average: Broecker (2012), Ferro & Fricker (2012).
-    The variance has the noise of the rates and that of which rows are in which bin; of the latter, the true squares
-    and fourth powers of the gaps are the observed ones without their noise.
+    Bins are weighed by their ``shares`` of ``n`` rows. A squared gap exceeds the true one by the variance of its rate
+    on average: Broecker (2012), Ferro & Fricker (2012). The variance has the noise of the rates and that of which rows
+    are in which bin; of the latter, the true squares and fourth powers of the gaps are the observed ones without their
+    noise.
     """
     squares = gaps**2
     of_rates = shares**2 * (4 * squares * variances + squared_error_variances(variances, shares * n))
@@ -181,8 +182,8 @@ def square_noise(shares: Floats, gaps: Floats, variances: Floats, n: float) -> N
     return Noise(float((shares * variances).sum()), float(of_rates.sum()) + between)
 
 
-def drawn_noise(squares: Floats, value: float) -> Noise:
-    """Return the noise of an observed square from its replicates [B], which exceed it by as much on average."""
+def replicate_noise(squares: Floats, value: float) -> Noise:
+    """Return the bias and the variance of an observed square, estimated from its bootstrap replicates [B]."""
     defined = squares[~np.isnan(squares)]
     if len(defined) < 2:
         return Noise(math.nan, math.nan)
@@ -190,13 +191,13 @@ def drawn_noise(squares: Floats, value: float) -> Noise:
 
 
 def noncentral_limits(square: float, noise: Noise, level: float, unseen: float = 1.0) -> Limits | None:
-    """Return the limits of a true squared distance from the observed one and its noise, by inversion.
+    """Return the limits of a true squared distance by a noncentral chi-squared distribution; None without noise.
 
     The observed square is taken for a sum of squares of normal variables of equal variance, of which the noise tells
     the variance and the number: with a true square of t its mean is t + noise.mean, and its variance is the one given
     where t is the square itself. The limits are the t for which the observed square is a quantile of that noncentral
     chi-squared distribution (Kent & Hainsworth 1995; moments as of Patnaik 1949); the lower one is 0 where no distance
-    at all is likely enough. The lower limit takes ``unseen`` times the noise out. None where there is no noise.
+    at all is likely enough. The lower limit takes ``unseen`` times the noise out.
     """
     if not (noise.mean > 0 and noise.variance > 0):
         return None
@@ -245,12 +246,13 @@ def corrected_limits(value: float, noise: float, error: float, level: float) -> 
 
 
 def folded_limits(gaps: Floats, errors: Floats, level: float) -> tuple[float, float]:
-    """Return limits of a sum of true distances, from the observed distances and their standard errors, by inversion.
+    """Return limits of a sum of true distances, such as the ECE, by inverting folded normal distributions.
 
-    Noise makes every observed |gap| larger, so a sum of them, such as the expected calibration error, is too large and
-    its bootstrap replicates are more so. Were each true distance k times its error, the sum would have the mean and the
-    variance of folded normal variables (Leone, Nelson & Nottingham 1961); the limits are the sums of true distances at
-    the two k for which the observed sum is a quantile. The lower one is 0 where no distance at all is likely enough.
+    ``gaps`` and ``errors`` [b] are the observed distances and their standard errors. Noise makes every observed |gap|
+    larger, so a sum of them is too large and its bootstrap replicates are more so. Were each true distance k times its
+    error, the sum would have the mean and the variance of folded normal variables (Leone, Nelson & Nottingham 1961);
+    the limits are the sums of true distances at the two k for which the observed sum is a quantile. The lower one is 0
+    where no distance at all is likely enough.
     """
     from scipy.optimize import brentq
     from scipy.special import ndtr, ndtri
@@ -387,9 +389,9 @@ def drawn_distance_limits(
     """
     unseen = UNSEEN if kind in SEARCHED else 1.0
     if kind in SQUARES:
-        limits = noncentral_limits(value, drawn_noise(replicates, value), level, unseen)
+        limits = noncentral_limits(value, replicate_noise(replicates, value), level, unseen)
     else:
-        noise = drawn_noise(replicates**2, value**2)
+        noise = replicate_noise(replicates**2, value**2)
         # A debiased value has lost its noise already, and the inversion would take it out once more.
         square = value**2 + (max(noise.mean, 0.0) if options.get("debiased") else 0.0)
         squares = noncentral_limits(square, noise, level, unseen)
@@ -406,27 +408,27 @@ def drawn_distance_limits(
     "University Press, section 5.2.")
 def drawn_scatter_limits(replicates: Floats, value: float, level: float) -> Limits | None:
     """Return the limits of a measure that noise makes smaller, from its replicates [B]."""
-    noise = drawn_noise(replicates, value)
+    noise = replicate_noise(replicates, value)
     limits = corrected_limits(value, -noise.mean, math.sqrt(noise.variance), level)
     return _including_or_percentile(limits, replicates, value, level)
 
 
 def range_limits(value: float, replicates: Floats, level: float) -> Limits | None:
-    """Return the limits of a distance that is no metric, such as the range of one over slices, from replicates [B].
+    """Return the limits of the range (largest less least) of a metric over slices, from its replicates [B].
 
     Of few slices a range near 0 is smaller than 97.5 % of those that a true range of 0 makes, so that the upper limit
     that inverts a quantile is 0 too. That of `symmetric_upper` is as wide there as the noise.
     """
     limits = drawn_distance_limits(replicates, value, "distance", {}, level)
-    upper = symmetric_upper(value, drawn_noise(replicates**2, value**2), level)
+    upper = symmetric_upper(value, replicate_noise(replicates**2, value**2), level)
     return limits if limits is None or upper is None else (limits[0], max(limits[1], upper))
 
 
 def symmetric_upper(value: float, noise: Noise, level: float) -> float | None:
-    """Return the largest true distance with the observed one among the nearest of ``level`` of its distribution.
+    """Return the upper limit of a true distance by symmetric ranges (Kent & Hainsworth 1995); None without noise.
 
-    The observed distances within some reach on both sides of the true one have that probability: the symmetric range
-    of Kent & Hainsworth (1995). ``noise`` is that of the observed square, as of `noncentral_limits`; None without any.
+    It is the largest true distance for which the observed one is among the nearest ``level`` of its distribution.
+    ``noise`` is that of the observed square, as of `noncentral_limits`.
     """
     from scipy.optimize import brentq
 
@@ -445,7 +447,7 @@ def symmetric_upper(value: float, noise: Noise, level: float) -> float | None:
 
 
 def _including_or_percentile(limits: Limits | None, replicates: Floats, value: float, level: float) -> Limits | None:
-    """Return limits that include the value, percentile ones where there are none; None where these are unknown too."""
+    """Return ``limits``, else percentile limits, widened to include ``value``; None where both are unknown."""
     from evalpipe.intervals.bootstrap import percentile_limits
 
     limits = limits or percentile_limits(replicates, level)

@@ -73,7 +73,7 @@ class PoissonCounts:
 
     @cached_property
     def _width(self) -> int:
-        """How many counts of a unit have a probability above 1e-16, at most."""
+        """The largest number of counts of a unit that have a probability above 1e-16."""
         return int(2 * FAR * (np.sqrt(self.rate.max()) + 1)) + 2
 
     @cached_property
@@ -110,7 +110,7 @@ class MultinomialCounts:
     sizes: Wholes
 
     def draw(self, generator: np.random.Generator, times: int) -> Wholes:
-        """Draw ``times`` replicates, counts [times, units].
+        """Return counts [times, units] of ``times`` bootstrap replicates of all observations, drawn with replacement.
 
         Most observations are drawn as independent Poisson counts whose total is a little too small, the rest one by
         one. Given their total, such counts are multinomial; a total that is too large is drawn again, which does not
@@ -142,7 +142,7 @@ class MultinomialCounts:
 
     @cached_property
     def _first_counts(self) -> PoissonCounts:
-        """The Poisson counts that every draw begins with."""
+        """The Poisson counts with which each draw of all observations begins."""
         return PoissonCounts(self._rate(self._total))
 
     @cached_property
@@ -152,10 +152,11 @@ class MultinomialCounts:
 
     @cached_property
     def _total(self) -> int:
+        """The number of observations in all units together."""
         return int(self.sizes.sum())
 
     def _units_of(self, observations: Wholes) -> Wholes:
-        """Return the unit of each observation, by number."""
+        """Return the index of the unit to which each observation, given by its number, belongs."""
         units = np.take(self._unit_of_run, observations >> self._run_bits)
         in_mixed_run = np.flatnonzero(units < 0)
         units[in_mixed_run] = np.searchsorted(self._ends, observations[in_mixed_run], side="right")
@@ -168,7 +169,7 @@ class MultinomialCounts:
 
     @cached_property
     def _unit_of_run(self) -> Wholes:
-        """The unit of each run of observations, or -1 for a run of several units, which are few: runs are short."""
+        """The unit to which all observations of a run belong, or -1 where it spans several units; runs are short."""
         firsts = np.arange(0, self._total, 1 << self._run_bits)
         lasts = np.minimum(firsts + (1 << self._run_bits), self._total) - 1
         unit, last = (np.searchsorted(self._ends, ends, side="right").astype(np.int32) for ends in (firsts, lasts))
@@ -176,7 +177,7 @@ class MultinomialCounts:
 
     @cached_property
     def _ends(self) -> Wholes:
-        """The number of the first observation after those of each unit, [units]."""
+        """The cumulative number of observations up to and with each unit, [units]."""
         return np.cumsum(self.sizes)
 
 
@@ -229,12 +230,12 @@ class Design:
 
     @property
     def unit(self) -> Wholes:
-        """The number of the unit that each row is drawn with, shape [n]."""
+        """The index of the resampling unit of each row, shape [n]: its cluster, or the row itself."""
         return np.arange(self.n) if self.cluster is None else self.cluster
 
     @cached_property
     def sizes(self) -> Wholes:
-        """The observations that each unit stands for, shape [units]; a cluster is one."""
+        """The number of observations of each resampling unit, [units]; 1 for a cluster."""
         if self.cluster is not None:
             return np.ones(int(self.cluster.max()) + 1, np.intp)
         if self.weight is not None and self.kind == "frequency":
@@ -250,7 +251,7 @@ class Design:
 
     @cached_property
     def parts(self) -> tuple[Wholes, ...]:
-        """The units of each stratum; empty where all units are drawn together."""
+        """The indices of the resampling units of each stratum; empty without strata."""
         if self.strata is None:
             return ()
         return tuple(np.flatnonzero(self.strata == stratum) for stratum in np.unique(self.strata))
@@ -262,13 +263,13 @@ class Design:
 
     @cached_property
     def lookup(self) -> Wholes | None:
-        """The unit of each observation, where there are few enough."""
+        """The resampling unit of each observation, or None where there are too many observations for a table."""
         total = int(self.sizes.sum())
         return np.repeat(np.arange(len(self.sizes)), self.sizes) if total <= LOOKUP else None
 
     @cached_property
     def multinomials(self) -> tuple[tuple[Wholes, MultinomialCounts], ...] | None:
-        """The multinomial draws of all units, or of the units of each stratum; None where units stand for few rows.
+        """The units and the multinomial sampler of each stratum; None where units stand for few observations.
 
         A block of replicates is then drawn at once.
         """
@@ -284,14 +285,14 @@ class Design:
         return rows if self.factor is None else rows * self.factor
 
     def draw(self, generator: np.random.Generator, times: int) -> Wholes:
-        """Draw as many observations as there are, with replacement, ``times`` times: counts [times, units].
+        """Return counts [times, units] of ``times`` bootstrap replicates, as many observations as there are in each.
 
         Efron (1979); Poisson counts: Chamandy et al. (2012).
         """
         if self.poisson:
             return generator.poisson(self.sizes, (times, len(self.sizes)))
         if self.has_single_observations:
-            return _single_observations(generator, len(self.sizes), times)
+            return _draw_single_observations(generator, len(self.sizes), times)
         counts = np.zeros((times, len(self.sizes)), np.intp)
         # One replicate after the other, so that the size of a batch changes no draw.
         for row in counts:
@@ -302,8 +303,8 @@ class Design:
         return counts
 
 
-def _single_observations(generator: np.random.Generator, units: int, times: int) -> Wholes:
-    """Draw counts [times, units] from units of one observation each, one by one, as many as there are units."""
+def _draw_single_observations(generator: np.random.Generator, units: int, times: int) -> Wholes:
+    """Return counts [times, units] of bootstrap replicates of units of a single observation."""
     counts = np.empty((times, units), np.intp)
     step = max(1, NEAR // units)
     for first in range(0, times, step):
@@ -351,7 +352,10 @@ def blocks(replicates: int) -> list[int]:
 
 
 def block_counts(design: Design, number: int, size: int, seed: int, dataset: str) -> Iterator[Wholes]:
-    """Yield the counts of one block of replicates in batches [b, units]; they depend on the arguments only."""
+    """Yield the counts of each unit in a block of bootstrap replicates, in batches [b, units].
+
+    ``number`` is the block's index and ``size`` the number of its replicates. The counts depend on the arguments only.
+    """
     generator = stream(seed, "bootstrap", dataset, number)
     batch = max(1, HELD // len(design.sizes))
     if design.multinomials is not None:
@@ -391,7 +395,7 @@ def are_dealt_singly(counts: Wholes) -> bool:
 
 
 def split(generator: np.random.Generator, counts: Wholes, folds: int) -> Iterator[Wholes]:
-    """Yield counts of the ``folds`` into which the observations of one draw [units] are split, in batches [b, units].
+    """Yield the counts of each of ``folds`` folds of a draw, in batches [b, units], from its ``counts`` [units].
 
     Folds are random and as equal as can be. Observations of one unit are dealt one by one, as they were drawn.
     """

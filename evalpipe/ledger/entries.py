@@ -47,7 +47,7 @@ class LedgerPlace:
 
     @classmethod
     def _at(cls, uri: DatabaseUri) -> LedgerPlace:
-        """Return the place of a text that was read as a URI: a file where it has no scheme."""
+        """Return the place of a parsed URI: a database, or a file where the text has no scheme."""
         return cls(uri=uri) if uri.scheme else cls(file=Path(uri.text).absolute())
 
     @classmethod
@@ -87,7 +87,7 @@ class LedgerPlace:
 
     @property
     def shown(self) -> str:
-        """The path or the URI for messages, without a password."""
+        """The path or URI as shown in messages, without a password; relative to the working folder if inside it."""
         if self.file is None:
             return "" if self.uri is None else self.uri.without_password
         here = Path.cwd()
@@ -102,7 +102,10 @@ class LedgerPlace:
         return Path(folder) if self.file is None else Path(os.path.normpath(self.file.parent / folder))
 
     def folder(self, out: Path) -> str:
-        """Return the text for an output folder in the ledger: its path from the ledger's file, or the absolute path."""
+        """Return the text by which the ledger identifies an output folder: its path relative to the ledger's file.
+
+        Of a ledger in a database it is the absolute path.
+        """
         if self.file is None:
             return out.absolute().as_posix()
         return Path(os.path.relpath(out.absolute(), self.file.parent)).as_posix()
@@ -162,7 +165,7 @@ def _digests(value: object, day: str | None) -> Digests:
 
 
 def _digest(value: object, day: str | None) -> str:
-    """Return the digest of a value; a ``day`` in it counts as ``${date}``, so that another day is no difference."""
+    """Return a short digest of a value; where ``day`` occurs in it, it counts as ``${date}``, the same every day."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text_sha256(text if day is None else text.replace(day, "${date}"))[:DIGITS]
 

@@ -53,10 +53,11 @@ class GateForecast:
             "reason": self.reason}
 
 
-def forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateForecast]:
-    """Return what to expect of each gate whose true value is ``margin`` inside its limit, and later falls by ``drop``.
+def gate_forecasts(plan: Plan, out: Path, margin: float, drop: float) -> list[GateForecast]:
+    """Return the expected false alarms and delays of each gate, by simulation from the latest night in the ledger.
 
-    The error of a night is taken from the intervals of the latest nightly run of the spec in the ledger.
+    True values lie ``margin`` inside their limits, and later fall by ``drop``. The error of a night is taken from the
+    intervals of the latest nightly run of the spec.
     """
     rows, reason = _latest_verdicts(plan, out)
     verdicts_of_gates = [(number, gate, [row for row in rows if row["gate"] == number])
@@ -78,7 +79,7 @@ def _latest_verdicts(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
         return (), "there is no ledger"
     try:
         place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
-        from evalpipe.ledger.nights import nights, supports_of, verdicts_of
+        from evalpipe.ledger.nights import evidence_supports, nights, verdicts_of
         from evalpipe.ledger.store import Ledger
 
         ledger = Ledger.read(place)
@@ -89,7 +90,7 @@ def _latest_verdicts(plan: Plan, out: Path) -> tuple[Sequence[Row], str]:
     if not latest:
         return (), missing
     gates = plan.part(gates_plan)
-    verdicts, supports = verdicts_of(ledger, latest[0]["run"]), iter(supports_of(ledger, latest[0]["run"]))
+    verdicts, supports = verdicts_of(ledger, latest[0]["run"]), iter(evidence_supports(ledger, latest[0]["run"]))
     for row in verdicts:  # the evidence of a night is in the order of its verdicts, a row for each limit
         gate = gates[row["gate"] - 1] if row["gate"] <= len(gates) else None
         for _ in sides(gate) if gate is not None and gate.rule.on == "sequence" else ():
@@ -101,10 +102,10 @@ def _gate_forecast(
     plan: Plan, number: int, rows: Sequence[Row], evidence_needed: float, margin_and_drop: tuple[float, float],
     reason: str,
 ) -> GateForecast:
-    """Simulate the checks of a gate, from its verdicts in ``rows``; the forecast has only ``reason`` without any.
+    """Return the forecast of gate ``number``, by simulating its checks; only with the ``reason`` where it has none.
 
-    ``evidence_needed`` is the threshold of gates `on: sequence`; ``margin_and_drop`` say how far the true value is
-    inside its limit, and by how much it then falls.
+    ``rows`` are its latest verdicts, ``evidence_needed`` is the threshold of gates `on: sequence`; ``margin_and_drop``
+    say how far the true value is inside its limit, and by how much it then falls.
     """
     simulated: dict[NightCheck, Forecast] = {}
     checks = [check for row in rows for check in _gate_checks(plan, number, row, evidence_needed)]

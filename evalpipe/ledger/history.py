@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 def open_ledger(named: DatabaseUri | bool, out: Path) -> Ledger | None:  # noqa: FBT001 - as a plan has it
-    """Open the ledger of an output folder to write, and record the results there that it lacks; None without a ledger.
+    """Return the ledger of an output folder, opened for writing; None where the plan has no ledger.
 
-    ``named`` is the plan's ledger, as of `LedgerPlace.named`. Results are lacking of a run that was killed before it
-    could record them. Raises UsageError where the ledger cannot be used.
+    ``named`` is the plan's ledger, as of `LedgerPlace.named`. Results in the folder that the ledger lacks, of a run
+    that was killed before it could record them, are recorded. Raises UsageError where the ledger cannot be used.
     """
     place = LedgerPlace.named(named, out)
     if place is None:
@@ -56,10 +56,10 @@ def ledger_to_read(spec: Spec, out: Path) -> Ledger | None:
     return None if place is None else Ledger.read(place)
 
 
-def enter(ledger: Ledger, results: Results, out: Path, shown_folder: str) -> None:
-    """Record the results of a run to an output folder in the ledger; messages call the folder ``shown_folder``.
+def record_in_ledger(ledger: Ledger, results: Results, out: Path, shown_folder: str) -> None:
+    """Record the results of a run in the ledger; a failure raises UsageError, which says that the output is complete.
 
-    Raises UsageError, which says that the output is complete all the same.
+    ``out`` is the output folder, which messages call ``shown_folder``.
     """
     try:
         ledger.record(results, out)
@@ -88,10 +88,10 @@ def _looks_back(plan: Plan, what: Literal["evidence", "reference"]) -> bool:
     return any(what in looks_back(plan) for looks_back in functions("plan", "looks_back"))
 
 
-def nights_before(ledger: Ledger | None, plan: Plan, out: Path) -> EarlierNights:
-    """Return the nightly runs before the day of a plan whose folders may have a reference for it.
+def nights_with_reference(ledger: Ledger | None, plan: Plan, out: Path) -> EarlierNights:
+    """Return the earlier nightly runs whose folders may hold a reference for the plan's gates.
 
-    ``out`` is the output folder. There are none where nothing is compared with it, or there is no ledger.
+    ``out`` is the output folder. There are none where nothing is compared with a reference, or there is no ledger.
     """
     return NO_NIGHTS if ledger is None or not _looks_back(plan, "reference") else recorded_nights(ledger, plan, out)
 
@@ -146,11 +146,11 @@ def runs_charted(
     ledger: Ledger, name: str, as_of: str, count: int, period: tuple[str, str] | None, renamed: Mapping[str, str],
     charted: Mapping[str, str] | None = None,
 ) -> list[Row]:
-    """Return the newest ``count`` nightly runs of a name before a day, and those of a ``period``, the oldest first.
+    """Return the runs that a trend charts, the oldest first: the ``count`` newest before a day, and a ``period``'s.
 
-    ``renamed`` maps models to their former names. Each run gets ``names``, which maps names of models in it to those of
-    now. Of the nights that `evalpipe gc` has forgotten only those are returned that were ``charted`` before: the sha256
-    of their results by day.
+    ``renamed`` maps models to their former names. Each run gets ``names``, which maps names of models in it to those
+    of now. Of the nights that `evalpipe gc` has forgotten only those are returned that were ``charted`` before: the
+    sha256 of their results by day.
     """
     from evalpipe.ledger.nights import names_now, nights
 
@@ -162,8 +162,8 @@ def runs_charted(
             if number > len(dated_runs) - count or first <= run["as_of"] <= last]
 
 
-def run_before(ledger: Ledger, results: Results, out: Path, *, forgotten: bool = False) -> Row | None:
-    """Return the run before that of ``results``, without its numbers; None where there is none.
+def previous_run(ledger: Ledger, results: Results, out: Path, *, forgotten: bool = False) -> Row | None:
+    """Return the run before that of ``results``, to tell what has changed; None without any.
 
     That is the latest night before its day or, without a day, the last run of the output folder ``out`` that was of
     another spec or other data: so the same inputs are compared with the same run, however often they are run. Data in
@@ -187,23 +187,23 @@ def run_before(ledger: Ledger, results: Results, out: Path, *, forgotten: bool =
 
 
 def since_run_before(ledger: Ledger, results: Results, out: Path) -> Since | None:
-    """Return what is different since the run before that of ``results``; None where there is none."""
-    from evalpipe.chapters.trend.compute import compared
+    """Return the differences of ``results`` from the run before them; None where there is no such run."""
+    from evalpipe.chapters.trend.compute import compared_with_run_before
     from evalpipe.ledger.entries import run_row
     from evalpipe.ledger.nights import estimates_of, facts_of, names_now, under_new_names
 
-    before = run_before(ledger, results, out)
+    before = previous_run(ledger, results, out)
     if before is None or before["forgotten"]:
         return None
     run = before["run"]
     (names,) = names_now([before], results.renamed)
     estimates = under_new_names(estimates_of(ledger, [run])[run], names)
-    return compared(results, run_row(results), before | {"facts": facts_of(ledger, run)}, estimates)
+    return compared_with_run_before(results, run_row(results), before | {"facts": facts_of(ledger, run)}, estimates)
 
 
 def warnings_of_ledger(ledger: Ledger, results: Results, out: Path) -> list[Warned]:
     """Return warnings of what the run before had and ``results`` lack, and of former names that no earlier run has."""
-    before = run_before(ledger, results, out)
+    before = previous_run(ledger, results, out)
     runs = [] if before is None else ledger.with_numbers([before])
     return [*(warning for run in runs for warning in gone(run, results)), *unknown_names(ledger, results)]
 
@@ -274,6 +274,6 @@ def _gate_labels(row: Row) -> list[str]:
 
 
 def _model_and_dataset(row: Row, new_name_of: dict[str, str]) -> tuple[str, str]:
-    """Return the model, under its name of now, and the dataset of a verdict."""
+    """Return the current name of the model that a verdict is on, and its dataset."""
     model, dataset = row["subject"]["model"], row["subject"]["dataset"]
     return new_name_of.get(model, model), dataset

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 def nights(
     ledger: Ledger, name: str, before: str | None = None, last: int | None = None, *, forgotten: bool = False
 ) -> list[Row]:
-    """Return the runs of a name, the latest recorded of each day, the oldest day first; without estimates and facts.
+    """Return the nightly runs of an evaluation ``name``: the last recorded run of each day, the oldest day first.
 
-    Runs whose results have no day are left out. ``before`` is a day as in ``"2026-11-21"``: only runs of earlier days
-    are returned. ``last`` is how many, the newest. With ``forgotten`` also days of which `evalpipe gc` has forgotten
-    all runs are returned.
+    They come without estimates and facts. Runs whose results have no day are left out. ``before`` is a day as in
+    ``"2026-11-21"``: only runs of earlier days are returned. ``last`` is how many, the newest. With ``forgotten`` also
+    days of which `evalpipe gc` has forgotten all runs are returned.
     """
     newest_first = (KEPT.desc(), RUNS.c.last_recorded.desc(), RUNS.c.run.desc())
     rank = func.row_number().over(partition_by=RUNS.c.as_of, order_by=newest_first).label("rank")
@@ -78,7 +78,7 @@ def has_model(ledger: Ledger, name: str, model: str, before: str | None) -> bool
 
 
 def facts_of(ledger: Ledger, run: int) -> Row | None:
-    """Return what the ledger keeps of the data and the spec of a run; None of a run of an earlier format."""
+    """Return the facts on data and spec that the ledger has of a run; None for a run of an earlier format."""
     facts: Row | None = ledger.read_rows(select(RUNS.c.facts).where(RUNS.c.run == run))[0]["facts"]
     return facts
 
@@ -99,8 +99,8 @@ def verdicts_of(ledger: Ledger, run: int) -> list[Row]:
     return ledger.rows_of(VERDICTS, [run])[run]
 
 
-def supports_of(ledger: Ledger, run: int) -> list[float | None]:
-    """Return how many rows of the rarer outcome each row of evidence of a run rests on, in the order of the results."""
+def evidence_supports(ledger: Ledger, run: int) -> list[float | None]:
+    """Return the support of each row of evidence of a run: its rows of the rarer outcome; None where unknown."""
     return [row["support"] for row in ledger.rows_of(EVIDENCE, [run])[run]]
 
 

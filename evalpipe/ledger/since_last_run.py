@@ -19,8 +19,8 @@ from evalpipe.data.files import find
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.ledger.history import (
     ledger_to_read,
+    previous_run,
     recorded_nights,
-    run_before,
     runs_charted,
     since_run_before,
     warnings_of_ledger,
@@ -151,7 +151,7 @@ def _changed_texts(spec: Spec, results: Results) -> Iterator[str]:
 
 
 def _changed_earlier_results(spec: Spec, results: Results) -> Iterator[str]:
-    """Yield each gate `against` the results file of an earlier run whose file has changed."""
+    """Yield each gate that is compared with a file of earlier results which has changed."""
     then = {gate.gate: gate.against_sha256 for gate in results.gates}
     for number, gate in enumerate(spec.gates or (), 1):
         if gate.against is None or isinstance(gate.against, str):
@@ -230,10 +230,13 @@ def changed_in_ledger(spec: Spec, results: Results, out: Path) -> list[str]:
 
 
 def _changed_night_before(results: Results, ledger: Ledger, out: Path) -> list[str]:
-    """Return, in words, that the night before is another one now; one that `evalpipe gc` has forgotten is the same."""
+    """Return, in words and as a list, that the night before this run's is now another; empty if it is the same.
+
+    A night that `evalpipe gc` has forgotten is the same.
+    """
     if since_run_before(ledger, results, out) == results.since:
         return []
-    night = run_before(ledger, results, out, forgotten=True)
+    night = previous_run(ledger, results, out, forgotten=True)
     now, then = None if night is None else night["as_of"], None if results.since is None else results.since.as_of
     if now != then:
         return [f"the night before is that of {now}, not of {then}" if then else f"the night of {now} is before it now"]

@@ -31,7 +31,7 @@ from sqlalchemy.exc import IntegrityError, NoSuchModuleError, SQLAlchemyError
 from evalpipe.errors import DataError, UsageError
 from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
 from evalpipe.words.sentences import FORMER_VERDICTS
-from evalpipe.words.spelling import some_of
+from evalpipe.words.spelling import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -324,7 +324,7 @@ class Ledger:
         return [{**run, "estimates": estimates[run["run"]], "verdicts": verdicts[run["run"]]} for run in runs]
 
     def rows_of(self, table: Table, runs: Iterable[int], *conditions: ColumnElement[bool]) -> dict[int, list[Row]]:
-        """Return the rows of a table for some runs, by number of run, in the order of the results."""
+        """Return the rows of a table, such as the estimates, of some runs, by number of run."""
         by_run: dict[int, list[Row]] = {run: [] for run in sorted(set(runs))}
         query = select(table).where(table.c.run.in_(by_run), *conditions).order_by(table.c.run, table.c.place)
         for row in self.read_rows(query):
@@ -342,9 +342,10 @@ class Ledger:
 
     @contextmanager
     def begun_anew(self, name: str, last_day: str) -> Iterator[None]:
-        """Have the sequences of gates of the spec ``name`` begin anew after ``last_day``; earlier runs stay recorded.
+        """Run a block while the sequences of gates of spec ``name`` are set to begin anew after ``last_day``.
 
-        It is committed when the block ends without an error, and the ledger is locked until then.
+        Earlier runs stay recorded. It is committed when the block ends without an error, and the ledger is locked
+        until then.
         """
         is_same_restart = (RESTARTS.c.name == name) & (RESTARTS.c.as_of == last_day)
         with self.writing() as connection:
@@ -385,7 +386,7 @@ def _refuse_foreign(connection: Any, place: LedgerPlace) -> None:
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
     names = of_others(name for (name,) in tables)
     if names:
-        message = f"the file '{place.shown}' holds tables of another program, and no ledger: {some_of(names)}"
+        message = f"the file '{place.shown}' holds tables of another program, and no ledger: {first_few(names)}"
         hint = "name a file that is new or empty under 'ledger' in the spec, or with --ledger"
         raise UsageError.of("foreign-ledger", message, hint)
 
@@ -436,16 +437,17 @@ class Keep(NamedTuple):
     days: int | None
 
     def since(self, days: list[date]) -> date:
-        """Return the first day near enough to the newest of ``days`` to be kept; `date.max` where days do not count."""
+        """Return the first day that is kept, ``days`` before the newest; `date.max` where age keeps no run."""
         newest = max(days, default=date.min)
         return date.max if self.days is None else date.fromordinal(max(1, newest.toordinal() - self.days))
 
 
 def forget_runs(ledger: Ledger, out: Path, keep: Keep, *, dry: bool = False) -> tuple[int, int]:
-    """Forget old runs of an output folder; return how many are forgotten and how many stay. With ``dry`` only count.
+    """Delete the numbers of old runs of an output folder; return how many runs are deleted and how many kept.
 
-    Their estimates and verdicts are removed; their hashes and their evidence stay, for later runs rest on them. The
-    newest are those that were recorded last. Raises UsageError where the ledger cannot be written.
+    Their estimates and verdicts are removed; their hashes and their evidence stay, for later runs rest on them. With
+    ``dry`` nothing is removed. The newest are those that were recorded last. Raises UsageError where the ledger cannot
+    be written.
     """
     with ledger.writing() as connection:
         day_of = _days_of_runs(connection, RUNS.c.folder == ledger.place.folder(out))
@@ -456,10 +458,11 @@ def forget_runs(ledger: Ledger, out: Path, keep: Keep, *, dry: bool = False) -> 
 
 
 def forget_nights(ledger: Ledger, name: str, keep: Keep, *, dry: bool = False) -> tuple[int, int]:
-    """Forget old nights of a name with all their runs; return how many nights are forgotten and how many stay.
+    """Delete the numbers of old nights of an evaluation ``name``; return how many nights are deleted and how many kept.
 
-    The newest are those of the latest days: a night that was run again is as old as its day. The hashes and the
-    evidence of its runs stay. With ``dry`` none is forgotten. Raises UsageError where the ledger cannot be written.
+    All runs of a night go. The newest are those of the latest days: a night that was run again is as old as its day.
+    The hashes and the evidence of its runs stay. With ``dry`` nothing is removed. Raises UsageError where the ledger
+    cannot be written.
     """
     with ledger.writing() as connection:
         day_of = _days_of_runs(connection, RUNS.c.name == name)

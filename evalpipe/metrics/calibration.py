@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from evalpipe.metrics.declare import metric
-from evalpipe.metrics.smooth import ROUNDING, equal_weight, totals_in
+from evalpipe.metrics.smooth import ROUNDING, equal_weight_bins, totals_in
 from evalpipe.metrics.values import Gaps, ratio
 from evalpipe.tasks import MANY
 from evalpipe.words.sentences import sentence
@@ -107,7 +107,7 @@ def _quantile_bins(
     events_at: Floats, others_at: Floats, probability_at: Floats, bins: int
 ) -> tuple[Floats, Floats, Floats]:
     """Return the events, the non-events and the events less their expected number in bins of equal weight, [..., b]."""
-    inside = equal_weight(events_at + others_at, bins)
+    inside = equal_weight_bins(events_at + others_at, bins)
     events, others, expected = (totals_in(inside, table, bins) for table in (events_at, others_at, probability_at))
     return events, others, events - expected
 
@@ -145,7 +145,7 @@ def spiegelhalter_p(spiegelhalter_excess: Floats, spiegelhalter_variance: Floats
 
 
 def _chi2_range(ranges: BinRanges) -> tuple[float, float]:
-    """Return the least and the largest chi-squared of groups whose totals lie in these ranges.
+    """Return bounds (least, largest) of the Hosmer-Lemeshow chi-squared where only ranges of group totals are known.
 
     The variance by a group's mean probability is no less than that by each row's, grows with the rows, and is largest
     where half of them are expected. Chi-squared is at most the rows times the odds of what is least probable; of a
@@ -164,7 +164,7 @@ def _chi2_range(ranges: BinRanges) -> tuple[float, float]:
 
 
 def _p_range(ranges: BinRanges) -> tuple[float, float]:
-    """Return the least and the largest p-value of groups whose totals lie in these ranges."""
+    """Return the bounds (least, largest) of the Hosmer-Lemeshow p-value where only ranges of group totals are known."""
     from scipy.special import chdtrc
 
     least, most = _chi2_range(ranges)
@@ -253,5 +253,5 @@ def _chi2(
 def _grouped(events_at: Floats, others_at: Floats, probability_at: Floats, groups: int) -> tuple[Floats, ...]:
     """Return the events, the rows and the expected events of groups of equal weight, each [..., groups]."""
     weight = events_at + others_at
-    group_of_score = equal_weight(weight, groups)
+    group_of_score = equal_weight_bins(weight, groups)
     return tuple(totals_in(group_of_score, table, groups) for table in (events_at, weight, probability_at))

@@ -75,10 +75,10 @@ shared_fits: dict[str, SharedFit] = {}
 
 
 def shared_fit(function: Callable[..., Floats]) -> Callable[..., Floats]:
-    """Declare a fit under the function's name, whose positional parameters name statistics.
+    """Register a fit that several metrics share; its positional parameters name the statistics that it takes.
 
-    Keyword-only parameters are filled from the options of the same name of a metric that takes the fit; a statistic of
-    the fit takes its own from those of the fit.
+    Keyword-only parameters of the fit are filled from the metric's options of the same names. The options of a
+    statistic that the fit takes are filled from those of the fit.
     """
     parameters = inspect.signature(function).parameters.values()
     options = tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
@@ -93,7 +93,7 @@ def positional(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def statistics_of(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the statistics among ``names``, and those that the fits among these are of, each once."""
+    """Return the statistics that ``names`` stand for, without repeats: a shared fit stands for those that it takes."""
     of_each = (shared_fits[name].statistics if name in shared_fits else (name,) for name in names)
     return tuple(dict.fromkeys(statistic for several in of_each for statistic in several))
 
@@ -179,7 +179,10 @@ class Metric:
         return outcome
 
     def gaps(self, *tables: Floats, **options: object) -> Gaps:
-        """Return the bins of a metric whose ``interval`` is "gaps", "squared_gaps" or "scatter"."""
+        """Return events, non-events and events less expected events in bins, of a metric that is computed from them.
+
+        These are the metrics whose ``interval`` is "gaps", "squared_gaps" or "scatter"; raises TypeError for others.
+        """
         outcome = self.function(*tables, **options)
         if not isinstance(outcome, Gaps):
             raise TypeError(f"{self.name} is declared as of gaps but does not return them")
@@ -187,11 +190,14 @@ class Metric:
 
     @property
     def of_gaps(self) -> bool:
-        """Whether the function returns `Gaps`."""
+        """Whether the metric is computed from events less expected events in bins (`Gaps`), as the ECE is."""
         return self.interval in ("gaps", "squared_gaps", "scatter")
 
     def norm(self, options: Mapping[str, object]) -> str:
-        """Return the norm of the gaps under some options; it is the same for any rows, so none are needed."""
+        """Return how the gaps of bins are combined: "l1", "l2", "debiased", "square", "max" or "within".
+
+        It is the same for any rows, so none are needed.
+        """
         return self.gaps(*[np.zeros((1, 1))] * len(self.takes), **options).norm
 
     @cached_property
@@ -236,12 +242,12 @@ class Metric:
 
     @cached_property
     def alone(self) -> frozenset[str]:
-        """The options that only the spec can give."""
+        """The names of options that an entry cannot set: their value comes from a key of the spec alone."""
         return frozenset(name for name, mark in self._marks.items() if mark.alone)
 
     @cached_property
     def _marks(self) -> dict[str, FromSpec]:
-        """The key of the spec that an option may take its value from, by option."""
+        """The `FromSpec` mark of each option that may take its value from a key of the spec, by the option's name."""
         extras = {name: typing.get_args(hint)[1:] for name, hint in self._hints.items()}
         return {name: mark for name, marks in extras.items() for mark in marks if isinstance(mark, FromSpec)}
 
@@ -261,7 +267,7 @@ class Metric:
 
     @property
     def of_ranks(self) -> bool:
-        """Whether it sees the order of the rows by their scores, with or without their probabilities."""
+        """Whether the metric depends on how the scores rank the rows, with or without their probabilities."""
         return self.needs == "scores" or "squared_error_after_isotonic" in self.takes
 
     @property
@@ -274,7 +280,7 @@ class Metric:
         return self.sees != "numbers" and self.interval != "test" and "prevalence" not in self.option_types
 
     def bounds(self, options: Mapping[str, object]) -> tuple[float, float]:
-        """Return the range of the values under some options."""
+        """Return the least and the largest possible value under ``options``."""
         return self.range if self.range_of is None else self.range_of(options)
 
     @property
@@ -350,7 +356,7 @@ class Registry:
         return self.counterpart(self[guess].name, task) or guess
 
     def advice(self, name: str, task: str = "") -> Advice:
-        """Return what helps where no metric is called ``name``: what others mean by it, or else similar names."""
+        """Return a hint for a metric name that does not exist: the metrics it usually means, or similar names."""
         other = OTHER_NAMES.get(_normalised(name))
         if other is None:
             guess = self.closest(name, task)

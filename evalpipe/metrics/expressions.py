@@ -33,7 +33,7 @@ _LATEX = {"sqrt": r"\sqrt{%s}", "abs": r"\left|%s\right|", "exp": r"e^{%s}"}
 
 
 def rank(node: Node) -> int:
-    """Return the binding strength of a node's operator, from `SUM` to `VALUE`."""
+    """Return how strongly a node's operator binds, from `SUM` (weakest) to `VALUE` (a number, a name or a call)."""
     match node:
         case BinaryNode(sign):
             return _RANK[sign]
@@ -177,22 +177,22 @@ class ExpressionMetric(Metric):
 
     @property
     def of_reportable(self) -> bool:
-        """Whether rows without a predicted class are left out of all its measures."""
+        """Whether rows in the equivocal zone are left out of all the expression's measures."""
         return bool(self.parts) and all(part.metric.of_reportable for part in self.parts)
 
     @property
     def of_ranks(self) -> bool:
-        """Whether all its measures see the order of the rows."""
+        """Whether all measures of the expression depend on how the scores rank the rows."""
         return bool(self.parts) and all(part.metric.of_ranks for part in self.parts)
 
     @property
     def reweighed(self) -> bool:
-        """Whether it can be taken at a prevalence: it cannot, but its measures can."""
+        """Always False: an expression is not computed at another prevalence, though its measures can be."""
         return False
 
     @property
     def definition(self) -> str:
-        """The expression, and the measures that it is of."""
+        """A sentence with the measures that the expression is computed from, and its text."""
         called = [part.metric.title if part.name == part.label else f"{part.name} ({part.label})"
                   for part in self.parts]
         return f"Computed from {joined(called, 'and')} as {self.text}."
@@ -220,18 +220,18 @@ def expression_metric(
 
 
 def _without_statistics() -> Floats:
-    """Stand for the function that other metrics have; an expression has none."""
+    """Raise TypeError: a placeholder, as an expression has no function of statistics but is computed from metrics."""
     raise TypeError("an expression is computed from its measures")
 
 
 def undefined(tree: Node | None) -> str:
-    """Say when an expression has no value."""
+    """Return in words when an expression has no value, such as "one of its measures is undefined"."""
     cases = ["one of its measures is undefined", *dict.fromkeys(() if tree is None else _undefined_cases(tree))]
     return joined(cases, "or")
 
 
 def _undefined_cases(node: Node) -> Iterator[str]:
-    """Yield the ways in which an expression may have no value."""
+    """Yield in words each way in which an expression's operations have no value, such as "it divides by zero"."""
     match node:
         case BinaryNode(sign, left, right):
             if sign == "/":

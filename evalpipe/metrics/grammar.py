@@ -53,7 +53,7 @@ class ExpressionFault(Exception):  # noqa: N818 - a finding about what was writt
     """An expression cannot be read: why, the way out, and from which character to which this is so."""
 
     def __init__(self, message: str, hint: str | None, start: int, end: int) -> None:
-        """Keep what is wrong, and where."""
+        """Keep the message, the way out, and the characters from ``start`` up to ``end`` that cannot be read."""
         super().__init__(message)
         self.message, self.hint, self.start, self.end = message, hint, start, end
 
@@ -189,6 +189,7 @@ class _ExpressionReader:
 
     @property
     def next(self) -> ExpressionToken:
+        """The next token, which is not read yet."""
         return self.tokens[self.at]
 
     def at_end(self) -> bool:
@@ -213,7 +214,7 @@ class _ExpressionReader:
         return ExpressionFault(message, hint, token.start, max(token.end, token.start + 1))
 
     def counted(self, node: Node, token: ExpressionToken) -> Node:
-        """Count a node; raises ExpressionFault where there are too many."""
+        """Return ``node`` after counting it; raises ExpressionFault where the expression has too many nodes."""
         self.nodes += 1
         if self.nodes > LARGEST:
             message = f"the expression has more than {LARGEST} numbers, names and operations"
@@ -221,7 +222,7 @@ class _ExpressionReader:
         return node
 
     def deeper(self, token: ExpressionToken) -> None:
-        """Go one level down; raises ExpressionFault where that is too deep."""
+        """Enter a further level of brackets, signs or functions; raises ExpressionFault beyond `DEEPEST`."""
         self.depth += 1
         if self.depth > DEEPEST:
             message = f"more than {DEEPEST} brackets, signs and functions stand within each other"

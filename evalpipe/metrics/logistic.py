@@ -50,7 +50,7 @@ class Rates(NamedTuple):
 
 
 def rates(log_odds: Floats) -> Rates:
-    """Return the probabilities of the event and of the other outcome at ``log_odds``, of the same shape."""
+    """Return the probabilities of an event and of a non-event (a `Rates`), of the same shape as ``log_odds``."""
     odds = np.negative(log_odds)
     odds = exp(np.minimum(odds, FAR, out=odds))
     event = 1 + odds
@@ -110,7 +110,7 @@ def calibration_shift(events: Floats, others: Floats, offset: Floats) -> Floats:
 
 
 def chosen(replicates: Wholes, table: Floats) -> Floats:
-    """Return some ``replicates``, by ascending index, of a table [b, m]; the table itself where these are all."""
+    """Return the rows of ``table`` [b, m] for some ``replicates`` (ascending indices); the table itself for all."""
     return table if len(replicates) == len(table) else table[replicates]
 
 
@@ -118,14 +118,14 @@ def _shift_derivatives(events: Floats, others: Floats, offset: Floats, at: Float
     """Return the first derivative [b] of the log-likelihood at a shift ``at`` [b], and minus the second [b]."""
     if events.shape[-1] > IN_CACHE:
         return _summed(_shift_derivatives(events[:, part], others[:, part], offset[:, part], at)
-                       for part in _parts(events.shape[-1]))
+                       for part in _cache_slices(events.shape[-1]))
     probability = rates(offset + at[:, None])
     slope = dot(events, probability.other) - dot(others, probability.event)
     return slope, dot((events + others) * probability.event, probability.other)
 
 
-def _parts(m: int) -> Iterator[slice]:
-    """Return slices that divide ``m`` places into parts that fit the processor's cache."""
+def _cache_slices(m: int) -> Iterator[slice]:
+    """Yield slices of 0 to ``m`` that are small enough for the processor's cache."""
     return (slice(first, first + IN_CACHE) for first in range(0, m, IN_CACHE))
 
 
@@ -136,10 +136,11 @@ def _summed(derivatives: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Float
 
 
 def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int, start: Floats | None = None) -> Floats:
-    """Return the coefficients [b, k] of ``columns``, k tables [b, m] of which the first is 1, of largest likelihood.
+    """Return the maximum-likelihood coefficients [b, k] of weighted logistic regressions of events on k ``columns``.
 
-    Newton's steps from ``start`` [b, k], else from the prevalence, each halved while the likelihood falls more steeply
-    beyond it than it rose before. NaN where ``most`` steps do not end it, or a column says nothing beside the others.
+    ``events`` and ``others`` [b, m] are weights; ``columns`` are k tables [b, m], of which the first is 1. Newton's
+    steps from ``start`` [b, k], else from the prevalence, are halved while the likelihood falls more steeply beyond
+    them than it rose before. NaN where ``most`` steps do not end it, or a column is a combination of the others.
     """
     coefficients = np.full((len(events), len(columns)), np.nan)
     pending = np.flatnonzero((events.sum(axis=-1) > 0) & (others.sum(axis=-1) > 0))
@@ -156,7 +157,7 @@ def fit(events: Floats, others: Floats, columns: Sequence[Floats], most: int, st
             break
         gradient, matrix = _derivatives(events, others, columns, current)
         is_beyond = (gradient * step).sum(axis=-1) < -rise
-        newton = solved(matrix, gradient)
+        newton = cholesky_solution(matrix, gradient)
         with np.errstate(over="ignore", invalid="ignore"):  # such a step is halved, or ends the fit
             gain = (gradient * newton).sum(axis=-1)
         step = np.where(is_beyond[:, None], step / 2, newton)
@@ -179,7 +180,7 @@ def _derivatives(events: Floats, others: Floats, columns: Sequence[Floats], at: 
     """
     if events.shape[-1] > IN_CACHE:
         return _summed(_derivatives(events[:, part], others[:, part], [column[:, part] for column in columns], at)
-                       for part in _parts(events.shape[-1]))
+                       for part in _cache_slices(events.shape[-1]))
     scratch = np.empty(events.shape)
     probability = rates(combined(columns, at, scratch))
     excess, weight = events * probability.other, events + others
@@ -206,10 +207,11 @@ def combined(columns: Sequence[Floats], coefficients: Floats, scratch: Floats) -
     return total
 
 
-def solved(matrix: Floats, vector: Floats) -> Floats:
-    """Solve positive definite systems [b, k, k], of which the lower triangle is read, by Cholesky: [b, k].
+def cholesky_solution(matrix: Floats, vector: Floats) -> Floats:
+    """Return the solutions [b, k] of positive definite systems ``matrix`` [b, k, k] x = ``vector`` [b, k], by Cholesky.
 
-    NaN where a pivot is lost to rounding. Plain arithmetic on whole batches, since a library's order may vary.
+    Only the lower triangle of the matrix is read. NaN where a pivot is lost to rounding. Plain arithmetic on whole
+    batches, since a library's order may vary.
     """
     size = vector.shape[-1]
     # Replicates last: the few terms of a sum are then added one after the other, of all replicates at once.
@@ -227,8 +229,8 @@ def solved(matrix: Floats, vector: Floats) -> Floats:
     return np.ascontiguousarray(solution.T)
 
 
-def _joined_fit(events: Floats, others: Floats, x: Floats) -> Floats | None:
-    """Return coefficients [b, 2] to start from: of a line fitted to joined neighbours of ``x`` [b, m]; None if few.
+def _starting_coefficients(events: Floats, others: Floats, x: Floats) -> Floats | None:
+    """Return coefficients [b, 2] to start from: the fit after joining neighbouring ``x`` [b, m]; None if m is small.
 
     They are so near to the coefficients for all places that three further steps suffice, instead of six or more.
     """
@@ -275,7 +277,7 @@ def _centred_fit(events: Floats, others: Floats, x: Floats, overlap: Flags) -> _
     # Centred and of unit spread, the columns are orthogonal, and the steps few.
     columns = [np.ones((len(fitted), x.shape[-1])), chosen(fitted, centred) / unit[fitted, None]]
     events, others = chosen(fitted, events), chosen(fitted, others)
-    coefficients = fit(events, others, columns, MOST, _joined_fit(events, others, columns[1]))
+    coefficients = fit(events, others, columns, MOST, _starting_coefficients(events, others, columns[1]))
     return _CentredFit(fitted, middle[fitted], unit[fitted], events, others, columns, coefficients)
 
 
@@ -297,5 +299,5 @@ def slope_error(events: Floats, others: Floats, x: Floats) -> Floats:
     centred_fit, error = _centred_fit(events, others, x, overlapping(events, others, x)), np.full(len(x), np.nan)
     _, matrix = _derivatives(centred_fit.events, centred_fit.others, centred_fit.columns, centred_fit.coefficients)
     unit_vector = np.broadcast_to([0.0, 1.0], centred_fit.coefficients.shape)
-    error[centred_fit.fitted] = np.sqrt(solved(matrix, unit_vector)[:, 1]) / centred_fit.unit
+    error[centred_fit.fitted] = np.sqrt(cholesky_solution(matrix, unit_vector)[:, 1]) / centred_fit.unit
     return error

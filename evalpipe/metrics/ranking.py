@@ -26,8 +26,12 @@ ranked = partial(metric, needs="scores", direction="maximize", range=UNIT, undef
 """Declare a measure of how events are ranked above non-events."""
 
 
-def _share_below(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
-    """Return the share of (event, non-event) pairs ranked rightly, ties one half. Shape [...]."""
+def _share_ranked_correctly(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
+    """Return the share [...] of (event, non-event) pairs in which the event has the higher score; ties count one half.
+
+    ``events_at`` and ``others_at`` [..., m] are weights at each distinct score, ascending; ``others_from`` at or above
+    it.
+    """
     others = others_from[..., :1]
     # In place: a table holds every distinct score of every replicate, and its copies would not fit the cache.
     below = others_at / 2
@@ -41,20 +45,20 @@ def _share_below(events_at: Floats, others_at: Floats, others_from: Floats) -> F
 def roc_auc(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
     r"""Probability that a random event is scored above a random non-event; ties count one half,
     $P(s_1>s_0)+\frac{1}{2}P(s_1=s_0)$."""
-    return _share_below(events_at, others_at, others_from)
+    return _share_ranked_correctly(events_at, others_at, others_from)
 
 
 @ranked(linear=True, within_classes=True, range=(-1.0, 1.0), title="Gini (accuracy ratio)",
         aliases=("accuracy_ratio", "somers_d"), ref="Somers (1962)")
 def gini(events_at: Floats, others_at: Floats, others_from: Floats) -> Floats:
     r"""Share of the pairs of an event and a non-event ranked correctly minus the share ranked wrongly, $2\,AUC-1$."""
-    return 2 * _share_below(events_at, others_at, others_from) - 1
+    return 2 * _share_ranked_correctly(events_at, others_at, others_from) - 1
 
 
 def _precision_integral(events_at: Floats, above: Floats, others: Floats) -> Floats:
-    """Return the integral [..., m], over the events at each score, of the precision beside so many ``others``.
+    """Return, for each score [..., m], the integral of precision as its events are added after the ``others`` [..., m].
 
-    ``above`` is how many events are scored higher.
+    ``above`` [..., m] is the weight of events scored higher.
     """
     passed = ratio(events_at, above + others, empty=0.0)
     return np.where(above + others > 0, events_at - others * log1p(passed), events_at)
@@ -68,7 +72,7 @@ def _strictly_above(table: Floats) -> Floats:
 def _average_precision_range(
     events_at: Floats, events_from: Floats, others_from: Floats, *, single: Flags
 ) -> tuple[Floats, Floats]:
-    """Return the least and the largest average precision if tied rows were ranked apart, each [...].
+    """Return the least and the largest average precision [...] that any order of the rows within ties could give.
 
     Rows of a score that is ``single`` [m] stay tied. It is least where the others of a score come first and its events
     one by one, when the sum of their precisions is at least its integral. It is largest where the events come first,
@@ -85,7 +89,7 @@ def _average_precision_range(
 def _pr_auc_range(
     events_at: Floats, events_from: Floats, others_from: Floats, *, single: Flags
 ) -> tuple[Floats, Floats]:
-    """Return the least and the largest area by trapezoids if tied rows were ranked apart, each [...].
+    """Return the least and the largest trapezoidal PR AUC [...] that any order of the rows within ties could give.
 
     Rows of a score that is ``single`` [m] stay tied. The precision rises ever more slowly with the events. So the area
     is least where the others of a score come first and its events are tied, and at most the integral where the events

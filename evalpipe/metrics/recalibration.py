@@ -47,9 +47,9 @@ def calibration_line(events_at: Floats, others_at: Floats, log_odds_at: Floats) 
 def curve_distance_at(
     events_at: Floats, others_at: Floats, probability_at: Floats, log_odds_at: Floats, *, smooth: Smooth
 ) -> Floats:
-    """Return how far a calibration curve is from each distinct probability, [..., m].
+    """Return the distance [..., m] of each distinct probability from the event rate of a calibration curve there.
 
-    NaN where there is no curve, 0 at a probability of no weight.
+    NaN where no curve can be fitted, 0 at a probability of no weight. ``smooth`` names the curve.
     """
     at = events_at + others_at
     rates = _by_row(lambda events, others, x: curve(events, others, x, smooth), events_at, others_at, log_odds_at)

@@ -320,13 +320,13 @@ def about_means(moments: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _correlation(moments: Floats) -> Floats:
-    """Return the correlation of truth and prediction; rounding may not take it beyond 1."""
+    """Return the correlation [...] of truth and prediction from `moments` [..., 6], clipped to -1 and 1."""
     truth, prediction, both = about_means(moments)
     return np.clip(ratio(both, np.sqrt(truth) * np.sqrt(prediction)), -1.0, 1.0)
 
 
 def _nan_if_any(flagged: Floats, total: Floats) -> Floats:
-    """Return the total weight; NaN, so that a mean is undefined, where a row is flagged."""
+    """Return ``total`` [...], but NaN, so that a mean is undefined, where the weight ``flagged`` [...] is not zero."""
     return np.where(flagged > 0, np.nan, total)
 
 

@@ -17,11 +17,12 @@ ROUNDING = 1e-9
 """A share of the weight that misses the border of a bin by less than this part of a bin misses it by rounding alone."""
 
 
-def equal_weight(at: Floats, bins: int) -> Wholes:
-    """Return the bin [..., m] of each distinct score, in ascending order, from the weights ``at`` the scores [..., m].
+def equal_weight_bins(at: Floats, bins: int) -> Wholes:
+    """Return the index of the bin [..., m] of each distinct score; ``at`` [..., m] is the weight at each, ascending.
 
-    A score belongs to bin floor(``bins`` x weight below it / all weight): equal scores are never split and go where the
-    first of them falls, so bins may stay empty. Where all weight is zero every score is of bin 0.
+    Bins have equal weight: a score belongs to bin floor(``bins`` x weight below it / all weight). Equal scores are
+    never split and go where the first of them falls, so bins may stay empty. Where all weight is zero every score is
+    of bin 0.
     """
     running = np.cumsum(at, axis=-1)
     total = running[..., -1:]

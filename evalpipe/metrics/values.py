@@ -41,7 +41,7 @@ class Gaps(NamedTuple):
 
     @property
     def value(self) -> Floats:
-        """The distance, shape [...]."""
+        """The metric [...]: the gaps between event rates and expected rates, combined over bins by the norm."""
         rows = self.events + self.others
         if self.norm == "max":
             far = ratio(np.abs(self.gap), rows, empty=0.0).max(axis=-1)
@@ -85,12 +85,12 @@ class BinRanges(NamedTuple):
 
     @property
     def rows(self) -> Floats:
-        """The weight of all rows, [2, b]."""
+        """The bounds of the weight of all rows in each bin, [2, b]: least, then largest."""
         return self.events + self.others
 
     @property
     def far(self) -> Floats:
-        """The size of the gap, [2, b]."""
+        """The bounds of the absolute gap between events and expected events in each bin, [2, b]."""
         low, high = self.gap
         return np.stack([np.maximum(np.maximum(low, -high), 0.0), np.maximum(np.abs(low), np.abs(high))])
 
@@ -117,7 +117,10 @@ class BinRanges(NamedTuple):
         return float(np.sqrt(max(least, 0.0))), float(np.sqrt(max(most, 0.0)))
 
     def _debiased(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Return the least and the largest squared gap [b] without what chance alone adds; 0 of fewer than two rows."""
+        """Return the bounds [b] of the squared gap without the part due to chance; 0 in bins of fewer than two rows.
+
+        ``low`` and ``high`` [b] are the bounds of the squared gap.
+        """
         rows, pairs = self.rows, self.events * self.others
         free = np.maximum(rows, 2.0)
         # Of two rows or more chance adds at most a half: of one event and one other.

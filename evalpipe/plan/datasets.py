@@ -38,7 +38,7 @@ class OutcomePlan:
 
 
 def outcome_plan(spec: Spec) -> OutcomePlan:
-    """Return the outcome of a spec."""
+    """Return the outcome's column, event, levels in order and unit, as the plan has them."""
     outcome = spec.outcome
     event = None if outcome.event is None else level_text(outcome.event)
     written = tuple(map(level_text, outcome.levels or ()))

@@ -80,7 +80,7 @@ def choose_expression_interval(
 
 
 def _interval_kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the kinds of measure, as interval methods name them, that a metric is; of gaps in bins also their norm."""
+    """Return the kinds of measure by which interval methods name a metric: its own, and its norm of gaps."""
     if entry.interval is None:
         return ()
     return (entry.interval, entry.norm(params)) if entry.of_gaps else (entry.interval,)
@@ -180,7 +180,7 @@ class MetricPlan:
 
     @property
     def leaves(self) -> tuple[MetricPlan, ...]:
-        """The measures that an expression is computed from; of any other measure itself."""
+        """The measures that an expression is computed from; the measure itself where it is no expression."""
         return tuple(part for _, part in self.parts) or (self,)
 
     @property
@@ -275,11 +275,11 @@ class MetricPlan:
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     """Return the metrics of the task's standard set for which some model of the spec gives what they need."""
     from evalpipe.metrics import registry
-    from evalpipe.spec.core_keys import all_give
+    from evalpipe.spec.core_keys import gives_with_variants
     from evalpipe.spec.measures import MetricChoice
 
     needs_met = frozenset[str]().union(
-        *(all_give(model, spec.recalibrate, spec.threshold) for model in spec.models.values()))
+        *(gives_with_variants(model, spec.recalibrate, spec.threshold) for model in spec.models.values()))
     return tuple(
         MetricChoice(entry.name)
         for entry in registry

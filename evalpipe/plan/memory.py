@@ -158,7 +158,7 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     elif not must_be_in_memory and most_rows > ROWS:
         reason = sentence("too-many", rows=most_rows, most=ROWS)
     decided = StreamingPlan(_why_in_memory(plan, most_rows, blockers)) if reason is None else StreamingPlan(
-        reason, _batch(plan, stored))
+        reason, _rows_per_batch(plan, stored))
     _check_cluster(plan, decided, stored)
     return decided
 
@@ -174,7 +174,7 @@ def _why_in_memory(plan: Plan, most_rows: int, blockers: list[tuple[Loc, str]]) 
     return sentence("all-at-once", what=blockers[0][1].rstrip(","), rows=most_rows)
 
 
-def _batch(plan: Plan, stored: list[DatasetPlan]) -> int:
+def _rows_per_batch(plan: Plan, stored: list[DatasetPlan]) -> int:
     """Return how many rows are read at once; raises SpecError where the memory is too little for any."""
     workers = workers_of(plan)
     batch = batch_within(plan, stored, workers)

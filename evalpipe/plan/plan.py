@@ -100,7 +100,7 @@ class ModelPlan:
 
     @property
     def loo_prediction(self) -> str | None:
-        """The column of the prediction of a model that had not seen the row."""
+        """The column of leave-one-out predictions, each by a fit without the row."""
         return self.columns.get("loo_prediction")
 
     @property
@@ -110,11 +110,11 @@ class ModelPlan:
 
     @property
     def raw(self) -> bool:
-        """Whether its score only ranks rows: no scale turns it into a probability."""
+        """Whether the model's score only ranks rows: no scale turns it into a probability."""
         return self.score is not None and self.scale is None
 
     def lacking(self, metrics: Iterable[MetricPlan]) -> tuple[MetricPlan, ...]:
-        """Return those of some measures for which the model has no value, as it lacks what they need."""
+        """Return those of the ``metrics`` that have no value for the model, as it does not give what they need."""
         return tuple(entry for entry in metrics if entry.lacking(self.gives) is not None)
 
 
@@ -286,7 +286,7 @@ class Plan:
 
     @property
     def importance(self) -> bool:
-        """Whether rows have importance weights, under which they are not observations of one kind."""
+        """Whether the rows have importance weights, not frequency weights or none."""
         return self.weight is not None and self.weight.kind == "importance"
 
     @property
@@ -318,9 +318,10 @@ class Plan:
 
     @property
     def cost(self) -> int | None:
-        """Rows x bootstrap replicates x models that will be summed up; None where the number of rows is unknown.
+        """Estimated work: rows x replicates x models to be summed up; None where the number of rows is unknown.
 
-        Of rows that are read part by part replicates draw cells, so that each row is summed up once for each model.
+        Of rows that are read part by part replicates draw cells, so that each row is summed up once for each
+        model.
         """
         evaluated = [dataset for dataset in self.datasets if dataset.role == "evaluate"]
         if any(dataset.table.rows is None for dataset in evaluated):
@@ -402,7 +403,7 @@ class DrawingPlan:
         return f"replicates draw {drawn}{grid}: {self.reason}"
 
 
-def obstacle_of(*, clusters: bool, importance: bool, exposure: bool, levels: bool, left_out: bool) -> Sentence | None:
+def cell_obstacle(*, clusters: bool, importance: bool, exposure: bool, levels: bool, left_out: bool) -> Sentence | None:
     """Return why rows cannot be joined in cells, by the first circumstance that is true; None where they can."""
     obstacles = {"whole-clusters": clusters, "unlike-weights": importance, "unlike-exposures": exposure,
                  "unlike-levels": levels, "unlike-left-out": left_out}
@@ -415,7 +416,7 @@ def most_rows(plan: Plan) -> int:
     return COMPARED if compared else ROWS
 
 
-def drawing(plan: Plan) -> DrawingPlan:
+def drawing_plan(plan: Plan) -> DrawingPlan:
     """Return what bootstrap replicates of every dataset resample, as far as it is decided before the data are read.
 
     Clusters, where there are any, are resampled whole, whatever engine.mode asks for. Otherwise mode "exact" resamples
@@ -425,7 +426,7 @@ def drawing(plan: Plan) -> DrawingPlan:
     if not (plan.banded or plan.profit_drawn or any(plan.draws(entry) for entry in plan.entries)):
         return DrawingPlan("none", sentence("no-interval"))
     models = plan.models.values()
-    no_cells = obstacle_of(
+    no_cells = cell_obstacle(
         clusters=plan.cluster is not None, importance=plan.importance, exposure=plan.exposure is not None,
         levels=plan.task in MANY and any(model.level_columns for model in models),
         left_out=any("loo_values" in model.gives for model in models))

@@ -54,7 +54,7 @@ ROBUST, QUICK = "robust", sentence("for-findings")
 def diagnostic_measures(
     spec: Spec, metrics: tuple[MetricPlan, ...], models: Mapping[str, ModelPlan]
 ) -> tuple[MetricPlan, ...]:
-    """Return the measures of the task's diagnostics and of bounds on thresholds that are not among ``metrics``."""
+    """Return the measures that only findings and bounds on thresholds need, without those among ``metrics``."""
     candidates: list[MetricPlan] = []
     # Coefficients of a logistic line have limits in closed form, where these hold: so no replicate needs a fit. A
     # prevalence that is drawn anew in each replicate has none.
@@ -102,7 +102,7 @@ def plan(spec: Spec, catalog: Catalog) -> Plan:
     if problems:
         raise DataError(*problems)
     datasets = tuple(dataset_plan(spec, catalog, name) for name in spec.datasets)
-    planned = _resolved(spec, catalog, datasets)
+    planned = _plan_of_datasets(spec, catalog, datasets)
     return with_further_columns(replace(planned, streaming=streaming_plan(planned)))
 
 
@@ -116,11 +116,11 @@ def plan_predictions(spec: Spec, catalog: Catalog) -> Plan:
     dataset, problems = predictions_dataset(spec, catalog)
     if problems:
         raise DataError(*problems)
-    return _resolved(spec, catalog, (dataset,))
+    return _plan_of_datasets(spec, catalog, (dataset,))
 
 
-def _resolved(spec: Spec, catalog: Catalog, datasets: tuple[DatasetPlan, ...]) -> Plan:
-    """Resolve all that the spec asks for, chapter by chapter."""
+def _plan_of_datasets(spec: Spec, catalog: Catalog, datasets: tuple[DatasetPlan, ...]) -> Plan:
+    """Return the plan of a spec for these ``datasets``: all keys resolved, with the parts of the chapters."""
     from evalpipe.spec.schema import spec_sha256
 
     intervals, engine, no_information = spec.intervals, spec.engine, spec.no_information
@@ -178,9 +178,10 @@ NESTED = ("List", "Array", "Struct", "Binary", "Object")
 
 
 def with_further_columns(plan: Plan) -> Plan:
-    """Return the plan with the further columns of each dataset; none of queries, or where the memory is limited.
+    """Return the plan with the columns that only checks read, such as the check for repeated rows.
 
-    Rows that are never held have only columns to compare with other datasets by, and no more than are read anyway.
+    There are none for datasets from queries, or where the memory is limited. Rows read part by part have only
+    columns to compare with other datasets by, and no more than are read anyway.
     """
     shared = _shared_columns(plan)
     if plan.streaming.streamed:
@@ -193,7 +194,10 @@ def with_further_columns(plan: Plan) -> Plan:
 
 
 def _with_further(dataset: DatasetPlan, shared: tuple[str, ...]) -> DatasetPlan:
-    """Return a dataset whose rows are held with its further columns, those to compare with others by first."""
+    """Return a dataset's plan with the columns that only checks read: first the ``shared`` ones, then others.
+
+    Other columns are added for evaluated rows in files. There are at most `MOST_COLUMNS`, and fewer for many rows.
+    """
     named = {*dataset.columns, *dataset.table.where_columns}
     others = [column for column in _single_valued(dataset) if column not in {*shared, *named}]
     wanted = [column for column in shared if column not in dataset.columns]

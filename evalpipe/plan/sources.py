@@ -39,7 +39,7 @@ class Fit(NamedTuple):
 
     @property
     def is_shown(self) -> bool:
-        """Whether the card shows it."""
+        """Whether the card shows the predictions of this fit."""
         return self.kind == "shown"
 
 
@@ -88,7 +88,7 @@ class Source:
 
     @property
     def called(self) -> str:
-        """What messages call these rows."""
+        """The words for these rows in messages, such as "dataset 'test'"."""
         if self.model is None:
             return f"dataset '{self.dataset}'"
         return f"the file of model '{self.model}' for dataset '{self.dataset}'"
@@ -127,7 +127,7 @@ class CandidatesSource(Source):
 
     @property
     def called(self) -> str:
-        """What messages call these rows."""
+        """The words for these rows in messages."""
         return "the table of candidates"
 
 
@@ -137,7 +137,7 @@ class FitSource(Source):
 
     @property
     def called(self) -> str:
-        """What messages call these rows."""
+        """The words for these rows in messages: the fit, its model and dataset."""
         return f"the fit {self.path} of model '{self.model}' for dataset '{self.dataset}'"
 
 
@@ -147,7 +147,7 @@ class BootstrapSource(FitSource):
 
     @property
     def called(self) -> str:
-        """What messages call these rows."""
+        """The words for these rows in messages: the bootstrap fit, its model and dataset."""
         return f"the bootstrap fit {self.path} of model '{self.model}' for dataset '{self.dataset}'"
 
 

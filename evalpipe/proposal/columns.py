@@ -99,35 +99,35 @@ class ColumnLook:
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """The lengths of its shortest and its longest list; 0 and 0 where it has none."""
+        """The lengths of the shortest and the longest list in the column; 0 and 0 where it has none."""
         sizes = () if self.lists is None else self.lists.drop_nulls().list.len()
         return (int(sizes.min()), int(sizes.max())) if len(sizes) else (0, 0)  # type: ignore[arg-type, union-attr]
 
     @property
     def constant(self) -> bool:
-        """Whether all its values are the same."""
+        """Whether all values of the column are the same."""
         return self.distinct == 1
 
     @property
     def written_levels(self) -> int:
-        """The number of its levels in a slice, for which the proposed spec declares no text, such as NA, missing."""
+        """The number of levels that a slice has; texts such as NA count, for slices declare none missing."""
         return len(self.levels) + len(self.nulls)
 
     @property
     def graded(self) -> bool:
-        """Whether it can be an outcome of levels: it has a few short ones, which are no measured numbers."""
+        """Whether the column can be a categorical outcome: a few short levels, which are no measured numbers."""
         are_short = all(len(level) <= LONGEST_LEVEL for level in self.levels)
         is_fit = self.kind in ("boolean", "text") or (self.kind == "number" and self.whole and not self.percent_signs)
         return is_fit and len(self.levels) > 1 and are_short
 
     @property
     def usable(self) -> bool:
-        """Whether it can be an outcome, of levels or of numbers."""
+        """Whether the column can be an outcome, of levels or of numbers."""
         return self.graded or (self.kind == "number" and not self.constant and not self.percent_signs)
 
     @property
     def has_two_clear_levels(self) -> bool:
-        """Whether it has two levels beside one that may mean a missing value, and so may be a binary outcome."""
+        """Whether two of three levels are clear and the third may mean missing: a binary outcome, perhaps."""
         return bool(self.doubtful) and len(self.levels) == 3
 
     def without_doubtful(self) -> ColumnLook:
@@ -140,7 +140,7 @@ class ColumnLook:
                        nulls=(*self.nulls, self.doubtful))
 
     def within(self, low: float, high: float) -> bool:
-        """Tell whether its values are numbers from ``low`` to ``high``, not all the same."""
+        """Tell whether the column's values are numbers from ``low`` to ``high``, not all the same."""
         return self.kind == "number" and not self.constant and low <= self.low and self.high <= high
 
 
@@ -171,7 +171,7 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
         return ColumnLook(name, "empty", rows, rows, 0, words)
     if len(numbers) == len(parts):
         values, nulls, have_percent_signs = zip(*numbers, strict=True)
-        look = number_look(name, words, pl.concat(values), tuple(sorted(set().union(*nulls))))
+        look = summarise_number_column(name, words, pl.concat(values), tuple(sorted(set().union(*nulls))))
         look = replace(look, unique=unique, percent_signs=any(have_percent_signs))
         # A code such as -9 or 99 beside two levels may mean a missing value.
         codes = [level for level in look.levels if re.search(_NULL_LEVEL, level)] if len(look.levels) == 3 else []
@@ -192,7 +192,7 @@ def column_look(name: str, parts: Sequence[ColumnPart]) -> ColumnLook:
         unique=unique and not missing, blank=blank, doubtful=doubtful[0] if len(doubtful) == 1 else "")
 
 
-def number_look(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str, ...] = ()) -> ColumnLook:
+def summarise_number_column(name: str, words: pl.Series, values: pl.Series, nulls: tuple[str, ...] = ()) -> ColumnLook:
     """Return the summary of a column of numbers, ``values`` [n] with their texts ``words`` [n]."""
     present = values.drop_nulls()
     missing, distinct = values.null_count(), present.n_unique()
@@ -288,7 +288,7 @@ class DataLook:
 
     @property
     def csv(self) -> CsvPlan:
-        """The form of its separated text: separator, decimal sign and encoding."""
+        """How the dataset's separated text is written: separator, decimal sign and encoding."""
         return self.table.named.csv
 
     @property
@@ -304,16 +304,16 @@ class DataLook:
 
     @property
     def separated(self) -> bool:
-        """Whether its files are separated text."""
+        """Whether the dataset's files are separated text, such as csv."""
         return self.table.format in SEPARATED
 
     def part(self, column: str) -> ColumnPart:
-        """Return the cells of a column, and the form of its numbers."""
+        """Return the cells of a column of the dataset, with how numbers are written in it."""
         return ColumnPart(self.frame[column], self.table.format in TEXT_FORMATS, self.separated, self.csv.decimal)
 
     @property
     def rows(self) -> int | None:
-        """The number of its rows; None where counting them is costly."""
+        """The number of rows of the dataset; None where counting them is costly."""
         return self.frame.height if self.whole else self.table.rows
 
 
@@ -344,7 +344,7 @@ class Looked:
         return replace(self, columns=self.columns | looks)
 
 
-def look_at(paths: Sequence[str], limit: int = LOOK) -> Looked:
+def look_at_datasets(paths: Sequence[str], limit: int = LOOK) -> Looked:
     """Read the first ``limit`` rows of each dataset, and summarise the columns they share; raises DataError."""
     names: list[str] = []
     for path in paths:

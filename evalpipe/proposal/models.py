@@ -51,7 +51,7 @@ class Family:
 
 
 def families(levels: Sequence[str], columns: Mapping[str, ColumnLook], *, without: str) -> list[Family]:
-    """Return the sets of columns of numbers, one named after each level, as a model's probabilities are.
+    """Return sets of number columns in which each column is named after a level, as a model's probabilities are.
 
     The column ``without``, that of the outcome, is in none.
     """
@@ -90,7 +90,7 @@ def _texts_around(levels: Sequence[str], names: Sequence[str], known: set[str]) 
 
 
 def _is_word_of_its_own(before: str, after: str, levels: Sequence[str]) -> bool:
-    """Tell whether a level is a word of its own in a name, so that 'no' is none in 'notes'."""
+    """Tell whether a level between ``before`` and ``after`` is a separate word: 'no' is none in 'notes'."""
     pairs = (before[-1:], levels[0][:1]), (levels[0][-1:], after[:1])
     return not any(left.isalpha() and right.isalpha() and left.islower() == right.islower() for left, right in pairs)
 
@@ -187,7 +187,7 @@ class ModelChoices:
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
-def named_apart(models: Iterable[ModelChoice]) -> tuple[ModelChoice, ...]:
+def with_distinct_names(models: Iterable[ModelChoice]) -> tuple[ModelChoice, ...]:
     """Return models under names that the spec accepts as keys, numbered where two have the same: a, a_2."""
     names: list[str] = []
     renamed: list[ModelChoice] = []
@@ -219,9 +219,9 @@ def is_fractional(look: ColumnLook) -> bool:
 def without_doubtful_levels(
     columns: Mapping[str, ColumnLook], outcome: ColumnLook, levels: Sequence[str]
 ) -> dict[str, ColumnLook]:
-    """Return the columns, ``outcome`` for its own, with texts such as "none" in predicted classes taken as missing.
+    """Return ``columns`` with texts such as "none" in predicted classes taken as missing.
 
-    Texts that are ``levels`` of the outcome stay.
+    Texts that are ``levels`` of the outcome stay. ``outcome`` takes the place of its column.
     """
     cleaned = {name: look.without_doubtful() for name, look in columns.items()
                 if look.doubtful and like_prediction(name) and find_level(look.doubtful, levels) is None}
@@ -230,7 +230,7 @@ def without_doubtful_levels(
     return {**columns, **classes, outcome.name: outcome}
 
 
-def predicted_levels(
+def predicted_class_columns(
     columns: Mapping[str, ColumnLook], levels: Sequence[str], *, without: Iterable[str]
 ) -> list[ColumnLook]:
     """Return the columns whose values are levels of the outcome and whose names say that they are predicted."""

@@ -91,7 +91,7 @@ def normalised(text: str) -> str:
 
 
 def subject(name: str) -> tuple[str, ...]:
-    """Return the words of a name without those for outcomes and predictions: `prob_a`, `label_a` are both of a."""
+    """Return the words of a name that are not for outcomes or predictions: ("a",) for `prob_a` and `label_a`."""
     return tuple(word for word in words(name) if word not in PREDICTED | METHODS | OUTCOME)
 
 
@@ -140,7 +140,7 @@ def named_after_others(outcome: ColumnLook, columns: Mapping[str, ColumnLook], u
             for name in named_after(look, columns) if name not in excluded}
 
 
-def further_specs(
+def further_spec_notes(
     others: Iterable[str], event: str | None, columns: Mapping[str, ColumnLook], paths: Sequence[str]
 ) -> tuple[str, ...]:
     """Return a note for each other outcome: the command that writes its spec."""

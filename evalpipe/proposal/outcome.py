@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from evalpipe.base.levels import find_level, meant_level
 from evalpipe.errors import UsageError
-from evalpipe.proposal.models import Family, families, predicted_levels
+from evalpipe.proposal.models import Family, families, predicted_class_columns
 from evalpipe.proposal.names import (
     EXPOSURES,
     SURE,
@@ -80,7 +80,7 @@ def choose_outcome(columns: Mapping[str, ColumnLook], answers: Answers) -> tuple
         (surely_named or (named if len(likely) == 1 else []), "its name is that of an outcome"),
         ([look for look in columns.values() if named_after(look, columns)], "predictions are named after it"),
         (with_event, f"the only column of two levels of which one is {quoted(answers.event)}"),
-        ([look for look in graded if predicted_levels(columns, tuple(look.levels), without=[look.name])],
+        ([look for look in graded if predicted_class_columns(columns, tuple(look.levels), without=[look.name])],
          "predicted classes have its levels"),
     )
     for fitting, reason in evidence:
@@ -109,10 +109,10 @@ def _outcome_question(candidates: Sequence[ColumnLook], columns: Mapping[str, Co
     elif all(named_after(look, columns) for look in candidates):
         known = f"each of {counted(len(candidates), 'column')} has predictions of its own: write a spec for each"
     return Question("outcome", known, "which column is the outcome?",
-                    tuple((look.name, described(look)) for look in candidates))
+                    tuple((look.name, values_in_words(look)) for look in candidates))
 
 
-def described(look: ColumnLook) -> str:
+def values_in_words(look: ColumnLook) -> str:
     """Describe the values of a column in a clause, such as "2 levels, no and yes"."""
     if look.levels and (look.kind != "number" or len(look.levels) <= 6):
         first = "" if len(look.levels) <= 6 else "the first "
@@ -130,10 +130,10 @@ def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: An
         if task not in possible:
             hint = f"it can be {listed(possible)}" if possible else "give another column with --outcome"
             raise UsageError.of("wrong-task", f"{quoted(look.name)} cannot be of the task {task}: it has "
-                                f"{described(look)}", hint)
+                                f"{values_in_words(look)}", hint)
         return task, "your answer"
     if not possible:
-        raise UsageError.of("no-outcome", f"{quoted(look.name)} cannot be an outcome: it has {described(look)}",
+        raise UsageError.of("no-outcome", f"{quoted(look.name)} cannot be an outcome: it has {values_in_words(look)}",
                             "give another column with --outcome")
     if len(look.levels) == 2 and look.graded:
         return "binary", "the outcome has two levels"
@@ -144,7 +144,7 @@ def choose_task(look: ColumnLook, columns: Mapping[str, ColumnLook], answers: An
         return "multiclass", "more than two levels; where they have an order, init again with --task ordinal"
     if has_probabilities:
         return "multiclass", "there is a probability of each value; where they have an order, see --task ordinal"
-    known = f"the outcome {quoted(look.name)} holds {described(look)}"
+    known = f"the outcome {quoted(look.name)} holds {values_in_words(look)}"
     notes = _TASK_NOTES
     if look.has_two_clear_levels:
         notes = _TASK_NOTES | {"binary": f"two levels; {quoted(look.doubtful)} means that the outcome is missing"}
@@ -188,7 +188,7 @@ def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice
         return Question("levels", f"the outcome {quoted(look.name)} has {counted(len(levels), 'level')}",
                         "what is their order, from the lowest to the highest?", counts, "LOWEST,…,HIGHEST")
     if task == "ordinal":
-        return LevelChoice(in_order("--levels", str(answers.levels), look), answered=True)
+        return LevelChoice(levels_of_flag("--levels", str(answers.levels), look), answered=True)
     if task != "binary":
         return LevelChoice(levels if task in CLASSES else ())
     if answers.event is None:
@@ -203,7 +203,7 @@ def choose_levels(look: ColumnLook, task: Task, answers: Answers) -> LevelChoice
     return LevelChoice((*(level for level in levels if level != event), event), event, answered=True)
 
 
-def in_order(flag: str, text: str, look: ColumnLook) -> tuple[str, ...]:
+def levels_of_flag(flag: str, text: str, look: ColumnLook) -> tuple[str, ...]:
     """Return an outcome's levels in the order of a flag's text, "a,b,c"; raises UsageError unless it has all."""
     levels = tuple(look.levels)
     names = [cell.strip() for cell in next(csv.reader([text]), [])]

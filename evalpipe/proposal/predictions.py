@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.errors import UsageError
-from evalpipe.proposal.columns import number_look
+from evalpipe.proposal.columns import summarise_number_column
 from evalpipe.proposal.models import (
     MOST_MODELS,
     Family,
@@ -19,11 +19,11 @@ from evalpipe.proposal.models import (
     is_fractional,
     model_name_of,
     pairs,
-    predicted_levels,
+    predicted_class_columns,
     range_text,
 )
 from evalpipe.proposal.names import LEFT_OUT, PERCENTS, SCORES, has_word, like_id, like_prediction, mentions, normalised
-from evalpipe.proposal.outcome import column_of, in_order
+from evalpipe.proposal.outcome import column_of, levels_of_flag
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.words.spelling import counted, listed, quoted
 
@@ -74,21 +74,22 @@ def binary_models(data: BinaryColumns) -> ModelChoices | Question:
     """
     models, used_columns, refused = _models_of_families(data)
     models = [*data.lists, *models]
-    classes = predicted_levels(data.columns, data.levels.levels, without=[data.outcome.name, *used_columns])
+    classes = predicted_class_columns(data.columns, data.levels.levels, without=[data.outcome.name, *used_columns])
     rest = data.numeric([*used_columns, *refused, *(look.name for look in classes)])
     likely = [look for look in rest if is_fractional(look) and like_prediction(look.name)]
     question = _pair_question(data, [look for look in rest if is_fractional(look)])
     if question is not None and not models:
         return question
     likely_percents = [look for look in rest if look.percent_signs and is_percent(look)]
-    models += [percent(data, look) for look in likely_percents]
-    models += [probability(data, look, "its name is that of a prediction, its values are") for look in likely]
+    models += [percent_model(data, look) for look in likely_percents]
+    models += [probability_model(data, look, "its name is that of a prediction, its values are") for look in likely]
     if not models:
         named = [look for look in rest if like_prediction(look.name) and not (look.whole and look.distinct < 3)]
-        models = [percent(data, look) for look in named if is_percent(look)] or [score(data, look) for look in named]
+        percents = [percent_model(data, look) for look in named if is_percent(look)]
+        models = percents or [score_model(data, look) for look in named]
     fractional = [look for look in rest if is_fractional(look)]
     if not models and len(fractional) == 1:
-        models = [probability(data, fractional[0], "the only column of numbers from 0 to 1:")]
+        models = [probability_model(data, fractional[0], "the only column of numbers from 0 to 1:")]
     if len(models) > MOST_MODELS or (not models and len(fractional) > 1):
         choices = likely or fractional
         return Question("model", f"{len(choices):,} columns may be predictions",
@@ -113,11 +114,11 @@ def _models_of_families(data: BinaryColumns) -> tuple[list[ModelChoice], list[st
         refused |= {column: f"about {quoted(level)}, not about the event" for column, level in others.items()}
         because = f"named after the event; it and {quoted(next(iter(others)))} sum to 1; values"
         if family.kind == "probabilities":
-            model = probability(data, look, because)
+            model = probability_model(data, look, because)
         elif is_fractional(look) and not has_word(look.name, SCORES - {"score", "scores"}):
-            model = probability(data, look, "values of")
+            model = probability_model(data, look, "values of")
         else:
-            model = percent(data, look) if is_percent(look) else score(data, look)
+            model = percent_model(data, look) if is_percent(look) else score_model(data, look)
         models.append(replace(model, recognised_by=tuple(family.columns.values())))
     for look in data.numeric(used_columns):
         other = next((level for level in data.levels.levels if _mentions_word_level(look.name, level)), None)
@@ -137,33 +138,33 @@ def is_percent(look: ColumnLook) -> bool:
         look.high > 1 and (look.high >= _HIGH or has_word(look.name, PERCENTS))))
 
 
-def probability(data: BinaryColumns, look: ColumnLook, because: str) -> ModelChoice:
+def probability_model(data: BinaryColumns, look: ColumnLook, because: str) -> ModelChoice:
     """Return the model whose column is the event's probability; ``because`` begins the reason."""
     line = KeyLine("probability", look.name, f"{because} {range_text(look)}")
-    notes = direction(data.outcome, data.event, look)
+    notes = direction_note(data.outcome, data.event, look)
     return ModelChoice(model_name_of(look.name, data.event), (line,), (look.name,), notes)
 
 
-def percent(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
+def percent_model(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
     """Return the model whose column is the event's probability in percent."""
     signs = "percents with their sign" if look.percent_signs else "percents"
     lines = (KeyLine("probability", look.name, f"{signs}, {range_text(look)}"),
              KeyLine("scale", "percent", "each is divided by 100"))
-    notes = direction(data.outcome, data.event, look)
+    notes = direction_note(data.outcome, data.event, look)
     if not look.percent_signs:
         notes = PERCENT_NOTE.format(column=quoted(look.name), reach=range_text(look)), *notes
     return ModelChoice(model_name_of(look.name, data.event), lines, (look.name,), notes)
 
 
-def score(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
+def score_model(data: BinaryColumns, look: ColumnLook) -> ModelChoice:
     """Return the model whose column is a raw score, of which only the ranks count."""
     reason = f"values {range_text(look)}, a rank; add 'scale: logit' where these are log odds"
-    notes = direction(data.outcome, data.event, look)
+    notes = direction_note(data.outcome, data.event, look)
     return ModelChoice(
         model_name_of(look.name, data.event), (KeyLine("score", look.name, reason),), (look.name,), notes)
 
 
-def direction(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, ...]:
+def direction_note(outcome: ColumnLook, level: str, look: ColumnLook) -> tuple[str, ...]:
     """Return a note where a column ``look`` is lower in rows of its ``level``, by more than two standard errors.
 
     It may then be about another level, as where the columns of two levels were swapped.
@@ -235,7 +236,7 @@ def level_models(
     level_families = families(levels, columns, without=outcome.name)
     used_columns = [column for family in level_families for column in family.columns.values()]
     models = [*lists, *(family_model(family) for family in level_families)]
-    classes = predicted_levels(columns, levels, without=[outcome.name, *used_columns])
+    classes = predicted_class_columns(columns, levels, without=[outcome.name, *used_columns])
     if len(models) > MOST_MODELS:
         return Question(
             "model", f"{len(level_families):,} sets of columns are named after the {len(levels)} levels",
@@ -320,7 +321,7 @@ def list_models(
         what = listed([str(family.lists) for family in families[:3]], "and")
         return Question("order", f"{what} {'holds' if len(families) == 1 else 'hold'} lists of {len(levels)} numbers, "
                         "one for each level", "in which order do they hold the levels?", counts, _FIRST_TO_LAST)
-    order = in_order("--order", answers.order, outcome)
+    order = levels_of_flag("--order", answers.order, outcome)
     return tuple(_list_model(outcome, family, columns[str(family.lists)], order, name_of_column.get(str(family.lists)))
                  for family in families)
 
@@ -357,7 +358,7 @@ def _list_family(look: ColumnLook, levels: Sequence[str], *, sure: bool) -> Fami
 def _list_parts(look: ColumnLook, size: int) -> list[ColumnLook]:
     """Return the summary of the numbers at each index of the lists, of which there are ``size``."""
     columns = [] if look.lists is None else [look.lists.list.get(index) for index in range(size)]
-    return [number_look(look.name, values.cast(pl.String), values.fill_nan(None)) for values in columns]
+    return [summarise_number_column(look.name, values.cast(pl.String), values.fill_nan(None)) for values in columns]
 
 
 def _list_model(
@@ -366,7 +367,7 @@ def _list_model(
     """Return the model of a column of lists, with a note where its numbers seem to be in another order."""
     model = family_model(family)
     lower = [level for level, part in zip(order, _list_parts(look, len(order)), strict=True)
-             if direction(outcome, level, part)]
+             if direction_note(outcome, level, part)]
     note = (f"the numbers of {quoted(look.name)} are lower for {listed(lower, 'and')} where that is the outcome: check "
             "the order of the levels")
     lines = (*model.lines, KeyLine("order", tuple(order), "your answer: the levels as the lists hold them"))

@@ -15,11 +15,11 @@ from evalpipe.proposal.models import (
     families,
     is_fractional,
     model_name_of,
-    named_apart,
     range_text,
+    with_distinct_names,
     without_doubtful_levels,
 )
-from evalpipe.proposal.names import EXPOSURES, WEIGHTS, further_specs, has_word, like_id, named_after_others
+from evalpipe.proposal.names import EXPOSURES, WEIGHTS, further_spec_notes, has_word, like_id, named_after_others
 from evalpipe.proposal.outcome import (
     LevelChoice,
     OutcomeChoice,
@@ -39,13 +39,13 @@ from evalpipe.proposal.predictions import (
     list_models,
     number_model_of_flag,
     number_models,
-    percent,
-    probability,
+    percent_model,
+    probability_model,
     refused_lists,
-    score,
+    score_model,
 )
 from evalpipe.proposal.questions import SHOWN, Answers, Question
-from evalpipe.proposal.yaml_text import inline, scalar
+from evalpipe.proposal.yaml_text import scalar, yaml_mapping
 from evalpipe.spec.messages import bad_key, is_key
 from evalpipe.tasks import CLASSES, NUMBERS
 from evalpipe.words.spelling import clipped, counted, joined, listed, quoted
@@ -121,7 +121,7 @@ def other_columns(
                        and (look.kind in ("text", "boolean") or (look.kind == "number" and look.whole)))
     levels = {scalar(look.name): counted(look.written_levels, "level") for look in slices[:MOST_SLICES]}
     date_columns = _take_out(rest, lambda look: _slicing_period(look) is not None)
-    periods = {inline({"column": scalar(look.name), "by": period}): counted(count, period)
+    periods = {yaml_mapping({"column": scalar(look.name), "by": period}): counted(count, period)
                for look in date_columns[:MOST_SLICES] for period, count in [_slicing_period(look) or ("", 0)]}
     return OtherColumns(
         id_and_reason,
@@ -145,7 +145,7 @@ def _slicing_period(look: ColumnLook) -> tuple[str, int] | None:
 
 
 def _take_out(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
-    """Remove the columns that fit from ``rest``, so that none has two uses, and return them."""
+    """Remove the columns for which ``fits`` is true from ``rest``, so that none has two uses; return them."""
     fitting = [look for look in rest.values() if fits(look)]
     for look in fitting:
         del rest[look.name]
@@ -233,7 +233,7 @@ class Proposal:
         encoding_notes = [f"{dataset.path} is {dataset.encoding_note}" for dataset in self.looked.datasets
                           if dataset.encoding_note is not None]
         others = named_after_others(column, self.looked.columns, [look.name for look in self.predicted])
-        further = further_specs(others.values(), self.levels.event, self.looked.columns,
+        further = further_spec_notes(others.values(), self.levels.event, self.looked.columns,
                                 [dataset.path for dataset in self.looked.datasets])
         period_notes = [  # of a count such as "12 months" the period is a month
             f"for each measure by {count.split()[-1].removesuffix('s')}, remove the # before 'slices' and "
@@ -245,14 +245,14 @@ class Proposal:
 
 def propose(looked: Looked, answers: Answers) -> Proposal | Question:
     """Return the proposed spec, or the next open question; raises UsageError for an impossible answer."""
-    parts = from_first_rows(looked, answers)
+    parts = parts_from_first_rows(looked, answers)
     if isinstance(parts, Question):
         return parts
     outcome, levels, choices = parts
     if answers.exposure is not None and outcome.task != "count":
         raise UsageError.of("not-for-task", "--exposure is for the task count, not for an outcome of the task "
                             f"{outcome.task}", "remove it, or give --task count")
-    looked = without_keys(looked, answers)
+    looked = without_flag_columns(looked, answers)
     used = [outcome.column.name, *(column for model in choices.models for column in model.columns)]
     id_columns = id_candidates(looked.columns, used)[:1]
     if not looked.whole:
@@ -271,10 +271,10 @@ def propose(looked: Looked, answers: Answers) -> Proposal | Question:
     row_id = looked.columns[id_columns[0]] if id_columns and looked.columns[id_columns[0]].unique else None
     within = counted(looked.rows, "row") if looked.whole else f"the first {counted(looked.rows, 'row')}"
     others = other_columns(looked.columns, used, row_id, choices.refused, within)
-    return Proposal(looked, outcome, levels, named_apart(choices.models), others, answers.keys)
+    return Proposal(looked, outcome, levels, with_distinct_names(choices.models), others, answers.keys)
 
 
-def without_keys(looked: Looked, answers: Answers) -> Looked:
+def without_flag_columns(looked: Looked, answers: Answers) -> Looked:
     """Return the data without the columns of flags such as --weight, which are neither outcome nor predictions.
 
     Raises UsageError for a column that the data do not have, or that has no numbers where numbers are needed.
@@ -288,11 +288,11 @@ def without_keys(looked: Looked, answers: Answers) -> Looked:
     return replace(looked, columns={name: look for name, look in looked.columns.items() if name not in used_columns})
 
 
-def from_first_rows(
+def parts_from_first_rows(
     looked: Looked, answers: Answers
 ) -> tuple[OutcomeChoice, LevelChoice, ModelChoices] | Question:
     """Return outcome, levels and models from the rows read, or the next question; raises UsageError."""
-    looked = without_keys(looked, answers)
+    looked = without_flag_columns(looked, answers)
     question = survival_question(looked.columns, answers)
     parts = _choose_parts(looked.columns, answers) if question is None else question
     if isinstance(parts, Question) and not looked.whole:
@@ -425,9 +425,9 @@ def _model_of_flag(
             "not-predictions", f"the column {quoted(column)} holds no predictions of {quoted(outcome.column.name)}",
             "name a column of probabilities, scores or its levels")
     elif is_fractional(look):
-        model = probability(data, look, "your answer; its values are")
+        model = probability_model(data, look, "your answer; its values are")
     else:
-        model = percent(data, look) if is_percent(look) else score(data, look)
+        model = percent_model(data, look) if is_percent(look) else score_model(data, look)
     return replace(model, name=name)
 
 
@@ -443,7 +443,7 @@ class Path:
     flags: tuple[str, ...]
 
 
-def unanswered(looked: Looked, answers: Answers, first: Question) -> UsageError:
+def open_questions_error(looked: Looked, answers: Answers, first: Question) -> UsageError:
     """Return the error of a command line that leaves questions open: all of them, so that one more call answers them.
 
     ``first`` is the first of them, which alone is named where no choice leads to a spec.
@@ -467,7 +467,7 @@ def unanswered(looked: Looked, answers: Answers, first: Question) -> UsageError:
 def _answer_paths(looked: Looked, answers: Answers) -> Iterator[Path]:
     """Yield the ways to answer all questions: each choice is tried, and impossible ones are left out."""
     try:
-        question = from_first_rows(looked, answers)
+        question = parts_from_first_rows(looked, answers)
     except UsageError:
         return
     if not isinstance(question, Question):
@@ -484,7 +484,7 @@ def _answer_paths(looked: Looked, answers: Answers) -> Iterator[Path]:
 
 
 def _question_problem(questions: list[Question]) -> Problem:
-    """Return the problem of an open question, which may differ by the answer to an earlier one: its variants."""
+    """Return the problem of an open question; ``questions`` are its variants by the answer to an earlier one."""
     first = questions[0]
     if len(questions) == 1:
         return first.problem()

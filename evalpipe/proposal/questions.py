@@ -60,12 +60,12 @@ class Question:
 
     @property
     def flag(self) -> str:
-        """The flag that answers it."""
+        """The flag of `evalpipe init` that answers the question, such as "--outcome"."""
         return f"--{self.key}"
 
     @property
     def ways(self) -> list[str]:
-        """The flags with arguments that answer it, quoted for a shell."""
+        """The flags with arguments that answer the question, quoted for a shell."""
         arguments = [self.example] if self.example else [choice for choice, _ in self.choices[:SHOWN]]
         return [f"{self.flag} {shlex.quote(argument)}" for argument in arguments]
 

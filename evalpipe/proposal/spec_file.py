@@ -12,7 +12,7 @@ from evalpipe.data.files import SUFFIXES
 from evalpipe.data.formats import SEPARATORS
 from evalpipe.errors import InternalError, SpecError, UsageError
 from evalpipe.proposal.models import range_text
-from evalpipe.proposal.yaml_text import SpecLine, inline, key, level, lines_as_text, scalar
+from evalpipe.proposal.yaml_text import SpecLine, key, lines_as_text, scalar, yaml_level, yaml_mapping
 from evalpipe.runs.folder import refuse_to_replace
 from evalpipe.spec.load import load
 from evalpipe.spec.messages import bad_plain_name
@@ -77,10 +77,10 @@ def _outcome_lines(proposal: Proposal) -> Iterator[SpecLine]:
     yield SpecLine(f"  column: {scalar(column.name)}", f"{proposal.outcome.reason}{range_note}")
     if levels.event is not None:
         count = column.levels[levels.event]
-        yield SpecLine(f"  event: {level(levels.event)}",
+        yield SpecLine(f"  event: {yaml_level(levels.event)}",
                    f"your answer: {count:,} of {counted(column.rows - column.missing, 'row')}")
     if proposal.outcome.task in CLASSES:
-        listed = ", ".join(level(text) for text in levels.levels)
+        listed = ", ".join(yaml_level(text) for text in levels.levels)
         why = "in the order that you gave" if levels.answered and levels.event is None else "as they are in the data"
         yield SpecLine(f"  levels: [{listed}]", f"{why}; any other value is an error")
     yield SpecLine()
@@ -116,7 +116,7 @@ def _dataset_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
             yield SpecLine(f"    encoding: {dataset.csv.encoding}", dataset.encoding_note)
         csv_keys = _csv_keys(dataset, proposal)
         if csv_keys:
-            yield SpecLine(f"    csv: {inline(csv_keys)}", "how the file is written" + (
+            yield SpecLine(f"    csv: {yaml_mapping(csv_keys)}", "how the file is written" + (
                 "; null: what counts as missing" if "null" in csv_keys else ""))
         if proposal.outcome.column.missing:
             name = '"{}"'.format(proposal.outcome.column.name.replace('"', '""'))
@@ -137,7 +137,7 @@ def _csv_keys(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
         keys["decimal"] = f'"{plan.decimal}"'
     nulls = {key(look.name): f"[{', '.join(map(scalar, look.nulls))}]" for look in proposal.used if look.nulls}
     if nulls:
-        keys["null"] = inline(nulls)
+        keys["null"] = yaml_mapping(nulls)
     return keys
 
 
@@ -162,12 +162,12 @@ def _model_lines(proposal: Proposal) -> Iterator[SpecLine]:
 
 
 def as_yaml(value: object) -> str:
-    """Return the value of a model's key as YAML: a text, a number, or levels in order; no mapping."""
-    return f"[{', '.join(map(level, value))}]" if isinstance(value, tuple) else scalar(value)
+    """Return the value of a model's key as YAML: a text, a number, or a tuple of levels as a list."""
+    return f"[{', '.join(map(yaml_level, value))}]" if isinstance(value, tuple) else scalar(value)
 
 
 def _further_lines(proposal: Proposal) -> Iterator[SpecLine]:
-    """Yield slices as comments, and the columns that are not used."""
+    """Yield the last lines of the spec: slices to switch on, and columns that are not used, as comments."""
     slices, periods = proposal.others.slices, proposal.others.periods
     if slices or periods:
         reason = "periods of dates, columns of few levels; each measure is then given for each of them too"
@@ -182,7 +182,7 @@ def _further_lines(proposal: Proposal) -> Iterator[SpecLine]:
             yield SpecLine(comment=f"- {line}")
 
 
-def tried(text: str, target: str) -> Plan:
+def try_spec(text: str, target: str) -> Plan:
     """Try a proposed spec, so that it runs at once: read its text as from the file ``target``, plan it, check its data.
 
     Returns the plan. Raises DataError for problems of the data, and InternalError where the spec is refused.
@@ -201,7 +201,7 @@ def tried(text: str, target: str) -> Plan:
     return planned
 
 
-def target_of(out: str | None, data: str) -> str:
+def target_path(out: str | None, data: str) -> str:
     """Return the path to write the spec to: ``out``, else a name after the data in the working folder."""
     if out is not None:
         return out
@@ -225,7 +225,7 @@ def refuse_existing(target: str, *, force: bool) -> None:
         raise UsageError.of("missing-folder", f"there is no folder '{path.parent}'", "make it first")
 
 
-def write(target: str, text: str, *, force: bool) -> None:
+def write_spec_file(target: str, text: str, *, force: bool) -> None:
     """Write a spec's file atomically; raises UsageError where that fails, or would replace a file without ``force``."""
     refuse_existing(target, force=force)
     path = Path(target)

@@ -47,12 +47,12 @@ def scalar(value: object) -> str:
     return text if _needs_no_quotes(text) else _in_quotes(text)
 
 
-def level(text: str) -> str:
+def yaml_level(text: str) -> str:
     """Return an outcome's level as YAML, from its text: integers, true and false are without quotes."""
     return text if _NUMBER.fullmatch(text) or text in ("true", "false") else scalar(text)
 
 
-def inline(values: Mapping[str, str]) -> str:
+def yaml_mapping(values: Mapping[str, str]) -> str:
     """Return a YAML mapping in one line, from keys of the spec to values that are YAML already."""
     return "{" + ", ".join(f"{name}: {value}" for name, value in values.items()) + "}"
 

@@ -117,7 +117,7 @@ class Results(Document):
 
     @cached_property
     def _json_text(self) -> str:
-        """The text of `to_json`, which a run hashes, writes, and attaches to its PDF."""
+        """The canonical JSON text, computed once: a run hashes it, writes it and attaches it to its PDF."""
         document = self.model_dump(by_alias=True)
         for name, field in type(self).model_fields.items():
             # Left out at its default, so that a run without what it is for has the bytes of earlier versions.
@@ -164,7 +164,7 @@ class Results(Document):
 
     @classmethod
     def from_json(cls, text: str, source: str = RESULTS) -> Results:
-        """Read results back; raises DataError when the text is not evalpipe's results."""
+        """Return the results in a JSON ``text`` from ``source``; raises DataError when it holds none."""
         try:
             results = cls._validated(text)
         except ValidationError as error:

@@ -136,7 +136,7 @@ class MetricSummary(Record):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it may be a number of rows, which is shown without decimals."""
+        """Whether the metric may count rows, and is then shown without decimals: its range has no upper end."""
         return self.range[1] is None
 
 

@@ -80,13 +80,13 @@ def _frame(row: type[Record], rows: list[Record]) -> pl.DataFrame:
         # A field of a plain type is taken as it is, a sentence with its words; of any other its JSON value.
         values = {alias: getattr(record, name) for alias, name in names.items()}
         dumped = record.model_dump(by_alias=True)
-        cells.append({alias: _cell(dumped[alias] if types[alias] is None and value is not None else value)
+        cells.append({alias: _frame_cell(dumped[alias] if types[alias] is None and value is not None else value)
                       for alias, value in values.items()})
     return pl.DataFrame(cells, schema={name: kind or pl.String() for name, kind in types.items()}, strict=False)
 
 
-def _cell(value: object) -> object:
-    """Return a value for a cell: the text of a sentence, a plain value as it is, anything else as JSON text."""
+def _frame_cell(value: object) -> object:
+    """Return a value as a cell of a data frame: plain values as they are, sentences as text, others as JSON."""
     if value is None or isinstance(value, str | int | float):
         return str(value) if isinstance(value, Sentence) else value
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
@@ -111,10 +111,10 @@ WIDEST = 36
 
 def summary_text(results: Document) -> str:
     """Return a summary under 2,000 characters: what was evaluated, the verdict of gates, the first estimates."""
-    evaluated = [f"{_clip(data.name)} (n = {data.n:,})" for data in results.datasets if data.role == "evaluate"]
+    evaluated = [f"{_clipped(data.name)} (n = {data.n:,})" for data in results.datasets if data.role == "evaluate"]
     lines = [
-        f"Results of '{_clip(results.name)}', {results.task}",
-        *([f"  models: {_listed([_clip(model.name) for model in results.models])}",
+        f"Results of '{_clipped(results.name)}', {results.task}",
+        *([f"  models: {_listed([_clipped(model.name) for model in results.models])}",
            f"  datasets: {_listed(evaluated)}"] if results.datasets else []),
         *([f"  candidates: {len(results.candidates.ranking):,}"] if results.candidates.ranking else []),
     ]
@@ -128,9 +128,9 @@ def summary_text(results: Document) -> str:
     overall = [row for row in results.rows if row.slice is None and row.class_ is None and row.variant == "original"]
     for row in overall[:MOST]:
         options = [*(f"{name}={value}" for name, value in row.params.items()), *([row.average] if row.average else [])]
-        measure = _clip(f"{row.metric}({', '.join(options)})" if options else row.metric)
+        measure = _clipped(f"{row.metric}({', '.join(options)})" if options else row.metric)
         value = row.status if row.value is None else numbers.with_limits(row.value, row.lower, row.upper)
-        lines.append(f"  {_clip(row.model)} on {_clip(row.dataset)}: {measure} {value}")
+        lines.append(f"  {_clipped(row.model)} on {_clipped(row.dataset)}: {measure} {value}")
     more = len(results.rows) - min(len(overall), MOST)
     lines += [f"  {more:,} more in .estimates"] if more else []
     lines += [f"  {len(results.warnings):,} in .warnings"] if results.warnings else []
@@ -143,7 +143,8 @@ def _listed(names: list[str]) -> str:
     return ", ".join([*names[:MOST], *more]) or "none"
 
 
-def _clip(text: str) -> str:
+def _clipped(text: str) -> str:
+    """Return the text, shortened to `WIDEST` characters with an ellipsis."""
     return text if len(text) <= WIDEST else f"{text[:WIDEST - 1]}…"
 
 

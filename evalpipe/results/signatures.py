@@ -170,7 +170,7 @@ def _day_problems(key: str, value: object) -> Iterator[Problem]:
 
 
 def _condition_problems(decision: object, conditions: object) -> Iterator[Problem]:
-    """Yield problems of the conditions: none may be given, or one must be, by the decision; and of each text."""
+    """Yield problems with a signature's conditions: given for an approval, missing where needed, or bad texts."""
     if not isinstance(conditions, list | tuple):
         message = f"the conditions are no list: {quoted(conditions)}"
         yield Problem("bad-conditions", message, hint="give a list of texts")
@@ -193,7 +193,7 @@ def _condition_problems(decision: object, conditions: object) -> Iterator[Proble
 
 
 def _expiry_problems(expires: object, day: object, decision: object) -> Iterator[Problem]:
-    """Yield problems of the day until which a decision is valid: no day, not after the decision, or rejected."""
+    """Yield problems with the last day of validity: not a date, not after the decision, or given for a rejection."""
     yield from _day_problems("expires", expires)
     if decision == "rejected":
         yield Problem("bad-expires", "a card that is rejected has no day until which it is valid", hint="leave it out")

@@ -44,7 +44,7 @@ from evalpipe.review.origins import (
 from evalpipe.run import templates_from
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.manifest import libraries
-from evalpipe.runs.verification import PDF, Deviation, FolderCheck, json_differences, not_compared, notes_on
+from evalpipe.runs.verification import PDF, Deviation, FolderCheck, difference_notes, json_differences, not_compared
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Outputs:
     """Checks of the files in an output folder against its manifest and its results."""
 
     def __init__(self, folder: RunFolder, templates: Templates | None) -> None:
-        """Read the manifest and the results; why one cannot be read is in ``broken``, by name of file."""
+        """Read the manifest and the results; ``broken`` has the reason, by file name, where one cannot be read."""
         self.folder, self.templates = folder, templates
         self.manifest: Manifest | None = None
         self.results: Results | None = None
@@ -139,7 +139,10 @@ class Outputs:
         return self._check_uncontradicted(name, is_listed=sha256 is not None)
 
     def _check_uncontradicted(self, name: str, *, is_listed: bool) -> CheckedFile:
-        """Return the check of a file that nothing contradicts; ``is_listed`` tells if the manifest has its sha256."""
+        """Return the check of a file that agrees with the results: "same", unless it is broken or was not compared.
+
+        ``is_listed`` tells if the manifest has its sha256.
+        """
         if name in self.broken:
             return CheckedFile("output", name, "differs", self.broken[name])
         if not is_listed and self.results is None:
@@ -152,7 +155,7 @@ class Outputs:
 
     @cached_property
     def _deviations(self) -> dict[str, Deviation]:
-        """How files deviate from results.json, by name; where that was changed itself, nothing else is compared."""
+        """How files deviate from results.json, by file name; if results.json itself was changed, that alone."""
         if self.results is None:
             return {}
         check = FolderCheck(self.folder, self.results, self.templates)
@@ -192,7 +195,7 @@ class Outputs:
 
 
 def _message_about_it(error: DataError, path: Path) -> str:
-    """Return the message of an error about the file at ``path``, with "it" for the path at its beginning."""
+    """Return an error's message with "it" in place of the ``path`` at its beginning."""
     message = error.problems[0].message
     return f"it {message.removeprefix(f'{path} ')}" if message.startswith(f"{path} ") else message
 
@@ -232,7 +235,7 @@ def _values_apart(first: object, second: object) -> float:
     return 0.0 if type(first) is type(second) and first == second else math.inf
 
 
-def apart_in_rows(first: Path, second: Path) -> float:
+def largest_difference_in_rows(first: Path, second: Path) -> float:
     """Return the largest difference of two numbers in two row-level files, infinity where anything else differs.
 
     It is relative to the larger number, or absolute where both are below 1.
@@ -270,12 +273,12 @@ class _Repeat:
 
     @property
     def overrides(self) -> list[str]:
-        """What `--set` laid over the spec."""
+        """The overrides of the spec, `--set`, with which the run was started."""
         return [] if self.outputs.manifest is None else self.outputs.manifest.overrides
 
     @property
     def as_of(self) -> str | None:
-        """The day that the card is about."""
+        """The day as of which the results are, or None."""
         return None if self.outputs.manifest is None else self.outputs.manifest.as_of
 
     @cached_property
@@ -293,7 +296,7 @@ class _Repeat:
 
     @cached_property
     def reference(self) -> Path | None:
-        """The results file that gates `against: last` were judged against, in the folder or by the ledger; or None."""
+        """The path of the results that gates `against: last` were judged against; None where they are gone."""
         from evalpipe.ledger.history import reference_in_ledger
 
         if self.against_last is None:
@@ -324,7 +327,7 @@ class _Repeat:
 
 
 def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) -> Iterator[CheckedFile]:
-    """Run the spec again and yield the comparison of each file; why it cannot be run is the reason at results.json."""
+    """Repeat the run from its spec and yield the comparison of each file, or why it cannot be repeated."""
     repeat = _Repeat(outputs, origins)
     hindrance = repeat.hindrance
     if hindrance is not None:
@@ -411,7 +414,7 @@ def _compare_files(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
                                         for results in (outputs.results, again.results))
                 reasons += [] if nights == nights_again else ["the ledger has other earlier nights than then"]
                 differences = json_differences(folder.content(name), again.content(name))
-                notes = notes_on(differences, "the folder", "in", "the run again")
+                notes = difference_notes(differences, "the folder", "in", "the run again")
             yield CheckedFile("recomputed", name, "differs", "; ".join(reasons), tuple(notes))
 
 
@@ -422,7 +425,7 @@ def _files_apart(outputs: Outputs, again: RunFolder, name: str) -> float:
         return math.inf
     if name == RESULTS:
         return apart_in_results(outputs.folder.content(RESULTS), again.content(RESULTS))
-    return apart_in_rows(outputs.folder.file(name), again.file(name))
+    return largest_difference_in_rows(outputs.folder.file(name), again.file(name))
 
 
 def _files_that_follow(outputs: Outputs) -> dict[str, bytes]:
@@ -437,7 +440,7 @@ def _files_that_follow(outputs: Outputs) -> dict[str, bytes]:
 
 
 def _changed_versions(outputs: Outputs) -> list[str]:
-    """Return a sentence for each version that is not that of the run: evalpipe, Python, libraries."""
+    """Return a sentence for each of evalpipe, Python and the libraries whose version is not that of the run."""
     then = {} if outputs.manifest is None else {
         "evalpipe": outputs.manifest.evalpipe_version, "python": outputs.manifest.python, **outputs.manifest.libraries}
     now = {**libraries(then), "evalpipe": VERSION, "python": platform.python_version()}

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.databases import query_sha256
 from evalpipe.base.digests import file_sha256
-from evalpipe.base.ed25519 import can_check, fingerprint, is_signature_of, stored_signature
+from evalpipe.base.ed25519 import can_check_signatures, fingerprint, is_signature_of, stored_signature
 from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST, RESULTS
 from evalpipe.errors import DataError, EvalpipeError, Problem
 from evalpipe.ledger.entries import OPTION, LedgerPlace
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.runs.manifest import ReadFile
-from evalpipe.runs.verification import PDF, json_differences, notes_on
+from evalpipe.runs.verification import PDF, difference_notes, json_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,13 +62,14 @@ class Verification:
     """The status of the document by its signatures, as its card has it."""
 
     def count(self, status: Status) -> int:
-        """Return how many files have a status."""
+        """Return the number of files with this status."""
         return sum(file.status == status for file in self.files)
 
     def holds(self, *, inputs: bool = False) -> bool:
-        """Tell whether no file differs, the pages of a PDF were compared, and all was recomputed that was asked for.
+        """Tell whether the verification succeeded: no file differs, and every requested check could be made.
 
-        With ``inputs``, also whether the spec, every input and the ledger could be checked.
+        The pages of a PDF must have been compared. With ``inputs``, the spec, every input and the ledger must have
+        been checked too.
         """
         needed = {"recomputed", *(("spec", "input", "ledger") if inputs else ())}
         # A PDF of another version cannot be drawn again; whether its pages are known says its line of the folder.
@@ -159,7 +160,7 @@ class Origins:
                 yield self._check_at("input", file.path, file.sha256)
 
     def _check_at(self, kind: Kind, path: str, sha256: str) -> CheckedFile:
-        """Check the sha256 of a file at a path of the manifest, absolute or from the folder of the spec."""
+        """Return the check of a file's sha256; ``path`` is absolute or relative to the spec's folder."""
         if self.start is None and not Path(path).is_absolute():
             return CheckedFile(kind, path, "not checked", SPEC_UNKNOWN)
         return _check_bytes(kind, path, (self.start or Path()) / path, sha256)
@@ -181,7 +182,7 @@ ADDED_LATER = ("value", "error", "rows", "support")
 
 
 def check_ledger(results: Results | None, origins: Origins, address: str | None) -> CheckedFile | None:
-    """Compare the results of an output folder with all that a ledger has of them; None without a ledger.
+    """Return the check of a folder's results against all that a ledger recorded of them; None without a ledger.
 
     The ledger is the one at ``address``, a file or a URL, else that of the spec, else that beside the folder. It is
     "not checked" where the ledger or the results cannot be read.
@@ -208,7 +209,7 @@ def check_ledger(results: Results | None, origins: Origins, address: str | None)
 
 
 def refuse_other_record(folder: RunFolder, address: str | None) -> CheckedFile | None:
-    """Compare the results of an output folder with what a ledger has of them; raises DataError where they differ.
+    """Return the check of a folder's results against a ledger; raises DataError where they differ.
 
     The ledger is the one at ``address``, else that of the spec, else that beside the folder. Returns None without one.
     """
@@ -247,7 +248,7 @@ def _ledger_place(origins: Origins, address: str | None) -> tuple[LedgerPlace | 
 
 
 def _compare_with_run(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
-    """Compare results with the newest run of their folder in a ledger; without any, with a run of their hash or day."""
+    """Return the check of results against the ledger's newest run of their folder, or of their sha256, or day."""
     from evalpipe.ledger.store import RUNS
 
     results_sha256, shown = results.evidence_sha256, ledger.place.shown
@@ -257,7 +258,7 @@ def _compare_with_run(ledger: Ledger, results: Results, folder: Path) -> Checked
     run = next(filter(None, (_newest_run(ledger, condition) for condition in conditions)), None)
     if run is None:
         return CheckedFile("ledger", shown, "not checked", "it has no run of this folder")
-    notes = tuple(notes_on(_record_differences(ledger, run, results), "the ledger"))
+    notes = tuple(difference_notes(_record_differences(ledger, run, results), "the ledger"))
     if run["results_sha256"] != results_sha256:
         is_same_folder = run["folder"] == ledger.place.folder(folder)
         subject = "this folder" if is_same_folder else f"{results.name} as of {run['as_of']}"
@@ -325,7 +326,7 @@ def _key_status(folder: RunFolder, public: bytes | None) -> tuple[Status, str]:
     stored = stored_signature(content)
     if stored is None:
         return "differs", "it holds no signature as evalpipe writes it"
-    if not can_check():
+    if not can_check_signatures():
         return "not checked", "cryptography is not installed: pip install 'evalpipe[sign]'"
     return _signer_status(folder, stored, public)
 

@@ -14,7 +14,7 @@ from evalpipe.base.ed25519 import signer
 from evalpipe.base.folders import signals_postponed
 from evalpipe.base.formats import REFERENCE, RESULTS, SIGNATURES
 from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-from evalpipe.chapters.gates.earlier_runs import kept_in, next_references
+from evalpipe.chapters.gates.earlier_runs import next_references, references_in_folder
 from evalpipe.errors import DataError, UsageError
 from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.results import UNREADABLE_RESULTS
@@ -66,8 +66,8 @@ def sign(
     # What is no list of texts is left for the check.
     trimmed_conditions = [_trimmed(text) for text in conditions] if isinstance(conditions, list | tuple) else conditions
     fields: dict[str, object] = {
-        "role": role, "name": _trimmed(name), "organisation": _trimmed(organisation), "date": _iso(date),
-        "decision": decision, "conditions": trimmed_conditions, "expires": _iso(expires)}
+        "role": role, "name": _trimmed(name), "organisation": _trimmed(organisation), "date": _iso_day(date),
+        "decision": decision, "conditions": trimmed_conditions, "expires": _iso_day(expires)}
     problems = list(faults(fields))
     if problems:
         raise UsageError(*problems)
@@ -84,13 +84,13 @@ def _sign_folder(
     from evalpipe.review.origins import refuse_other_record
     from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.record import locked_output, put_files
-    from evalpipe.runs.verification import PDF, not_compared, verified
+    from evalpipe.runs.verification import PDF, not_compared, verified_contents
 
     run = RunFolder(folder)
     if not run.path.is_dir():
         raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
     with locked_output(folder) as target:
-        results, earlier = verified(run, templates)
+        results, earlier = verified_contents(run, templates)
         ledger_check = refuse_other_record(run, ledger)
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
         _refuse_out_of_order(signature, earlier)
@@ -123,12 +123,12 @@ def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> 
 
 
 def _trimmed(text: str | None) -> str | None:
-    """Return a text without white space around it; anything else is left for the check."""
+    """Return a text without white space around it; other types are returned unchanged, to be reported later."""
     return text.strip() if isinstance(text, str) else text
 
 
-def _iso(day: object) -> object:
-    """Return a date as ISO text; anything else is left for the check."""
+def _iso_day(day: object) -> object:
+    """Return a date as ISO text; other types are returned unchanged, to be reported later."""
     return f"{day:%Y-%m-%d}" if isinstance(day, dt.date) else day
 
 
@@ -155,15 +155,15 @@ def accept(
     """
     from evalpipe.ledger.store import Ledger
     from evalpipe.review.origins import refuse_other_record
-    from evalpipe.runs.verification import verified
+    from evalpipe.runs.verification import verified_contents
 
     run_folder = RunFolder(folder)
-    kept_references, signing_key = kept_in(run_folder.path, str(folder)), signer(key)
+    kept_references, signing_key = references_in_folder(run_folder.path, str(folder)), signer(key)
     place = LedgerPlace.default_for(run_folder.path) if ledger is None else LedgerPlace.of(ledger)
     run_folder.content(RESULTS, UNREADABLE_RESULTS)  # before the folder is locked, which a missing one cannot be
     with locked_output(folder) as target:
         run_folder = RunFolder(folder)
-        results, _ = verified(run_folder, templates_from(template))
+        results, _ = verified_contents(run_folder, templates_from(template))
         refuse_other_record(run_folder, ledger)
         nightly_ledger = Ledger.read(place) if begins_anew(results) else None
         run = EarlierRun(results, REFERENCE, run_folder.content(RESULTS))

@@ -16,7 +16,7 @@ from evalpipe.errors import DataError, UsageError
 from evalpipe.results import UNREADABLE_RESULTS, Results
 from evalpipe.results.signatures import EVIDENCE_DIGITS, of_other_results, signatures_in
 from evalpipe.runs.manifest import Manifest
-from evalpipe.words.spelling import some_of
+from evalpipe.words.spelling import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -35,7 +35,7 @@ class RunFolder:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Name the output folder at ``path``, of which nothing is read yet."""
+        """Refer to the output folder at ``path``; its files are read when they are first needed."""
         self.path = Path(path)
         self.results_file = self.path / RESULTS
         self._contents: dict[str, bytes] = {}
@@ -43,7 +43,7 @@ class RunFolder:
 
     @classmethod
     def named(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the output folder at a path, which may also be that of its results file, under any name."""
+        """Return the run folder for a path, which is a folder, or a results file of any name in a folder."""
         if Path(path).is_dir():
             return cls(path)
         folder = cls(Path(path).parent)
@@ -55,7 +55,7 @@ class RunFolder:
         return self.results_file if name == RESULTS else self.path / name
 
     def has(self, name: str) -> bool:
-        """Return whether a file of this name exists."""
+        """Tell whether the folder has a file of this name."""
         return self.file(name).exists()
 
     def content(self, name: str, hint: str = LET_IT_BE_READ, shown: str | None = None) -> bytes:
@@ -103,7 +103,7 @@ class RunFolder:
 
     @property
     def stamp(self) -> object:
-        """The inode and the modification time of `run.json`, which differ after every run; None without output."""
+        """A value that differs after every run, the inode and modification time of `run.json`; None without output."""
         try:
             status = self.file(RUN).stat()
         except OSError:
@@ -183,7 +183,7 @@ class RunFolder:
         return sha256 if isinstance(sha256, str) else None
 
     def recorded_evidence(self, manifest: Manifest | None) -> list[str]:
-        """Return the sha256 of results.json by `run.json`, then by the manifest; those that have none are left out.
+        """Return the sha256 of results.json according to `run.json` and the manifest, as far as they have it.
 
         ``manifest`` is that of the folder, None where it is missing or cannot be read.
         """
@@ -202,7 +202,7 @@ class RunFolder:
 
     @property
     def formats(self) -> list[FormatName]:
-        """The formats of the card whose files exist."""
+        """The formats of the card, such as "html", whose files are in the folder."""
         return [name for name, entry in FORMATS.items() if self.has(entry.file)]
 
     @property
@@ -250,8 +250,8 @@ _MARKS = {RESULTS: _VERSION, MANIFEST: _VERSION, REFERENCE: _VERSION, SIGNATURES
 """Files that tell a folder of a run from others, with what each holds within so many of its first bytes."""
 
 
-def is_of_run(folder: Path) -> bool:
-    """Tell whether a folder has results, a manifest, a reference or signatures that any version of evalpipe wrote."""
+def has_run_files(folder: Path) -> bool:
+    """Tell whether a folder has files that a run of evalpipe, of any version, wrote: results, manifest and so on."""
     for name, mark in _MARKS.items():
         path = folder / name
         if path.is_file():
@@ -267,11 +267,11 @@ def refuse_foreign(folder: Path, folder_name: str) -> None:
     A folder that is missing, or holds only hidden files, is accepted. ``folder_name`` is for the message. Raises
     OSError where it cannot be read.
     """
-    if not folder.exists() or is_of_run(folder):
+    if not folder.exists() or has_run_files(folder):
         return
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     if names:
-        message = f"the {folder_name} holds files that no run of evalpipe wrote: {some_of(names)}"
+        message = f"the {folder_name} holds files that no run of evalpipe wrote: {first_few(names)}"
         hint = "choose a new or an empty folder with --out, or move these files away"
         raise UsageError.of("foreign-folder", message, hint)
 
@@ -279,7 +279,7 @@ def refuse_foreign(folder: Path, folder_name: str) -> None:
 def refuse_file_of_run(file: str | os.PathLike[str]) -> None:
     """Raise UsageError for a path where other output would replace a file that a run wrote."""
     path = Path(file)
-    if path.name in RUN_FILES and os.path.lexists(path) and is_of_run(path.parent):
+    if path.name in RUN_FILES and os.path.lexists(path) and has_run_files(path.parent):
         message = f"'{file}' is a file that a run wrote, and nothing was written"
         raise UsageError.of("file-of-a-run", message, "name another file")
 

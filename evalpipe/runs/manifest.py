@@ -130,7 +130,7 @@ def versions(further: Iterable[str] = ()) -> dict[str, Any]:
 
 @cache
 def _version(library: str) -> str | None:
-    """Return the version of a library, read once: what a process has imported stays as it is."""
+    """Return the version of a library, None if it is not installed; read once, as imported code does not change."""
     try:
         return metadata.version(library)
     except metadata.PackageNotFoundError:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Literal, Self
 from evalpipe.base.digests import bytes_sha256, file_sha256, text_sha256
 from evalpipe.base.folders import (
     TemporaryFolder,
-    exchanged,
+    exchange_folders,
+    file_lock,
     flush_names,
     flush_to_disk,
-    locked,
-    remove,
+    remove_folder,
+    remove_temporary_folders,
     signals_postponed,
-    sweep,
 )
 from evalpipe.base.formats import ESTIMATES, FORMULA, KEY_SIGNATURE, MANIFEST, NUMBER, RESULTS, RUN, RUN_FILES
 from evalpipe.data.databases import libraries_of
@@ -57,9 +57,9 @@ class Recorder:
     def __init__(
         self, out: str | os.PathLike[str], by: Signer | None = None, commit: Mapping[str, object] | None = None
     ) -> None:
-        """Choose the folder ``out``; ``by`` signs its manifest with a key, None leaves it without a signature.
+        """Prepare to write to the folder ``out``; ``by`` is the key that signs its manifest, None for no signature.
 
-        ``commit`` is that of the spec, for `run.json`.
+        ``commit`` is the git commit of the spec, for `run.json`.
         """
         self.out = Path(out).absolute()
         self.shown = str(out)
@@ -88,7 +88,7 @@ class Recorder:
             refuse_foreign(self._old, f"folder '{self._old.name}'")
             self._mend()
             self._refuse_foreign()
-            sweep(self.out)
+            remove_temporary_folders(self.out)
             # Whether a folder can be made here is tried now, not after everything is computed.
             tempfile.TemporaryDirectory(dir=self.out.parent, prefix=f".{self.out.name}.try-").cleanup()
             self._locks = locks.pop_all()
@@ -97,12 +97,12 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         """Remove files that were not put in place, and unlock the folder."""
         if self._fresh is not None:
-            remove(self._fresh)
+            remove_folder(self._fresh)
         self._locks.close()
 
     @property
     def fresh(self) -> Path:
-        """The folder beside the old one in which the new files are gathered; a file may be written there at once."""
+        """The temporary folder, beside the output folder, in which the new files are gathered."""
         if self._fresh is None:
             self._fresh = Path(tempfile.mkdtemp(dir=self.out.parent, prefix=f".{self.out.name}.new-"))
         return self._fresh
@@ -117,7 +117,7 @@ class Recorder:
         self, results: Results, card: Mapping[str, bytes], other_files: Mapping[str, bytes],
         run_facts: Mapping[str, object], manifest: Manifest, replaced: Collection[str] = (),
     ) -> None:
-        """Write every file, then let the new folder take the place of the old.
+        """Write every file of a run, and replace the old folder by the new, whole or not at all.
 
         ``other_files`` are no part of this run; ``run_facts`` is what `run.json` says beside times and versions.
         ``manifest`` holds what was read, and the files of the run are added to it. ``replaced`` are further files of
@@ -162,7 +162,8 @@ class Recorder:
 
     def _exchange(self, fresh: Path) -> None:
         """Rename the ``fresh`` folder to the name of the old one, at once where the system can exchange two names."""
-        if self.out.exists() and exchanged(fresh, self.out):  # the old folder has the other name now, and goes with it
+        # Once exchanged, the old folder has the other name, and goes with it.
+        if self.out.exists() and exchange_folders(fresh, self.out):
             return
         try:
             # A folder cannot be renamed onto one that holds files, so the old one steps aside first.
@@ -177,19 +178,19 @@ class Recorder:
         """Restore the old folder where a run was killed between two renames, and remove it where it was replaced."""
         if self._old.exists() and not self.out.exists():
             self._old.rename(self.out)
-        remove(self._old)
+        remove_folder(self._old)
 
 
 def locked_folder(folder: Path) -> AbstractContextManager[None]:
     """Return a context in which an output folder is locked for other runs."""
-    return locked(lock_of(folder))
+    return file_lock(lock_of(folder))
 
 
 def abandon(folder: Path) -> None:
     """Remove the lock and the temporary folders of this process, which is about to end in the middle of a run."""
     out = folder.absolute()
     with suppress(OSError):
-        sweep(out)
+        remove_temporary_folders(out)
         lock_of(out).unlink(missing_ok=True)
 
 
@@ -197,8 +198,8 @@ def sweep_killed(folder: Path) -> int:
     """Remove temporary folders and locks that killed runs left in a folder; return for how many output folders."""
     swept = 0
     for lock in sorted(folder.glob(".*.lock")):
-        with suppress(OSError), locked(lock):  # which a live run holds
-            sweep(folder / lock.name[1:].removesuffix(".lock"))
+        with suppress(OSError), file_lock(lock):  # which a live run holds
+            remove_temporary_folders(folder / lock.name[1:].removesuffix(".lock"))
             swept += 1
     return swept
 
@@ -344,7 +345,7 @@ LAST = "last"
 
 
 def start_of_paths(spec: Spec, out: Path) -> str:
-    """Return the spec's folder, to which paths in the manifest are relative, as a path from output folder ``out``."""
+    """Return the spec's folder relative to the output folder ``out``; paths in the manifest start from it."""
     return _path_from(Path(os.path.realpath(out)), Path(os.path.realpath(spec.origin.folder)))
 
 

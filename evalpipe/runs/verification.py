@@ -22,7 +22,7 @@ from evalpipe.base.digests import bytes_sha256
 from evalpipe.base.formats import ESTIMATES, FORMATS, RESULTS, SIGNATURES
 from evalpipe.card import render
 from evalpipe.card.edition import Edition, attached_files, files_in
-from evalpipe.card.pdf import drawn_otherwise
+from evalpipe.card.pdf import version_difference
 from evalpipe.card.sign_off import HASH
 from evalpipe.card.summary import EVIDENCE
 from evalpipe.errors import DataError, Problem
@@ -62,7 +62,10 @@ def line_differences(actual: str, expected: str) -> Iterator[Difference]:
 
 
 def word_differences(actual: PageText, expected_page: PageText) -> Iterator[Difference]:
-    """Yield the texts of a page that differ; only the first where their number differs, as all after it have moved."""
+    """Yield the texts in which a page differs from the expected page, each with its place.
+
+    Only the first where their number differs, as all texts after it have moved.
+    """
     pairs = zip_longest(actual.texts, expected_page.texts, fillvalue=TextOnPage("", "", "", ""))
     differing = ((shown.place, shown.text, expected.text) for shown, expected in pairs if shown != expected)
     yield from differing if len(actual.texts) == len(expected_page.texts) else islice(differing, 1)
@@ -126,7 +129,7 @@ def _slice_labels(value: object) -> dict[str, object]:
     return labels if isinstance(labels, dict) else {}
 
 
-def notes_on(
+def difference_notes(
     differences: Iterable[Difference], file: str, preposition: str = "in", source: str = RESULTS
 ) -> list[str]:
     """Return sentences on the first differences of ``file`` from ``source``, and on how many more there are.
@@ -164,11 +167,11 @@ SAME_FILES = "the files that it carries are the same; its pages differ"
 RUN_AGAIN = "restore it; or run again, and look at the new results"
 
 
-def verified(folder: RunFolder, templates: Templates | None = None) -> tuple[Results, tuple[Signature, ...]]:
-    """Return the results and the signatures in an output folder.
+def verified_contents(folder: RunFolder, templates: Templates | None = None) -> tuple[Results, tuple[Signature, ...]]:
+    """Return the results and signatures in an output folder after checking all files that its run wrote.
 
-    ``templates`` are those that its card was rendered with, None for those that the results hold. Raises DataError with
-    every file that is not as the run wrote it, where results.json is.
+    ``templates`` are those that its card was rendered with, None for those that the results hold. Raises DataError
+    with every file that is not as the run wrote it.
     """
     check = FolderCheck(folder, folder.results, templates)
     _raise_for(folder, check.results_file(folder.recorded_evidence(folder.manifest)))
@@ -198,8 +201,8 @@ def _raise_for(folder: RunFolder, deviations: Iterable[Deviation]) -> None:
 
 
 def not_compared(pdf: bytes) -> str | None:
-    """Return the reason why the pages of a PDF cannot be compared with what this version draws; None where they can."""
-    otherwise = drawn_otherwise(pdf)
+    """Return the reason why this version cannot compare the pages of a PDF with its drawing; None where it can."""
+    otherwise = version_difference(pdf)
     return None if otherwise is None else f"{otherwise}; its pages are not compared, but the files that it carries are"
 
 
@@ -213,7 +216,7 @@ class FolderCheck:
 
     @cached_property
     def page(self) -> PageText | None:
-        """The parsed HTML card; None where there is none."""
+        """The texts and numbers of the HTML card, parsed; None without an HTML card."""
         if not self.folder.has(PAGE):
             return None
         return page_text(self.folder.content(PAGE).decode("utf-8", "replace"))
@@ -224,7 +227,7 @@ class FolderCheck:
         return files_in(self.folder.content(PDF)) if self.folder.has(PDF) else {}
 
     def results_file(self, recorded: Sequence[str]) -> Iterator[Deviation]:
-        """Yield how results.json is not what the run wrote; ``recorded`` are its sha256 in `run.json` and manifest."""
+        """Yield deviations of results.json from its ``recorded`` sha256 (`run.json`, manifest) and from the card."""
         actual_sha256 = self.results.evidence_sha256
         other_sha256 = next((sha256 for sha256 in recorded if sha256 != actual_sha256), None)
         if other_sha256 is not None:
@@ -250,14 +253,14 @@ class FolderCheck:
         """
         copy = self.attached.get(RESULTS)
         if copy is not None:
-            return notes_on(json_differences(copy, self.folder.content(RESULTS)), PDF)
+            return difference_notes(json_differences(copy, self.folder.content(RESULTS)), PDF)
         if not self.folder.has(ESTIMATES):
             return []
         expected = estimates_csv(self.results).encode()
-        return notes_on(csv_differences(self.folder.content(ESTIMATES), expected), ESTIMATES)
+        return difference_notes(csv_differences(self.folder.content(ESTIMATES), expected), ESTIMATES)
 
     def signatures_file(self, signatures: Sequence[Signature]) -> Iterator[Deviation]:
-        """Yield a deviation where the signatures' sha256 in the page or the PDF is of no state of signatures.json."""
+        """Yield a deviation where the page or the PDF shows signatures that signatures.json never held."""
         shown_sha256 = {PDF: _sha256(self.attached.get(SIGNATURES))}
         if self.page is not None:
             shown_sha256[PAGE] = self.page.signatures
@@ -278,7 +281,7 @@ class FolderCheck:
             actual, expected = self.folder.content(ESTIMATES), estimates_csv(self.results).encode()
             if actual != expected:
                 yield Deviation(ESTIMATES, "does not agree with results.json", RUN_AGAIN,
-                                notes_on(csv_differences(actual, expected), ESTIMATES))
+                                difference_notes(csv_differences(actual, expected), ESTIMATES))
         rows = self.results.row_file
         if rows is not None and self.folder.has(rows.file):  # it may be kept elsewhere, as it holds the rows
             sha256 = self.folder.sha256(rows.file)
@@ -295,7 +298,7 @@ class FolderCheck:
             is_same = self.folder.content(file) == expected
             differences = [] if is_same else list(self._card_differences(file, expected.decode()))
             if differences or (not is_same and self.of_this_version):
-                notes = notes_on(differences, file, "by") or [SAME_WORDS]
+                notes = difference_notes(differences, file, "by") or [SAME_WORDS]
                 format_name = next(name for name in text_formats if FORMATS[name].file == file)
                 yield Deviation(file, "is not the card of results.json", self._again(format_name), notes)
         if "pdf" in formats:
@@ -325,7 +328,7 @@ class FolderCheck:
         same_results = attached[RESULTS] == expected[RESULTS]
         differing = [] if same_results else list(json_differences(attached[RESULTS], self.folder.content(RESULTS)))
         if differing:
-            yield Deviation(PDF, "is not the card of results.json", hint, notes_on(differing, PDF))
+            yield Deviation(PDF, "is not the card of results.json", hint, difference_notes(differing, PDF))
             return
         # Another version may write the same results as other texts.
         names = [*expected, *attached] if self.of_this_version else [SIGNATURES]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictInt, StrictStr, Tag
 
 from evalpipe.base.formats import FORMATS, USUAL_VARIANT, FormatName, PdfVariant
-from evalpipe.base.records import UNWRITTEN, in_order
+from evalpipe.base.records import UNWRITTEN, order_fields
 from evalpipe.chapters import composed
 from evalpipe.intervals.declare import asked_by_name
 from evalpipe.spec.datasets import Csv
@@ -125,7 +125,7 @@ class Exposure(SpecPart):
     """The unit of the exposure, such as `years`, shown with its total."""
 
 
-@in_order
+@order_fields
 class Model(ModelKeys):
     """The columns that hold one model's predictions."""
 
@@ -241,7 +241,7 @@ class Model(ModelKeys):
 
     @property
     def gives_probabilities(self) -> bool:
-        """Whether there are probabilities, of columns or made of a score by its scale."""
+        """Whether the model has probabilities: those of columns, or those computed from a score by its scale."""
         return "probabilities" in gives(self)
 
     @property
@@ -266,10 +266,10 @@ def gives(model: Model, threshold: object = None) -> frozenset[str]:
     return frozenset(needs_met)
 
 
-def all_give(model: Model, recalibrate: object | None, threshold: object = None) -> frozenset[str]:
-    """Return what metrics may need and a model or its variants give; ``recalibrate`` is that of the spec, if any.
+def gives_with_variants(model: Model, recalibrate: object | None, threshold: object = None) -> frozenset[str]:
+    """Return what metrics may need and a model or its recalibrated variants give, such as "probabilities".
 
-    Variants of a raw score have probabilities, which the model itself has not.
+    Variants of a raw score have probabilities, which the model itself has not. ``recalibrate`` is the spec's key.
     """
     raw = model.score is not None and model.scale is None
     return gives(model, threshold) | ({"labels", "probabilities"} if raw and recalibrate is not None else set())
@@ -376,7 +376,7 @@ ShadeOrTable = Annotated[
 """The shade of confusion matrices, or a mapping with it."""
 
 
-@in_order
+@order_fields
 class Report(ReportKeys):
     """What is rendered beside `results.json`, `estimates.csv` and `run.json`, which are always written."""
 

@@ -110,10 +110,11 @@ def is_query(written: object) -> bool:
     return isinstance(written, Mapping) and bool({"sql", "uri"} & set(written))
 
 
-def _form(value: object) -> str:
+def _form_tag(value: object) -> str:
+    """Return the tag by which pydantic chooses the form of a dataset: "a query" or "files"."""
     return "a query" if isinstance(value, QueryDataset) or is_query(value) else "files"
 
 
 AnyDataset = Annotated[
-    Annotated[Dataset, Tag("files")] | Annotated[QueryDataset, Tag("a query")], Discriminator(_form), AnyOf()]
+    Annotated[Dataset, Tag("files")] | Annotated[QueryDataset, Tag("a query")], Discriminator(_form_tag), AnyOf()]
 """Rows in files, or rows of a query."""

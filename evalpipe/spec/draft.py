@@ -18,7 +18,7 @@ from pydantic import BaseModel, Discriminator, RootModel, Tag, ValidationError
 
 from evalpipe.base.levels import level_text, meant_level
 from evalpipe.spec.field_types import OneOrMore, Short
-from evalpipe.spec.messages import existing, missing_key
+from evalpipe.spec.messages import location_in_file, missing_key
 from evalpipe.spec.spec import ANY_NAME, TASKS, kind_of_spec
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
 from evalpipe.words.spelling import closest, listed
@@ -47,11 +47,11 @@ class _PartialReader:
     """Reads plain values as the types of a spec's models declare them; ``blanks`` are the places of blanks so far."""
 
     def __init__(self, tree: Tree, error: ValidationError) -> None:
-        """Note where values are ``wrong`` by pydantic's error, and the mappings and lists around, ``holders``."""
+        """Note the locations of wrong values, by pydantic's error, and of the mappings and lists around them."""
         self.blanks: set[Loc] = set()
         self.wrong: set[Loc] = set()
         for detail in error.errors(include_url=False, include_context=False, include_input=False):
-            loc = existing(detail["loc"], tree)
+            loc = location_in_file(detail["loc"], tree)
             if detail["type"] == "missing":
                 self.wrong.add((*loc, detail["loc"][-1]))
             elif detail["loc"][-1:] != ("[key]",) and detail["type"] != "too_short":  # neither spoils what it is of
@@ -59,7 +59,7 @@ class _PartialReader:
         self.holders = {loc[:depth] for loc in self.wrong for depth in range(len(loc))}
 
     def read(self, declared: Any, value: Any, loc: Loc) -> Any:
-        """Read a value as a declared type; return a blank in its place where it is wrong, and not only a part of it."""
+        """Read a value as its declared type; a wrong value becomes a blank, its mapping or list stays."""
         kind, value = _meant_form(declared, value)
         if (loc in self.wrong and loc not in self.holders) or not _fits(kind, value):
             return self.blank(kind, loc)
@@ -126,7 +126,7 @@ def _meant_form(declared: Any, value: Any) -> tuple[Any, Any]:
 
 
 def _is_meant(form: Any, value: object, tags: Discriminator | None) -> bool:
-    """Tell whether a value was meant to be of one form of several: by their tags, or else by what holds it."""
+    """Tell whether a value was meant as ``form`` of a union: by the union's tags, else as a list or mapping."""
     if tags is None:
         return isinstance(value, Mapping | list) and _fits(_meant_form(form, value)[0], value, strictly=True)
     tag = tags.discriminator(value)  # type: ignore[operator]
@@ -134,7 +134,7 @@ def _is_meant(form: Any, value: object, tags: Discriminator | None) -> bool:
 
 
 def _fits(kind: Any, value: object, *, strictly: bool = False) -> bool:
-    """Tell whether a value is a list or a mapping where its type is one; ``strictly``, only there."""
+    """Tell whether a value is a list or mapping as ``kind`` needs; another kind fits any, none if ``strictly``."""
     if get_origin(kind) is tuple:
         return isinstance(value, list)
     if get_origin(kind) is dict or (_is_subclass(kind, BaseModel) and not _is_subclass(kind, RootModel)):
@@ -213,7 +213,7 @@ class Draft:
     def unknown(self, *loc: str | int) -> list[str]:
         """Return the keys of the mapping at ``loc`` that it may not have."""
         details = self.error.errors(include_url=False, include_context=False, include_input=False) if self.error else []
-        locs = [existing(detail["loc"], self.tree) for detail in details if detail["type"] == "extra_forbidden"]
+        locs = [location_in_file(detail["loc"], self.tree) for detail in details if detail["type"] == "extra_forbidden"]
         return [str(key_loc[-1]) for key_loc in locs if key_loc[:-1] == loc]
 
     def misspelt(self, loc: Loc, keys: Sequence[str], known: Iterable[str] = ()) -> bool:
@@ -301,7 +301,7 @@ def with_article(task: str) -> str:
 
 
 def missing_in_part(draft: Draft, model: str, part: str, key: str) -> Iterator[Problem]:
-    """Report a key that is absent or null in a part of the spec, unless one that is written was meant for it.
+    """Report a key that is absent or null in a part of the spec, unless a misspelt key was meant for it.
 
     ``model`` is the name of the class of that part.
     """
@@ -315,7 +315,7 @@ def missing_in_part(draft: Draft, model: str, part: str, key: str) -> Iterator[P
         yield missing_key(draft.tree, (part,), key, keys.get(key))
 
 
-def each_level(draft: Draft, here: Loc, listed_levels: Iterable[Level], mark: EachLevel) -> Iterator[Problem]:
+def level_problems(draft: Draft, here: Loc, listed_levels: Iterable[Level], mark: EachLevel) -> Iterator[Problem]:
     """Report values at ``here`` that are no declared levels, and declared levels that are absent there."""
     by_level = isinstance(listed_levels, Mapping)
     names = [level_text(level) for level in listed_levels]

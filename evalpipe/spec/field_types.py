@@ -97,7 +97,7 @@ Level = Shown | StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_
 
 
 def _checked(is_valid: Callable[[str], bool]) -> AfterValidator:
-    """Mark a text of which ``is_valid`` must be true; the schema's pattern says in messages what it is."""
+    """Return a pydantic validator that refuses texts for which ``is_valid`` is false."""
     def refuse(text: str) -> str:
         if not is_valid(text):
             raise PydanticCustomError("wrong_text", "not a text of this form")
@@ -201,7 +201,7 @@ class Short:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Describe both ways of writing it."""
+        """Describe the bare value and the mapping as alternatives in the JSON Schema."""
         whole = handler(schema)
         bare = handler.resolve_ref_schema(whole)["properties"][self.key]
         return {"anyOf": [{k: v for k, v in bare.items() if k not in ("title", "description")}, whole]}
@@ -220,7 +220,7 @@ class OneOrMore:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Describe both ways of writing it."""
+        """Describe the single entry and the list as alternatives in the JSON Schema."""
         whole = handler(schema)
         return {"anyOf": [whole["items"], whole]}
 
@@ -232,7 +232,7 @@ class AnyOf:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Write "anyOf" for "oneOf"."""
+        """Return the JSON Schema with "anyOf" in place of "oneOf"."""
         return {"anyOf" if key == "oneOf" else key: value for key, value in handler(schema).items()}
 
 
@@ -240,7 +240,7 @@ class Only:
     """Marks a key that outcomes of these tasks alone have."""
 
     def __init__(self, *tasks: Task) -> None:
-        """Name the tasks."""
+        """Name the tasks whose outcomes have the key."""
         self.tasks = tasks
 
 
@@ -317,7 +317,7 @@ class Renamed:
     now: Mapping[str, str]
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Read the former words, too."""
+        """Return the core schema that reads a former name of a value as its new name."""
         return core_schema.no_info_before_validator_function(
             lambda value: self.now.get(value, value) if isinstance(value, str) else value, handler(source))
 
@@ -367,6 +367,7 @@ class Sparse(SpecPart):
 
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write the mapping without the keys that are None."""
         return {key: item for key, item in handler(self).items() if item is not None}
 
 

@@ -20,8 +20,8 @@ from evalpipe.errors import Place, Problem, SpecError, UsageError
 from evalpipe.spec.datasets import QueryDataset
 from evalpipe.spec.draft import Draft
 from evalpipe.spec.messages import explain
-from evalpipe.spec.overrides import FILE, apply, dated_path, on_day
-from evalpipe.spec.rules import check
+from evalpipe.spec.overrides import FILE, apply_day, apply_overrides, dated_path
+from evalpipe.spec.rules import rule_problems
 from evalpipe.spec.schema import model_schema
 from evalpipe.spec.spec import MAY_BE_EMPTY, Spec
 from evalpipe.spec.tree import (
@@ -31,11 +31,11 @@ from evalpipe.spec.tree import (
     Node,
     flatten,
     from_plain,
-    kind,
-    literal,
+    kind_in_words,
     merge,
     read_text,
-    without,
+    without_key,
+    without_references,
 )
 from evalpipe.spec.yaml import parse
 from evalpipe.words.spelling import joined, quoted
@@ -98,13 +98,13 @@ class Layers:
             self.complete = False
             return None
         if not isinstance(node.content, dict):
-            message = f"expected a mapping of keys to values, got {kind(node.content)}"
+            message = f"expected a mapping of keys to values, got {kind_in_words(node.content)}"
             hint = "write 'key: value', with a space after the ':'"
             return self._refuse(Problem("wrong-type", message, node.place, hint))
         return self.with_base(node, path.parent, {**including, _real_path(path): shown}, links)
 
     def _refuse(self, problem: Problem) -> Node | None:
-        """Note the problem because of which there is no node."""
+        """Add a problem because of which a file cannot be read; return None in place of its node."""
         self.problems.append(problem)
         self.complete = False
         return None
@@ -116,7 +116,7 @@ class Layers:
         """Lay a mapping over the file that its key ``extends`` names, which is relative to ``folder``."""
         if "extends" not in node.content:
             return node
-        rest = without(node, ("extends",))
+        rest = without_key(node, ("extends",))
         base = self._base(node.content["extends"], folder, including, links)
         return rest if base is None else merge(base, rest)
 
@@ -132,7 +132,8 @@ class Layers:
             message = "'extends' cannot hold ${date}: the day is known only when all files are read"
             return self._refuse(Problem("bad-reference", message, place, "name one file, whatever the day"))
         if not isinstance(name, str) or not name:
-            message = f"'extends' takes the path of a file, got {'an empty text' if name == '' else kind(name)}"
+            kind = "an empty text" if name == "" else kind_in_words(name)
+            message = f"'extends' takes the path of a file, got {kind}"
             return self._refuse(Problem("wrong-type", message, place, "name one file, relative to this one"))
         # What a variable of the environment holds may be a secret, so it is not shown, not even as a path.
         names = list(including.values())
@@ -191,15 +192,15 @@ def load(
     problems = layers.problems
     if root is None:
         raise SpecError(*without_passwords(_ordered(problems, layers)))
-    root, refused = apply(root, overrides, layers.environment)
-    root, undated = on_day(root, as_of, source.as_of if isinstance(source, Spec) else None)
+    root, refused = apply_overrides(root, overrides, layers.environment)
+    root, undated = apply_day(root, as_of, source.as_of if isinstance(source, Spec) else None)
     problems += [*refused, *undated]
     earlier_origin = source.origin if isinstance(source, Spec) else origin or Origin()
     root = _without_empty(with_references(root))
     tree = flatten(root, path, {**layers.folders, **earlier_origin.folders}, FILE if overrides else newest)
     draft = Draft(tree)
     key_problems = explain(draft.error, draft.tree, model_schema()) if draft.error else ()
-    reported = [*key_problems, *check(draft), *check_queries(draft, layers.environment),
+    reported = [*key_problems, *rule_problems(draft), *check_queries(draft, layers.environment),
                 *check_ledger(draft, layers.environment)]
     if not layers.complete:  # absent keys may well be in a file that could not be read
         reported = [problem for problem in reported if problem.code != "missing-key"]
@@ -237,14 +238,14 @@ def _read_source(
 
 
 def _without_empty(root: Node) -> Node:
-    """Leave out optional lists that are empty: an absent list means the same.
+    """Remove optional lists that are empty, for an absent list means the same.
 
     An empty list takes away what a base declares, so they go when all is merged.
     """
     for loc in MAY_BE_EMPTY:
         node = root.at(loc)
         if node is not None and node.content == ():
-            root = without(root, loc)
+            root = without_key(root, loc)
     return root
 
 
@@ -289,10 +290,12 @@ def from_text(text: str) -> Spec:
 
 
 def _places_as_lists(places: Mapping[Loc, Place]) -> list[Any]:
+    """Return places by location as a list for JSON; `_places_from_lists` is the inverse."""
     return [[loc, *astuple(place)] for loc, place in places.items()]
 
 
 def _places_from_lists(lists: list[Any]) -> Mapping[Loc, Place]:
+    """Return places by location from the list that `_places_as_lists` made."""
     return MappingProxyType({tuple(loc): Place(*place) for loc, *place in lists})
 
 
@@ -300,7 +303,7 @@ KEEP_IN_ENVIRONMENT = 'keep it in the environment: uri: "${env:DATABASE_URL}"'
 
 
 def with_references(root: Node) -> Node:
-    """Return the spec with the URIs of databases as they are written, with their references: they may hold secrets."""
+    """Return the spec with URIs of databases as written: "${…}" is not replaced by what may be secret."""
     root, datasets = _with_reference(root, "ledger"), root.at(("datasets",))
     if datasets is None or not isinstance(datasets.content, dict):
         return root
@@ -344,7 +347,7 @@ def without_passwords(problems: Iterable[Problem], draft: Draft | None = None) -
         datasets = draft.tree.get("datasets")
         entries = datasets.values() if isinstance(datasets, dict) else ()
         uris = [draft.tree.get("ledger"), *(entry.get("uri") for entry in entries if isinstance(entry, dict))]
-    literals = {text for uri in uris if isinstance(uri, str) for text in DatabaseUri(literal(uri)).passwords}
+    literals = {text for uri in uris if isinstance(uri, str) for text in DatabaseUri(without_references(uri)).passwords}
     for problem in problems:
         place, hint = problem.place, problem.hint
         if place is not None and place.text is not None:
@@ -380,7 +383,7 @@ def _read_query_uri(
     here = (*loc, "uri")
     if not draft.readable(*here):
         return
-    written = DatabaseUri(literal(dataset.uri))
+    written = DatabaseUri(without_references(dataset.uri))
     if written.passwords and (dataset.driver is not None or written.fault is None):
         message = "a password is written in this URI, and a spec is printed on its card"
         yield draft.tree.problem("password-in-spec", message, *here, hint=KEEP_IN_ENVIRONMENT)

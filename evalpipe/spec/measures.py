@@ -66,7 +66,7 @@ class MetricChoice:
 
     @classmethod
     def read(cls, value: object) -> MetricChoice:
-        """Accept ``"f1"``, ``{"metric": "f_beta", "beta": 2}`` or a choice."""
+        """Return the choice that ``"f1"``, ``{"metric": "f_beta", "beta": 2}`` or a choice stands for."""
         if isinstance(value, MetricChoice):
             return value
         if isinstance(value, str):
@@ -112,21 +112,21 @@ class MetricChoice:
 
     @property
     def averages(self) -> tuple[str, ...]:
-        """The averages asked for, one by one; none where the entry names none."""
+        """The averages over classes that the entry names, as a tuple; empty where it names none."""
         if self.average is None:
             return ()
         return self.average if isinstance(self.average, tuple) else (self.average,)
 
     @property
     def prevalences(self) -> tuple[Any, ...]:
-        """The prevalences asked for, one by one; that of the sample where the entry names none."""
+        """The prevalences that the entry names, as a tuple; ("sample",), the data's own, where it names none."""
         if self.prevalence is None:
             return ("sample",)
         return self.prevalence if isinstance(self.prevalence, tuple) else (self.prevalence,)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Read with `read`, write with `canonical` or `written`."""
+        """Return the core schema that reads a choice with `read` and writes it with `canonical` or `written`."""
         dumped = core_schema.plain_serializer_function_ser_schema(cls._dumped, info_arg=True)
         return core_schema.no_info_plain_validator_function(cls.read, serialization=dumped)
 
@@ -134,7 +134,7 @@ class MetricChoice:
     def __get_pydantic_json_schema__(
         cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Mark the place of a measure: its forms are long, and `evalpipe.spec.schema` puts them in, made once."""
+        """Return a placeholder for the schema of a measure, which `evalpipe.spec.schema` defines once."""
         return {"$comment": MEASURE}
 
 
@@ -145,7 +145,7 @@ class OrExpression:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Describe both."""
+        """Describe the measure and the name of an expression as alternatives in the JSON Schema."""
         return {"anyOf": [handler(schema), EXPRESSION_NAME]}
 
 
@@ -194,6 +194,7 @@ class MeasureExpression(SpecPart):
 
     @model_serializer(mode="wrap")
     def _without_absent_keys(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write the expression without the keys that are None or an empty mapping."""
         return {key: item for key, item in handler(self).items() if item not in (None, {})}
 
     @property
@@ -246,16 +247,16 @@ class Measures:
 
     @property
     def names(self) -> list[str]:
-        """All names and aliases."""
+        """All names and aliases of the metrics, and the names of the declared expressions."""
         return [*(name for metric in registry for name in (metric.name, *metric.aliases)), *self.declared]
 
     def advice(self, name: str, others: Iterable[str] = ()) -> Advice:
-        """Return the hint where no measure is called ``name``: the ``others`` and expressions come before metrics."""
+        """Return the hint for an unknown measure ``name``: a similar one of ``others``, expressions or metrics."""
         guess = closest(name, others) or closest(name, self.declared)
         return Advice(f"did you mean '{guess}'?") if guess else registry.advice(name, self.task)
 
 
-def expressed(written: MeasureExpression, task: Task) -> ExpressionMetric:
+def expression_measure(written: MeasureExpression, task: Task) -> ExpressionMetric:
     """Return the measure that an expression declares; parts that name no metric are left out."""
     parts = tuple(
         PartOfExpression(name, registry[choice.metric], _metric_with_options(choice) if name in written.of else name)

@@ -106,6 +106,7 @@ def _not_composed(shown: str) -> str:
 
 
 def _unseen_in_words(character: str) -> str:
+    """Return a phrase for a character that cannot be seen, such as "a tab"."""
     if character in "\n\r\u2028\u2029\x85\v\f":
         return "a line break"
     if character == "\t":
@@ -134,7 +135,7 @@ class Alternatives:
 
     @classmethod
     def of(cls, root: Schema) -> Alternatives:
-        """Begin at the root of a schema."""
+        """Return the alternatives at the root of a JSON Schema."""
         return cls(root, tuple(_alternatives(root, root)))
 
     def at(self, loc: Loc) -> Alternatives:
@@ -193,6 +194,7 @@ def _alternatives(schema: Schema, root: Schema) -> list[Schema]:
 
 
 def _schema_in_words(schema: Schema) -> str:
+    """Return a phrase for the values that a JSON Schema allows, such as "a number of 0 or more"."""
     if "const" in schema:
         return quoted(schema["const"])
     if "enum" in schema:
@@ -246,7 +248,7 @@ def explain(error: ValidationError, tree: Tree, schema: Schema, prefix: Loc = ()
     problems: dict[tuple[Loc, str], Problem] = {}
     for detail in error.errors(include_url=False, include_context=False, include_input=False):
         kind, raw = detail["type"], (*prefix, *detail["loc"])
-        loc = existing(raw, tree)
+        loc = location_in_file(raw, tree)
         if tree.hidden(loc) or kind == LEFT_TO_RULES:
             continue
         problem: Problem | None
@@ -337,7 +339,7 @@ class _Explainer:
         return any(key not in known and closest(key, free) == name for key in written)
 
 
-def existing(raw: Loc, tree: Tree) -> Loc:
+def location_in_file(raw: Loc, tree: Tree) -> Loc:
     """Return pydantic's location without branches of unions and wrapped keys: the path in the file."""
     loc: Loc = ()
     for part in raw:
@@ -462,6 +464,7 @@ def _meant_number(value: object, allowed: Alternatives) -> str | None:
 
 
 def _percent_as_share(percent: str) -> str | None:
+    """Return the hint that a percent was meant as a share, such as "did you mean 0.5?"; None for no number."""
     try:
         return f"did you mean {float(percent) / _PERCENT:g}?"
     except ValueError:

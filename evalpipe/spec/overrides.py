@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from evalpipe.errors import Problem, SpecError, UsageError
 from evalpipe.spec.field_types import is_day
 from evalpipe.spec.spec import Spec
-from evalpipe.spec.tree import UNREADABLE, BadReferenceError, Dated, Node, SpecText, expand, kind, without
+from evalpipe.spec.tree import UNREADABLE, BadReferenceError, Dated, Node, SpecText, expand, kind_in_words, without_key
 from evalpipe.spec.yaml import MAX_DEPTH, parse
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ NO_DAY = "${date} is the day under 'as_of', and none is given"
 GIVE_DAY = "write 'as_of: 2026-11-21', or give --as-of 2026-11-21"
 
 
-def on_day(root: Node, as_of: str | dt.date | None, before: str | None = None) -> tuple[Node, list[Problem]]:
+def apply_day(root: Node, as_of: str | dt.date | None, before: str | None = None) -> tuple[Node, list[Problem]]:
     """Return the spec with the day ``as_of`` laid over its own, and each ``${date}`` replaced by its day.
 
     ``before`` is the day of a spec that was loaded already, and stands in its texts. Also returns the problem of each
@@ -55,7 +55,7 @@ class _Dating:
     problems: list[Problem] = field(default_factory=list)
 
     def dated(self, node: Node) -> Node:
-        """Return a node with the day in all texts within it."""
+        """Return a node with ``${date}`` replaced by the day in all texts within it."""
         content = node.content
         if isinstance(content, dict):
             return replace(node, content={key: self.dated(item) for key, item in content.items()})
@@ -121,7 +121,7 @@ def _refused(message: str, place: Place, hint: str) -> SpecError:
     return SpecError(Problem("bad-override", message, place, hint))
 
 
-def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) -> tuple[Node, list[Problem]]:
+def apply_overrides(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) -> tuple[Node, list[Problem]]:
     """Return the spec with the overrides applied in order, and the problems of those that cannot be.
 
     ``key=null`` takes a key away, and so does ``key={}`` one of the first level: its default holds again.
@@ -137,7 +137,7 @@ def apply(root: Node, overrides: Sequence[str], environment: Mapping[str, str]) 
             has_key = root.at(path) is not None or (len(path) == 1 and path[0] in Spec.model_fields)
             root = _put(root, segments, 0, value)
             if has_key and (value.content is None or (value.content == {} and len(path) == 1)):
-                root = without(root, path)
+                root = without_key(root, path)
         except SpecError as error:
             problems += error.problems
     return root, problems
@@ -208,7 +208,7 @@ def _put(node: Node | None, segments: list[_Segment], depth: int, value: Node) -
     if node.content is UNREADABLE:
         return node
     if not isinstance(node.content, dict):
-        message = f"{path!r} is {kind(node.content)}, which has no key {segment.text!r}"
+        message = f"{path!r} is {kind_in_words(node.content)}, which has no key {segment.text!r}"
         raise _refused(message, segment.place, f"set {path!r} as a whole")
     child = _put(node.content.get(segment.text), segments, depth + 1, value)
     if child.key is None:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, RootModel
 from evalpipe.base.levels import level_text, meant_level
 from evalpipe.chapters import functions
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.draft import check_task, each_level, refer, unknown_level
+from evalpipe.spec.draft import check_task, level_problems, refer, unknown_level
 from evalpipe.spec.field_types import EachLevel, Excludes, KeyRelation, OfRole, Only, Refers, Renamed, Unique, is_number
 from evalpipe.spec.measures import located_items
 from evalpipe.spec.rules_measures import check_expressions, check_metrics, unknown_metric
@@ -48,7 +48,7 @@ _BINARY = 2
 _KINDS = ("probability", "probabilities", "score", "scores", "prediction", "rate", "loo_prediction", "leverage")
 
 
-def check(draft: Draft) -> list[Problem]:
+def rule_problems(draft: Draft) -> list[Problem]:
     """Return the problems that concern several keys of a spec: of outcome, datasets, models, metrics and chapters."""
     core = chain(
         check_relations(draft), check_task(draft), _idle_bands(draft), _too_few_replicates(draft), _level_count(draft),
@@ -59,7 +59,7 @@ def check(draft: Draft) -> list[Problem]:
 
 
 def _idle_bands(draft: Draft) -> Iterator[Problem]:
-    """Report bands that nothing is drawn with."""
+    """Report 'bands: false' where it has no effect: bands are drawn about curves of a binary outcome alone."""
     intervals = draft.spec.intervals
     if not intervals.bands and draft.spec.task != "binary" and draft.readable("task"):
         message = "'bands' has no effect: they are drawn about the curves of a binary outcome alone"
@@ -114,7 +114,7 @@ def _unknown_event(draft: Draft) -> Iterator[Problem]:
 
 
 def _lookalikes(draft: Draft) -> Iterator[Problem]:
-    """Report names of datasets and of models that are made of other letters than an earlier one and look the same."""
+    """Report names of datasets and of models that look the same as an earlier name but have other characters."""
     for key, names in (("datasets", draft.spec.datasets), ("models", draft.models)):
         first_of_look: dict[str, str] = {}
         for name in names:
@@ -281,9 +281,10 @@ def _prediction_files(draft: Draft, name: str, predicted: list[str], what: str) 
 
 
 def check_relations(draft: Draft, part: BaseModel | None = None, loc: Loc = ()) -> Iterator[Problem]:
-    """Yield the problems of the marked keys of a part of the spec at ``loc``, and of the parts within it.
+    """Yield the problems of keys, of ``part`` of the spec at ``loc`` and within, by the marks on their fields.
 
-    A key that the task does not have is told elsewhere. Nothing more is told of one that goes ill with another key.
+    Keys that the task does not have are skipped: another check reports them. A key that lacks a key it needs, or
+    excludes another, gets no further problem.
     """
     part = draft.spec if part is None else part
     for name, field in type(part).model_fields.items():
@@ -312,7 +313,7 @@ def _entries(here: Loc, value: Any) -> Iterator[tuple[Loc, Any]]:
 
 
 def _check_other_keys(draft: Draft, here: Loc, part: BaseModel, marks: list[Any]) -> Iterator[Problem]:
-    """Report a key that lacks what it needs, or stands beside what it excludes; the latter is told alone."""
+    """Report a key without the keys that it needs, or beside one that it excludes; only the latter if both."""
     excluded = False
     for mark in (mark for mark in marks if isinstance(mark, KeyRelation)):
         owner, loc = (draft.spec, ()) if mark.of_spec else (part, here[:-1])
@@ -339,7 +340,7 @@ def _check_value(draft: Draft, here: Loc, value: Any, mark: object) -> Iterator[
         case OfRole() if isinstance(value, str):
             yield from _wrong_role(draft, here, value, mark)
         case EachLevel() if draft.spec.task in CLASSES and isinstance(value, dict | tuple) and draft.readable(*here):
-            yield from each_level(draft, here, value, mark)
+            yield from level_problems(draft, here, value, mark)
         case Renamed() if (former := str(draft.tree.get(*here))) in mark.now:
             now = mark.now[former]
             problem = draft.tree.problem(

@@ -16,8 +16,8 @@ from evalpipe.metrics import registry
 from evalpipe.metrics.declare import AVERAGES, Advice
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.metrics.grammar import FUNCTIONS, ExpressionFault, names_in, read_expression
-from evalpipe.spec.core_keys import all_give
-from evalpipe.spec.draft import KNOWN, each_level, refer, with_article
+from evalpipe.spec.core_keys import gives_with_variants
+from evalpipe.spec.draft import KNOWN, level_problems, refer, with_article
 from evalpipe.spec.field_types import is_number
 from evalpipe.spec.measures import Entry, MeasureExpression, MetricChoice, common_keys, located_items
 from evalpipe.spec.messages import explain, unknown_key
@@ -130,6 +130,7 @@ def _wrong_averages(draft: Draft, entry: Entry) -> Iterator[Problem]:
 
 
 def _why_no_average(entry: Entry, task: str) -> str | None:
+    """Return why a measure has nothing to average over classes; None where it may have an average."""
     if isinstance(entry.metric, ExpressionMetric):
         return f"each measure of the expression {entry.metric.name} has its own average"
     if entry.metric.sees == "classes":
@@ -195,7 +196,7 @@ def _unmet_needs(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a metric for which a model lacks what it needs, such as probabilities where there are only classes."""
     if isinstance(entry.metric, ExpressionMetric):  # its measures are checked where it is declared
         return
-    needs_met = {name: all_give(model, draft.spec.recalibrate, draft.spec.threshold)
+    needs_met = {name: gives_with_variants(model, draft.spec.recalibrate, draft.spec.threshold)
                  for name, model in draft.models.items()}
     # A model that meets one need at most has no columns that can be used, which is reported elsewhere.
     lacking = [name for name, needs in needs_met.items() if len(needs) > 1 and entry.metric.needs not in needs]
@@ -243,7 +244,7 @@ def effective(draft: Draft, entry: Entry) -> str:
     return json.dumps([options, entry.choice.average or "macro"], sort_keys=True, default=repr)
 
 
-def one_value(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:
+def check_single_value(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:
     """Report a measure that is given for each class, or at several averages or prevalences.
 
     ``why`` begins the message: "a goal judges one value of each model".
@@ -256,16 +257,17 @@ def one_value(draft: Draft, entry: Entry, why: str) -> Iterator[Problem]:
     yield from single_prevalence(draft, entry, why)
 
 
-def known_value(draft: Draft, loc: Loc, known: KnownValue, why: str) -> tuple[Entry | None, list[Problem]]:
-    """Check a value of a measure that the spec states, found elsewhere; the entry is None where the measure is wrong.
+def check_known_value(draft: Draft, loc: Loc, known: KnownValue, why: str) -> tuple[Entry | None, list[Problem]]:
+    """Check a value of a measure that the spec states from elsewhere, such as a paper; return its entry.
 
-    The measure has to be asked for, and to be one number: ``why`` begins the message where it is not.
+    The entry is None where something is wrong. The measure has to be listed under 'metrics' and to be one number:
+    ``why`` begins the message where it is not. Problems are returned too.
     """
     entry, faults = check_measure(draft, (*loc, "metric"), known.metric)
     faults += _wrong_limits(draft, loc, known)
     if entry is not None:
         numbers = {"value": known.value, "lower": known.lower, "upper": known.upper}
-        faults += [*one_value(draft, entry, why), *in_range(draft, loc, entry, numbers)]
+        faults += [*check_single_value(draft, entry, why), *in_range(draft, loc, entry, numbers)]
         faults += [] if faults else _not_asked_for(draft, entry)
     return entry, faults
 
@@ -287,14 +289,14 @@ def _not_asked_for(draft: Draft, entry: Entry) -> Iterator[Problem]:
 
 
 def _values_asked_for(draft: Draft, entry: Entry) -> set[tuple[str, str]]:
-    """Return options with average, and prevalence, of each value that an entry asks for: what tells it from others."""
+    """Return what identifies each value that an entry asks for: options with average, and prevalence."""
     choices = [replace(entry.choice, average=average) for average in entry.choice.averages or (None,)]
     return {(effective(draft, replace(entry, choice=choice)), prevalence)
             for choice in choices for prevalence in prevalences(draft, entry)}
 
 
 def _wrong_limits(draft: Draft, loc: Loc, known: KnownValue) -> Iterator[Problem]:
-    """Report limits that do not lie on either side of the value."""
+    """Report a lower limit above the value, or an upper limit below it."""
     beyond = {"lower": known.lower is not None and known.lower > known.value,
               "upper": known.upper is not None and known.upper < known.value}
     for key in (key for key, wrong in beyond.items() if wrong):
@@ -337,7 +339,7 @@ def check_expressions(draft: Draft) -> Iterator[Problem]:
 
 
 def _name_taken(draft: Draft, loc: Loc, entry: MeasureExpression, first_locs: dict[str, Loc]) -> Iterator[Problem]:
-    """Report the name of an expression that a metric, a chapter or an earlier one, of ``first_locs``, has."""
+    """Report an expression called like a metric, like a measure of a chapter, or like an earlier expression."""
     here = (*loc, "name")
     if not entry.name or not draft.readable(*here):
         return
@@ -388,7 +390,7 @@ def _check_listed_measures(draft: Draft, loc: Loc, entry: MeasureExpression) -> 
         measure, faults = check_measure(draft, here, choice)
         yield from faults
         if measure is not None:
-            yield from one_value(draft, measure, ONE_VALUE_EACH)
+            yield from check_single_value(draft, measure, ONE_VALUE_EACH)
 
 
 def _check_unlisted_name(draft: Draft, loc: Loc, entry: MeasureExpression, node: NameNode) -> Iterator[Problem]:
@@ -517,7 +519,7 @@ def _check_prevalence(draft: Draft, entry: Entry, loc: Loc, prevalence: object) 
             for level, share in shares.items():
                 if not _is_probability(share):
                     yield _no_probability(draft, (*loc, level))
-            yield from each_level(draft, loc, shares, EACH_PRIOR)
+            yield from level_problems(draft, loc, shares, EACH_PRIOR)
             yield from check_sum_of_levels(draft, loc, shares)
         case dict():
             yield problem("wrong-type", expected, *loc, hint="give that of the event")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.digests import json_sha256
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import PREVALENCE
-from evalpipe.spec.core_keys import all_give
+from evalpipe.spec.core_keys import gives_with_variants
 from evalpipe.spec.field_types import IdleWithout
 from evalpipe.spec.measures import EXPRESSION_NAME, MEASURE
 from evalpipe.spec.spec import ALONE, ANY_NAME, Spec, applies
@@ -36,7 +36,7 @@ _DEMANDS = ("required", "minProperties")
 
 
 def model_schema() -> Schema:
-    """Return the schema of a resolved spec, straight from the models; it is shared, and to be read alone."""
+    """Return the schema of a resolved spec, from the models; callers share it and must not change it."""
     return _schema_with(tuple(registry))
 
 
@@ -151,7 +151,7 @@ def _for_files(node: Any) -> Any:
 
 
 def _demands(node: Schema, defs: Schema) -> Schema:
-    """Return only what a schema requires of mappings: a file that extends another is free of it."""
+    """Return only the parts of a schema that require keys; a file that extends another need not have them."""
     if "$ref" in node:
         return _demands(defs[node["$ref"].rsplit("/", 1)[1]], defs)
     demands: Schema = {word: node[word] for word in _DEMANDS if word in node}
@@ -185,7 +185,7 @@ def resolved(spec: Spec) -> dict[str, object]:
             del model[key]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
     thresholded = "threshold" in spec.model_fields_set or any(
-        "probabilities" in all_give(model, spec.recalibrate) for model in spec.models.values())
+        "probabilities" in gives_with_variants(model, spec.recalibrate) for model in spec.models.values())
     idle = {"ledger", *_idle_keys(spec)}
     if not applies(("threshold",), spec.task) or not thresholded:
         idle.add("threshold")

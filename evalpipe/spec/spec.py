@@ -14,7 +14,7 @@ from pydantic import BaseModel, Discriminator, Field, PrivateAttr, StrictBool, S
 from evalpipe.base.databases import DatabaseUri
 from evalpipe.base.origin import Loc, Origin
 from evalpipe.base.plugins import Plugin
-from evalpipe.base.records import in_order
+from evalpipe.base.records import order_fields
 from evalpipe.errors import Problem
 from evalpipe.spec.core_keys import (
     ChapterKeys,
@@ -41,7 +41,7 @@ from evalpipe.spec.field_types import (
     Shown,
     Version,
 )
-from evalpipe.spec.measures import MeasureEntry, MeasureExpression, Measures, MetricChoice, expressed
+from evalpipe.spec.measures import MeasureEntry, MeasureExpression, Measures, MetricChoice, expression_measure
 from evalpipe.spec.tree import ProseText
 from evalpipe.tasks import Task
 from evalpipe.templating.files import Templates
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 
-@in_order
+@order_fields
 class Spec(ChapterKeys):
     """One evaluation: what was promised, on which predictions."""
 
@@ -154,7 +154,7 @@ class Spec(ChapterKeys):
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """The keys that change nothing, which is no fault where another file shares them; each with its place."""
+        """The problems that are no errors, each with its place, such as a shared key that has no effect."""
         return self._warnings
 
     @property
@@ -164,23 +164,23 @@ class Spec(ChapterKeys):
 
     @property
     def choices(self) -> tuple[MetricChoice, ...]:
-        """The measures that it lists, those that are expressions by their names."""
+        """The measures that the spec lists under 'metrics'; an expression is given by its name."""
         return tuple(entry.reference if isinstance(entry, MeasureExpression) else entry for entry in self.metrics or ())
 
     @property
     def measures(self) -> Measures:
         """Every measure that the spec can name."""
-        return Measures({name: expressed(entry, self.task) for name, entry in self.expressions.items()},
+        return Measures({name: expression_measure(entry, self.task) for name, entry in self.expressions.items()},
                         self.task)
 
     @property
     def alone(self) -> bool:
-        """Whether this is of candidates alone, without predictions."""
+        """Whether the spec is of candidates alone, so that there are no predictions to evaluate."""
         return False
 
     @property
     def importance(self) -> bool:
-        """Whether rows have importance weights, under which they are not observations of one kind."""
+        """Whether the rows have importance weights, not frequency weights or none."""
         return self.weight is not None and self.weight.kind == "importance"
 
 
@@ -190,7 +190,7 @@ ALONE = frozenset({
 """The keys that a spec of candidates alone may have: none that does nothing without predictions."""
 
 
-@in_order
+@order_fields
 class CandidateSpec(Spec):
     """A spec of candidates alone: there are no predictions, so it has no outcome, no datasets and no models."""
 
@@ -200,7 +200,7 @@ class CandidateSpec(Spec):
 
     @property
     def alone(self) -> bool:
-        """Whether this is of candidates alone, without predictions."""
+        """Whether the spec is of candidates alone: always true here."""
         return True
 
 

@@ -100,6 +100,7 @@ def read_text(path: Path, shown: str, named_at: Place | None = None) -> SpecText
 
 
 def _not_utf8(shown: str, content: bytes, error: UnicodeDecodeError, notes: tuple[str, ...] = ()) -> Problem:
+    """Return the problem of a file whose ``content`` is not UTF-8, with the first wrong byte and its line."""
     line = content[: error.start].count(b"\n") + 1
     message = f"the file is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}"
     return Problem("not-utf8", message, Place(shown, line), "save it as UTF-8", notes=notes)
@@ -233,7 +234,7 @@ def is_private(path: Sequence[str]) -> bool:
             return False
 
 
-def refers(text: str) -> bool:
+def has_reference(text: str) -> bool:
     """Tell whether a text holds a reference to the environment, or what was to be one."""
     return any(token["body"] not in (None, _DAY) for token in _TOKEN.finditer(text))
 
@@ -260,8 +261,8 @@ def expand(
     return parts[0] if len(parts) == 1 else Dated(tuple(parts))
 
 
-def literal(text: str) -> str:
-    """Return what a text holds by itself: defaults, or nothing, in place of references to the environment."""
+def without_references(text: str) -> str:
+    """Return a text with the default, or nothing, in place of each reference to the environment."""
     def replacement(token: re.Match[str]) -> str:
         if token["body"] is None:
             return "${"
@@ -299,7 +300,7 @@ def _value_of_reference(token: re.Match[str], environment: Mapping[str, str], pr
 
 
 def _refuse_secret(name: str, value: str, printed: str) -> None:
-    """Refuse a variable whose name or value is that of a secret."""
+    """Raise BadReferenceError for a variable of the environment that seems to hold a secret."""
     if _SECRET_NAME.search(name):
         what = f"the name of the environment variable {name} is that of a secret"
     elif holds_secret(value):
@@ -389,15 +390,15 @@ def merge(base: Node, over: Node) -> Node:
     return replace(over, content=content)
 
 
-def without(node: Node, loc: tuple[str, ...]) -> Node:
+def without_key(node: Node, loc: tuple[str, ...]) -> Node:
     """Leave out the key at ``loc``, a path of mappings that exists."""
     inner = node.content[loc[0]]
     rest = {key: item for key, item in node.content.items() if key != loc[0]}
-    return replace(node, content=rest if len(loc) == 1 else {**node.content, loc[0]: without(inner, loc[1:])})
+    return replace(node, content=rest if len(loc) == 1 else {**node.content, loc[0]: without_key(inner, loc[1:])})
 
 
-def kind(value: object) -> str:
-    """Name the kind of a plain value."""
+def kind_in_words(value: object) -> str:
+    """Return the kind of a plain value in words, such as "a number" or "a mapping"."""
     names: dict[type, str] = {
         bool: "true or false", int: "a number", float: "a number", str: "a text", type(None): "nothing",
         dict: "a mapping", list: "a list", tuple: "a list", Dated: "a text",
@@ -405,7 +406,7 @@ def kind(value: object) -> str:
     return names.get(type(value), "another object")
 
 
-def spelled(value: object) -> str:
+def value_in_words(value: object) -> str:
     """Say what a plain value is: ``the text '0.5'``."""
     if isinstance(value, str):
         return f"the text {quoted(value)}" if value else "an empty text"
@@ -416,7 +417,7 @@ def spelled(value: object) -> str:
         return quoted(value)
     if isinstance(value, Foreign):
         return str(value)
-    return "nothing (null)" if value is None else kind(value)
+    return "nothing (null)" if value is None else kind_in_words(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +442,7 @@ class Tree:
         self, code: str, message: str, *loc: str | int, key: bool = False, hint: str | None = None,
         notes: tuple[str, ...] = (),
     ) -> Problem:
-        """Make a problem at ``loc`` (at its key, if so asked); without a place, the message names the path."""
+        """Return a problem at the value at ``loc``, or at its ``key``; without a place it has the path."""
         place = self.origin.place(*loc, key=key)
         named = message if place is not None or not loc else f"{path_text(loc)}: {message}"
         return Problem(code, named, place, hint, notes=notes)
@@ -457,7 +458,7 @@ class Tree:
         return replace(problem, severity="warning") if shared else problem
 
     def noted(self, words: str, *loc: str | int) -> tuple[str, ...]:
-        """Return the note that ends with where something else stands, after these ``words``; none without a place."""
+        """Return the note "<words> <place of the value at loc>"; an empty tuple where it has no place."""
         place = self.origin.place(*loc)
         return () if place is None else (f"{words} {place}",)
 
@@ -473,7 +474,7 @@ class Tree:
     def spell(self, *loc: str | int) -> str:
         """Describe the value at ``loc`` in words; one from the environment by its kind and reference."""
         value = self.get(*loc)
-        return f"{kind(value)} from {self.written(*loc)}" if self.secret(*loc) else spelled(value)
+        return f"{kind_in_words(value)} from {self.written(*loc)}" if self.secret(*loc) else value_in_words(value)
 
     def written(self, *loc: str | int) -> str:
         """Return the text of the value at ``loc`` in the file, without quotes."""
@@ -506,7 +507,10 @@ def plain_value(node: Node) -> Any:
 
 
 def flatten(node: Node, path: Path | None, folders: Mapping[str, Path], newest: str | None = None) -> Tree:
-    """Turn nodes into plain values and an origin."""
+    """Return a tree of plain values with the places of all nodes.
+
+    ``folders`` are those of the spec's files by name; ``newest`` is the file, or override, that was named last.
+    """
     nodes = dict(_walk(node))
     origin = Origin(
         path,

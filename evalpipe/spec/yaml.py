@@ -15,7 +15,7 @@ from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
 from evalpipe.errors import Place, Problem
-from evalpipe.spec.tree import UNREADABLE, BadReferenceError, Dated, Node, expand, is_private, refers
+from evalpipe.spec.tree import UNREADABLE, BadReferenceError, Dated, Node, expand, has_reference, is_private
 from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ TAGS: dict[str, tuple[type, ...]] = {
 """The core tags of scalars and the types of their values; a text's tag accepts any scalar."""
 
 
-def tagged(text: str, tag: str) -> Scalar:
+def scalar_value(text: str, tag: str) -> Scalar:
     """Return the value of a scalar: by the core schema where it is `PLAIN`, else by its tag.
 
     Raises OverflowError for a number that a float cannot hold, ValueError for a text that does not fit the tag, and
@@ -195,6 +195,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
     """Composes nodes, telling plain scalars from quoted ones, and stops where they are too deep or too many."""
 
     def __init__(self, text: str) -> None:
+        """Begin before the first node of a text; initialise PyYAML's parts as its own loaders do."""
         Reader.__init__(self, text)
         Scanner.__init__(self)
         Parser.__init__(self)
@@ -210,6 +211,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
 
     def compose_scalar_node(self, anchor: dict[object, yaml.Node]) -> yaml.ScalarNode:
         # In YAML 1.2 a lone '!' makes a text of any scalar; PyYAML forgets it.
+        """Compose a scalar; one with the lone tag '!' is a text, whatever it looks like."""
         bare = self.peek_event().tag == "!"  # type: ignore[no-untyped-call]
         node = super().compose_scalar_node(anchor)
         if bare:
@@ -231,6 +233,7 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
             self.depth -= 1
 
     def _limit_error(self, code: str, message: str, hint: str) -> _LimitError:
+        """Return the error of a text beyond a limit, at the place of the next node."""
         return _LimitError(code, message, hint, self.peek_event().start_mark.index)  # type: ignore[no-untyped-call]
 
 
@@ -272,7 +275,7 @@ class _Builder:
     repeated: int = 0
 
     def node(self, node: yaml.Node) -> Node:
-        """Build a node and everything it holds."""
+        """Return the node of ours for a node of PyYAML, with all that it contains; report problems on the way."""
         place = self._place(node)
         if not self._within_limits(node, place):
             return Node(UNREADABLE, place)
@@ -352,7 +355,7 @@ class _Builder:
             expanded = expand(node.value, self.environment, private=is_private(self.path))
             text = expanded.on(ANY_DAY) if isinstance(expanded, Dated) else expanded
             if _writable(text):
-                value = tagged(text, node.tag)
+                value = scalar_value(text, node.tag)
                 content = expanded if isinstance(expanded, Dated) else value
             else:
                 self._report("bad-text", "the text holds a lone surrogate, which is no character", place)
@@ -366,10 +369,11 @@ class _Builder:
             self._report("wrong-type", message, place, "remove the tag")
         except KeyError:
             return self._unknown_tag(node, place)
-        referring = refers(node.value)
+        referring = has_reference(node.value)
         return Node(content, place, environment=referring, written=node.value if referring else None)
 
     def _unknown_tag(self, node: yaml.Node, place: Place) -> Node:
+        """Report a node's tag that is not allowed or does not fit its value; return an unreadable node."""
         short = node.tag.replace(CORE, "!!")
         fits = node.tag in TAGS or node.tag in {CORE + name for name in ("str", "seq", "map")}
         fault = "does not fit this value" if fits else "is not allowed"

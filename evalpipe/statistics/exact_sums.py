@@ -44,7 +44,10 @@ class Parts:
 
     @classmethod
     def of(cls, values: Floats) -> Self:
-        """Cut finite values [n] at the borders of windows, which add up to them down to the lowest window."""
+        """Cut finite ``values`` [n] into parts that add up to them, each a multiple of its window's unit.
+
+        Bits below the lowest window are dropped.
+        """
         first = _first_window(float(np.abs(values).max(initial=0.0)))
         windows, cut, rest = range(first, first - KEPT, -1), np.empty((KEPT, len(values))), values
         for index, window in enumerate(windows):
@@ -131,7 +134,7 @@ class ExactSums:
             self.size = size
 
     def of_group(self, group: int) -> ExactSums:
-        """Return the total of one group alone."""
+        """Return the `ExactSums` of a single group, by its index."""
         windows = {window: totals[group : group + 1] for window, totals in self.windows.items()}
         return ExactSums(1, windows, self.top, self.terms)
 
@@ -144,7 +147,7 @@ class ExactSums:
         return np.fromiter(map(math.fsum, parts), float, self.size)
 
     def _carry(self, terms: int) -> None:
-        """Carry totals of too many terms upwards, and drop windows too far below the largest term."""
+        """Count ``terms`` more; carry totals upwards where they have too many terms, and drop low windows."""
         self.terms += terms
         if self.terms > MOST:
             for window in sorted(self.windows):

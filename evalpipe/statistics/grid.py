@@ -37,11 +37,11 @@ SPARSE = 8
 
 
 def cut(values: Floats, cells: int, *ends: tuple[Floats, Floats]) -> Wholes:
-    """Return the cell of each value, shape [n], numbered upwards from 0 by value.
+    """Return the index of the cell [n] of each value, numbered from 0 by value, for about ``cells`` equal counts.
 
-    There are about ``cells`` cells of equally many values, which also end where ``ends`` say: each has numbers [n] that
-    never fall as the values rise, and edges among these numbers at which a cell ends. A value at an edge belongs to the
-    cell above. Equal values always share a cell, and every cell holds a value.
+    Cells also end where ``ends`` say: each has numbers [n] that never fall as the values rise, and edges among these
+    numbers. A value at an edge belongs to the cell above. Equal values always share a cell, and every cell holds a
+    value.
     """
     # Sorted once, so that each edge is looked for among the values, and not each value among the edges.
     order = np.argsort(values, kind="stable")
@@ -100,9 +100,9 @@ def first_rows(cells: Wholes, count: int) -> Wholes:
 
 
 def joint(*codes: Wholes) -> tuple[Wholes, int]:
-    """Return the number of each row's combination of codes, [n], ordered by the first code, then the next; and a count.
+    """Return the index [n] of each row's combination of ``codes``, each [n], and the number of combinations that occur.
 
-    Only combinations that occur are numbered, from 0, and counted.
+    Combinations are numbered from 0, by the first code, then the next.
     """
     combined = np.zeros(len(codes[0]), np.intp)
     count = 1
@@ -123,13 +123,14 @@ def _renumbered(codes: Wholes, most: int) -> tuple[Wholes, int]:
     return (number - 1)[codes], int(number[-1])
 
 
-def alike(pattern: Wholes, codes: Sequence[Wholes], most: int, lost: float) -> tuple[Wholes, float]:
-    """Return the cell of each row, [n], numbered from 0, and the largest share of a number's variance within cells.
+def cells_of_similar_rows(pattern: Wholes, codes: Sequence[Wholes], most: int, lost: float) -> tuple[Wholes, float]:
+    """Return the cell [n] of each row, grouping rows with similar numbers, and the share of variance lost.
 
-    Cells hold rows of one ``pattern`` [n]. ``codes`` are the numbers, each as the index [n] of its ascending part.
-    Cells are cut in two where that removes most of the variance of indices, until at most the share ``lost`` lies
-    within cells, or there are ``most`` of them. Cells depend only on how often each combination occurs, not on the
-    order of rows. The idea is median cut: Heckbert (1982); Wan, Wong & Prusinkiewicz (1988) cut by variance.
+    The variance lost is the largest share of a number's variance that lies within cells. Cells hold rows of one
+    ``pattern`` [n]. ``codes`` are the numbers, each as the index [n] of its ascending part. Cells are cut in two where
+    that removes most of the variance of indices, until at most the share ``lost`` lies within cells, or there are
+    ``most`` of them. Cells depend only on how often each combination occurs, not on the order of rows. The idea is
+    median cut: Heckbert (1982); Wan, Wong & Prusinkiewicz (1988) cut by variance.
     """
     combination, count = joint(pattern, *codes)
     weight = np.bincount(combination, minlength=count).astype(float)
@@ -170,7 +171,11 @@ class BestCuts(NamedTuple):
 
 
 def _best_cuts(cell: Wholes, position: Wholes, weight: Floats, cells: int) -> BestCuts:
-    """Return the best cut of each cell by one number, from each combination's cell, code ``position`` and weight."""
+    """Return, for each cell, the sum of squares within it and the code after which a cut lowers it most.
+
+    ``cell``, ``position`` and ``weight`` are each combination's cell, code of the number and weight; ``cells`` counts
+    cells.
+    """
     width = int(position.max()) + 1
     table = np.bincount(cell * width + position, weight, cells * width).reshape(cells, width)
     positions = np.arange(width)
@@ -212,9 +217,10 @@ _FINER = (1 << _SHIFT) - 1  # the bits of a float that tell where in its cell it
 
 
 def _cells_of_distances(distance: Floats) -> tuple[Wholes, Floats]:
-    """Return the cell of each distance [n] from 0 or 1, which is at most 1/2, and the position of the distance in it.
+    """Return the grid cell [n] of each probability's ``distance`` [n] from 0 or 1, and its position within the cell.
 
-    Cells are numbered upwards from 0, positions are in `UNITS` of the cell's width, rounded down.
+    Distances are at most 1/2. Cells are numbered upwards from 0, positions are in `UNITS` of the cell's width, rounded
+    down.
     """
     scaled = distance * EVEN
     even = np.floor(scaled)
@@ -231,7 +237,7 @@ def _cells_of_distances(distance: Floats) -> tuple[Wholes, Floats]:
 
 
 def _cell_starts() -> Floats:
-    """Return where the cells up to one half begin, [`HALF`]."""
+    """Return the lower ends of the grid cells of probabilities up to one half, [`HALF`]."""
     near = (np.arange(_TAIL_CELLS) + _LOWEST).view(np.int64) << _SHIFT
     even = np.arange(int(EVEN * TAIL), int(EVEN * 0.5) + 1) / EVEN
     return np.concatenate([[0.0], near.view(np.float64), even])
@@ -261,7 +267,7 @@ class ScoreGrid:
         return self._placed_distances(np.minimum(values, 1 - values), values >= 0.5)
 
     def placed_log_odds(self, scores: Floats) -> tuple[Wholes, Floats]:
-        """Return the cell of each probability, and its position there in `UNITS` of the width, from log odds [n]."""
+        """Return the cell of each probability, given by its log odds [n], and its position in the cell."""
         return self._placed_distances(distances(scores), scores >= 0)
 
     def _placed_distances(self, distance: Floats, upper: Flags) -> tuple[Wholes, Floats]:
@@ -302,7 +308,7 @@ class ScoreGrid:
 
     @cached_property
     def _edge_cells(self) -> Wholes:
-        """The cell of the grid without further edges that each further edge is in."""
+        """For each further edge, the cell that it divides in the grid without further edges."""
         return ScoreGrid().of_probabilities(np.array(self.edges))
 
     @cached_property
@@ -316,7 +322,7 @@ class ScoreGrid:
 
 
 def distances(scores: Floats) -> Floats:
-    """Return how far the probabilities whose log odds are ``scores`` [n] are from 0 or 1, whichever is nearer."""
+    """Return how far probabilities are from 0 or 1, whichever is nearer; their log odds are ``scores`` [n]."""
     return np.asarray(expit(-np.abs(scores)))
 
 

@@ -33,7 +33,10 @@ class Merge:
 
     @classmethod
     def of(cls, codes: Wholes, half: int) -> Merge:
-        """Prepare the merge of blocks of ``half`` neighbours; ``codes`` [power of two] are the predictions' ranks."""
+        """Prepare the merge of the two halves, of ``half`` cells, of each block; ``codes`` are ranks of predictions.
+
+        The length of ``codes`` is a power of two.
+        """
         blocks = codes.reshape(-1, 2, half)
         number = np.arange(len(blocks))[:, None]
         left = np.argsort(blocks[:, 0], axis=-1, kind="stable")
@@ -67,12 +70,12 @@ class NumberRows:
 
     @property
     def ranking(self) -> Floats:
-        """What ranks the rows, shape [n]."""
+        """The values [n] that the rows are ranked by: the predictions, unless others are given."""
         return self.predicted if self.ranks is None else self.ranks
 
     @property
     def gives(self) -> frozenset[str]:
-        """Which of the needs of metrics the rows meet, such as "values" or "loo_values" (leave-one-out predictions)."""
+        """What the rows provide for metrics: "truth", "values" and, with leave-one-out predictions, "loo_values"."""
         return frozenset({"truth", "values", *(() if self.left_out is None else ("loo_values",))})
 
     @cached_property
@@ -87,7 +90,7 @@ class NumberRows:
 
     @cached_property
     def relative_exposure(self) -> Floats:
-        """Exposure over its plain mean, shape [n], which its unit does not change; ones where none is declared."""
+        """Exposure over its unweighted mean, shape [n], so that its unit does not matter; ones without exposure."""
         return np.ones(len(self.truth)) if self.exposure is None else self.exposure / self.exposure.mean()
 
     @cached_property
@@ -139,7 +142,7 @@ class NumberRows:
 
     @cached_property
     def cells(self) -> Groups:
-        """The rows grouped by truth; within a truth by what ranks them, the largest first."""
+        """The rows grouped into cells of equal truth and equal rank: ascending by truth, then descending by rank."""
         return Groups.by(self.truth, -self.ranking)
 
     @cached_property
@@ -178,7 +181,7 @@ class NumberRows:
 
     @property
     def ranked(self) -> bool:
-        """Whether the model gives scores of an event: never, as it gives numbers."""
+        """Always False: the model predicts numbers and gives no scores of an event."""
         return False
 
     def __post_init__(self) -> None:

@@ -151,7 +151,7 @@ class RowsOfLevels(ABC):
 
     @cached_property
     def classed(self) -> tuple[Wholes, Self]:
-        """The positions of the rows outside the equivocal zone, and these rows; computed once for all weights."""
+        """The positions of the rows that have a predicted class (outside the equivocal zone), and these rows."""
         kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
         return kept, changed(self.at(kept), reportable=None)
 
@@ -188,9 +188,10 @@ class Rows(RowsOfLevels):
         return replace(self, truth=np.full(len(self.truth), level == 0), remainders=None)
 
     def exactly(self, name: str, options: Mapping[str, object], values: Values) -> Values:
-        """Return the values [n] of a statistic of cells plus their exact remainders, where these are known.
+        """Return a statistic's ``values`` [n] at cells plus the recorded remainders, to get the exact totals of rows.
 
-        ``values`` [n] are computed at the cells, ``name`` and ``options`` tell of which statistic.
+        ``name`` and ``options`` say which statistic. A remainder is what the rows that a group of cells stands for
+        have more of it than the cells; without remainders the values are unchanged.
         """
         remainder = (self.remainders or {}).get((name, tuple(options.items())))
         return values if remainder is None else values + remainder[present(self.group, "groups")]
@@ -213,7 +214,7 @@ class Rows(RowsOfLevels):
 
     @property
     def by_rank(self) -> Rows:
-        """The rows as measures of ranking see them: with ``ranks`` as scores, where they have any.
+        """The rows with ``ranks`` in place of scores, where they have any: what measures of ranking use.
 
         The probabilities of all rows are sorted into the order of the ranks, so that as many rows lie above each.
         """
@@ -234,7 +235,7 @@ class Rows(RowsOfLevels):
 
     @property
     def scored(self) -> Floats:
-        """What ranks the rows; raises TypeError where the model gives classes alone."""
+        """The numbers [n] that order the rows: scores, else probabilities; raises TypeError where there are neither."""
         return present(self.probability if self.score is None else self.score, "scores")
 
     @property
@@ -281,7 +282,7 @@ class Rows(RowsOfLevels):
 
     @property
     def ranked(self) -> bool:
-        """Whether the model gives scores."""
+        """Whether the model gives scores or probabilities, which order the rows."""
         return self.probability is not None or self.score is not None
 
     @cached_property
@@ -316,7 +317,7 @@ class Rows(RowsOfLevels):
 
     @property
     def threshold_at(self) -> Floats:
-        """Each distinct score as a threshold: the probability there, or the score itself where there is none; [m]."""
+        """The threshold shown for each distinct score, [m]: its probability, or the score where there is none."""
         return self.distinct if self.probability is None else self.probability_of_score
 
     @cached_property
@@ -391,7 +392,7 @@ class ClassRows(RowsOfLevels):
 
     @property
     def by_rank(self) -> ClassRows:
-        """The rows themselves: only rows of one level against the rest are ordered by rank."""
+        """These rows unchanged: ranks replace scores only in rows of a single level against the rest."""
         return self
 
     @property
@@ -413,7 +414,7 @@ class ClassRows(RowsOfLevels):
 
     @cached_property
     def true_rank(self) -> Wholes:
-        """How many levels are ranked above the true one, shape [n]; of equals the first level leads."""
+        """The number of levels that are more probable than the true level, [n]; of ties the first level leads."""
         # By scores where there are any: the softmax rounds to ties what these tell apart.
         values = self.level_probabilities if self.scores is None else self.scores
         true_value = values[np.arange(len(self.truth)), self.truth][:, None]
@@ -422,7 +423,7 @@ class ClassRows(RowsOfLevels):
 
     @property
     def ranking(self) -> Floats:
-        """What ranks the rows by each level, [n, levels]: ranks, or log odds where there are scores, or probability."""
+        """The numbers [n, levels] that order the rows by each level: ranks, log odds of scores, or probabilities."""
         if self.ranks is not None:
             return self.ranks
         return self.level_probabilities if self.scores is None else self._log_odds_of_each
@@ -433,7 +434,7 @@ class ClassRows(RowsOfLevels):
         return np.column_stack([self._log_odds([level]) for level in range(self.levels)])
 
     def _log_odds(self, levels: list[int]) -> Floats:
-        """Return the log odds [n] that the row is of one of some levels, from the scores."""
+        """Return the log odds [n], from the scores, that a row belongs to any of ``levels``."""
         # The sum of their softmax over the sum of the others' is taken as a difference of logarithms: no overflow.
         scores = present(self.scores, "scores")
         chosen, others = scores[:, levels], np.delete(scores, levels, axis=1)
@@ -478,7 +479,7 @@ class ClassRows(RowsOfLevels):
         return Rows(self.truth == self.classes, None, self.level_probabilities[predicted_index], score)
 
     def beyond(self, level: int) -> Rows:
-        """Return the rows with every level above this one as the event."""
+        """Return the rows as `Rows` with "a level above ``level``" as the event, for ordered levels."""
         predicted = None if self.predicted is None else self.predicted > level
         probability = None
         if self.probabilities is not None:

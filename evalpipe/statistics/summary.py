@@ -68,7 +68,10 @@ def table(function: Declared) -> Declared:
 
 
 def pairs(function: Declared) -> Declared:
-    """Declare totals over pairs of rows, ``function(summary, **options)``: quadratic in the weights, not additive."""
+    """Declare a statistic that totals pairs of rows, ``function(summary, **options)``.
+
+    It is quadratic in the weights, so that totals of parts of the data do not add up.
+    """
     return _declare(function, of_rows=False, of_pairs=True)
 
 
@@ -152,19 +155,19 @@ class Summary:
 
     @property
     def celled(self) -> bool:
-        """Whether the rows are cells that rows of the data were counted in."""
+        """Whether each row stands for many rows of the data, which were counted in cells."""
         return getattr(self.rows, "ends", None) is not None
 
     @property
     def row_counts(self) -> Floats:
-        """How many rows of the data each row is, [n]: 1, or the weight of a cell that rows were counted in.
+        """The number of rows of the data that each row stands for, [n]: 1, or the weight of a cell.
 
-        For one row of weights.
+        For a single row of weights.
         """
         return self.floats if self.celled else np.ones(self.weights.shape[-1])
 
     def forget(self) -> None:
-        """Free the tables of many scores or rows; they are computed again, the same, where they are asked for."""
+        """Free the memory of large tables; they are computed again when they are needed."""
         for key in [key for key, values in self._computed.items() if values.size > KEPT]:
             del self._computed[key]
         for name in ("by_score", "floats", "_reportable", "_ranked", "classes", "pooled"):

@@ -86,10 +86,10 @@ class Stack:
     _matrices: dict[type[np.floating], csc_array] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, draws: Draws, most: int) -> Iterator[tuple[int, slice, Values]]:
-        """Yield the index of a view, a batch of replicates, and the weights [b, cells] of the view's cells in it.
+        """Yield the weights of cells view by view: the view's index, a slice of replicates, and weights [b, cells].
 
-        A batch has about ``most`` weights. Where a cell holds many rows, all replicates are totalled at once, reading
-        the counts in their order, which takes a fraction of the time.
+        A batch of replicates has about ``most`` weights. Where a cell holds many rows, all replicates are totalled at
+        once, reading the counts in their order, which takes a fraction of the time.
         """
         cells, rows = sum(len(view.starts) for view in self.views), sum(len(view.unit) for view in self.views)
         totals_at_once = GATHERED * cells < rows
@@ -107,7 +107,7 @@ class Stack:
                 yield view_index, batch, view.weights(draws.counts[batch]) if weights is None else weights[batch]
 
     def _totals(self, draws: Draws) -> Floats:
-        """Return the weight [cells, b] of all cells in each replicate, one view after the other."""
+        """Return the weight [cells, b] of the cells of all views, view after view, in each of b replicates."""
         weighted = any(view.factor is not None for view in self.views)
         columns = draws.columns.astype(float) if weighted else draws.columns
         dtype = columns.dtype.type

@@ -118,19 +118,22 @@ def _append(array: Wholes, arrays: list[Wholes]) -> int:
 
 
 def _option_json(option: tuple[str, tuple[tuple[str, Any], ...]]) -> list[Any]:
+    """Return a statistic's name and options as a JSON list: [name, [[option, value], …]]."""
     return [option[0], [list(pair) for pair in option[1]]]
 
 
 def _option_from_json(entry: list[Any]) -> tuple[str, tuple[tuple[str, Any], ...]]:
+    """Return a statistic's name and options, as pairs in a tuple, from the list of `_option_json`."""
     return entry[0], tuple((key, value) for key, value in entry[1])
 
 
 def _group_json(group: RowGroup) -> list[Any]:
+    """Return a group of rows as a JSON list: slice labels, true event, and predicted class by model."""
     return [group.labels, group.event, group.states]
 
 
 def _group_from_json(entry: list[Any]) -> RowGroup:
-    """Return the group from its JSON, whose lists were tuples."""
+    """Return a group of rows from the JSON list of `_group_json`, with its lists as tuples again."""
     labels, event, states = entry
     return RowGroup(
         None if labels is None else tuple((column, label) for column, label in labels), event,
@@ -177,6 +180,7 @@ class _Arrays:
     """Reads the arrays of decoded bytes one after the other."""
 
     def __init__(self, data: bytes) -> None:
+        """Begin at the first array of ``data``, written by `_bytes_by_rank`."""
         self._data, self._position = np.frombuffer(data, np.uint8), 0
 
     def next(self, size: int) -> Wholes:
@@ -225,7 +229,7 @@ def request_sha256(plan: Plan, dataset: DatasetPlan, layout: TableLayout) -> str
     })
 
 
-def key_of(sha256: str, shown: str, part: Part, request: str) -> str:
+def cache_key(sha256: str, shown: str, part: Part, request: str) -> str:
     """Return the cache key of the tables of a part, from the ``sha256`` of its file and the `request_sha256`.
 
     Of the path ``shown`` only columns in the names of its folders count, such as year=2026: a file may be moved.
@@ -305,7 +309,7 @@ class Cache:
             _write_atomically(self.folder / f"{entry.key}{SUFFIX}", json.dumps(about).encode() + b"\n" + tables)
 
     def finish(self, used: list[str]) -> None:
-        """Write down the keys that a run which has read all its parts ``used``: other entries may then be removed."""
+        """Store the keys of the entries that a finished run ``used``, so that `collect` may remove the others."""
         with self._write_errors():
             self.folder.mkdir(parents=True, exist_ok=True)
             _write_atomically(self.folder / LAST, (json.dumps(sorted(used), indent=1) + "\n").encode())
@@ -382,7 +386,7 @@ class PartState:
     why: str | None
 
 
-def reasons(why: list[str]) -> str:
+def reasons_in_words(why: list[str]) -> str:
     """Write the reasons why parts are read, each with its number of parts where there are several reasons."""
     counts = Counter(why)
     return ", ".join(words if len(counts) == 1 else f"{counts[reason]:,} {words}"
@@ -418,6 +422,6 @@ def _part_states(
         path, shown = dataset.table.files[part.file]
         entry = by_stamp.get((dataset.name, shown, *stamp(path, shown)))
         sha256 = "" if entry is None else entry.sha256
-        key = key_of(sha256, shown, part, request)
+        key = cache_key(sha256, shown, part, request)
         is_cached = entry is not None and key in cache.entries
         yield PartState(shown, part.first, part.rows, None if is_cached else why_read(cache, part, shown, sha256, key))

@@ -17,17 +17,17 @@ from evalpipe.base.levels import find_level
 from evalpipe.data.outcome_checks import COUNTED, COUNTS, sums_to
 from evalpipe.data.rows import no_rows_problem, none_meets_where
 from evalpipe.data.sample import Contents, Sample
-from evalpipe.data.slices import MISSING, intervals, ordered, too_many
+from evalpipe.data.slices import MISSING, interval_labels, ordered, too_many_levels_message
 from evalpipe.data.summary import absent_levels, one_cluster, unknown_conditions
 from evalpipe.errors import DataError, Place, Problem
 from evalpipe.plan.memory import workers_of
 from evalpipe.plan.plan import GROUPS
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
 from evalpipe.statistics.grid import UNITS
-from evalpipe.streams.cache import Cache, CacheEntry, key_of, reasons, request_sha256, why_read
+from evalpipe.streams.cache import Cache, CacheEntry, cache_key, reasons_in_words, request_sha256, why_read
 from evalpipe.streams.row_ids import compared_ids
 from evalpipe.streams.samples import Samples
-from evalpipe.streams.tables import File, Tables, are_grouped, clusters_of, parts_of, stamp, table_layout
+from evalpipe.streams.tables import File, Tables, are_grouped, cluster_count, parts_of, stamp, table_layout
 from evalpipe.streams.tally import Threads
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ UNITS_MOST = (2**63 - 1) // UNITS
 
 def dataset_summary(dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...], *, counted: bool) -> DatasetSummary:
     """Return the counts of rows, levels and clusters; ``counted`` says that weights count observations."""
-    rows, used = rows_of(tables, "read"), rows_of(tables, "used")
+    rows, used = count_rows(tables, "read"), count_rows(tables, "used")
     counts = [LevelCount(level=level, rows=tables.levels.get(level, (0, 0))[0],
                          weight=float(tables.levels.get(level, (0, 0))[1])) for level in levels]
     total = math.fsum(count.weight for count in counts)
     clusters: dict[str, Any] = {}
     if tables.keys is not None:
         error = 1 / math.sqrt(GROUPS - 1) if are_grouped(tables.keys) else None  # where the number is an estimate
-        clusters = {"clusters": clusters_of(tables.keys), "clusters_error": error}
+        clusters = {"clusters": cluster_count(tables.keys), "clusters_error": error}
     return DatasetSummary(
         name=dataset.name, role=dataset.role, trained_on=dataset.trained_on, where=dataset.where, rows=rows,
         excluded_where=rows - tables.rows.get("kept", 0), unknown_where=tables.rows.get("unknown where", 0),
@@ -63,8 +63,8 @@ def dataset_summary(dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...
         prevalence=counts[0].weight / total if total else None, levels=counts, **clusters)
 
 
-def rows_of(tables: Tables, what: str) -> int:
-    """Return how many rows of all files were "read", or "used", whichever ``what`` is."""
+def count_rows(tables: Tables, what: str) -> int:
+    """Return how many rows of all files were read or used; ``what`` is "read" or "used"."""
     return sum(count for name, count in tables.rows.items() if name.startswith(f"{what} "))
 
 
@@ -124,15 +124,15 @@ def _column_labels(plan: Plan, dataset: DatasetPlan, column: ColumnPlan, occurri
     """Return the slices of a column in order, missing values last: its intervals, or the levels that occur."""
     missing = (MISSING,) if MISSING in occurring else ()
     if column.cuts:
-        return (*intervals(column.cuts), *missing)
+        return (*interval_labels(column.cuts), *missing)
     levels = ordered(occurring - {MISSING})
     if len(levels) > plan.slices.max_levels:
-        message, hint = too_many(plan, dataset.table.named.called, column, levels)
+        message, hint = too_many_levels_message(plan, dataset.table.named.called, column, levels)
         raise DataError(Problem("too-many-levels", message, plan.places.place(*dataset.table.named.loc), hint))
     return (*levels, *missing)
 
 
-def not_compared(plan: Plan, sample: Sample, other: Sample) -> Warned:
+def not_compared_warning(plan: Plan, sample: Sample, other: Sample) -> Warned:
     """Return the warning that the rows of two datasets were not compared; raises DataError where they share a file."""
     paths = {file.sha256: file.path for file in other.files}
     shared_path = next((file.path for file in sample.files if file.sha256 in paths), None)
@@ -164,7 +164,10 @@ def settled_levels(plan: Plan, datasets: Sequence[tuple[DatasetPlan, Tables]]) -
 def _other_level(
     plan: Plan, dataset: DatasetPlan, tables: Tables, event: str, dataset_of_level: dict[str, str]
 ) -> Problem | None:
-    """Put the level beside the event, with its dataset, into an empty ``dataset_of_level``; return a problem."""
+    """Store the level that is not the event, with its dataset, in ``dataset_of_level`` if that is empty.
+
+    Return the problem of a dataset with several such levels, or with another than an earlier dataset; else None.
+    """
     # A part whose rows are all events has a level of no rows beside it, under a name that stands for any.
     others = [level for level, (rows, _) in tables.levels.items() if level != event and rows]
     if len(others) > 1:
@@ -188,15 +191,15 @@ def _other_level(
 def _nothing_left(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem | None:
     """Return the problem that no row of a dataset counts, worded as for rows in memory; None where one does."""
     called, place = dataset.table.named.called, _place_of_files(dataset)
-    if rows_of(tables, "used"):
+    if count_rows(tables, "used"):
         return None
-    if not rows_of(tables, "read"):
+    if not count_rows(tables, "read"):
         return no_rows_problem(called, dataset.table.named, plan, place)
     if tables.rows.get("kept", 0) and plan.weight is not None:
         message = f"all weights of dataset '{dataset.name}' are 0 (column '{plan.weight.column}')"
         return Problem("weights-all-zero", message, place, "at least one row must count", notes=_weights_named_at(plan))
     where = next(condition for condition in dataset.conditions if condition.key == "where")
-    return none_meets_where(called, plan.places.place(*where.loc), rows_of(tables, "read"),
+    return none_meets_where(called, plan.places.place(*where.loc), count_rows(tables, "read"),
                             tables.rows.get("unknown where", 0))
 
 
@@ -222,6 +225,7 @@ def _too_many_observations(plan: Plan, dataset: DatasetPlan, tables: Tables) -> 
 
 
 def _weights_named_at(plan: Plan) -> tuple[str, ...]:
+    """Return the note that says where the spec names the weight column."""
     return (f"named at {plan.places.place('weight', 'column') or 'the spec, weight.column'}",)
 
 
@@ -237,7 +241,7 @@ def files_of(plan: Plan, dataset: DatasetPlan) -> list[File]:
     return [File(path, shown, stamp(path, shown, place), place) for path, shown in dataset.table.files]
 
 
-def merged(
+def merged_tables(
     plan: Plan, dataset: DatasetPlan, files: list[File], work: Work, workers: Workers
 ) -> tuple[Tables, list[str]]:
     """Return the merged tables of a dataset's parts, from the cache where it has them, and its files' sha256.
@@ -255,7 +259,7 @@ def merged(
     cached_before = work.cached
     for part in parts_of(dataset):
         file = files[part.file]
-        key = key_of(sha256_of_files[part.file], file.shown, part, request)
+        key = cache_key(sha256_of_files[part.file], file.shown, part, request)
         cached_tables = None if cache is None else cache.get(key)
         if cached_tables is not None:
             work.cached += 1
@@ -266,7 +270,7 @@ def merged(
         keys.append(key)
         why += [] if cache is None else [why_read(cache, part, file.shown, sha256_of_files[part.file], key)]
     cached = work.cached - cached_before
-    work.progress.expect_parts(dataset.name, cached + len(unread), cached, reasons(why))
+    work.progress.expect_parts(dataset.name, cached + len(unread), cached, reasons_in_words(why))
     # Closed at once where this ends early: parts that were begun are then left, here or on a cluster.
     with closing(workers.tables(unread, encoded=cache is not None)) as summed_up:
         for (part, file), key, summed in zip(unread, keys, summed_up, strict=True):  # in the order of the parts
@@ -307,7 +311,7 @@ def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
                 sha256_of_files = list(dataset.table.contents or workers.digests(dataset_files))
                 datasets.append(_ReadDataset(dataset, Tables(table_layout(plan)), sha256_of_files))
             else:
-                datasets.append(_ReadDataset(dataset, *merged(plan, dataset, dataset_files, work, workers)))
+                datasets.append(_ReadDataset(dataset, *merged_tables(plan, dataset, dataset_files, work, workers)))
     if work.cache is not None:
         Cache(work.cache).finish(work.used)
     predicted = [read for read in datasets if read.dataset.role != "reference"]
@@ -337,7 +341,7 @@ def _with_comparisons(plan: Plan, sample: Sample, samples: Sequence[Sample]) -> 
     if plan.id is not None:
         columns = {other.dataset: [plan.id] for other in others}
         return replace(sample, summary=sample.summary.model_copy(update={"compared": columns}))
-    warnings = tuple(not_compared(plan, sample, other) for other in others)
+    warnings = tuple(not_compared_warning(plan, sample, other) for other in others)
     return replace(sample, warnings=(*sample.warnings, *warnings))
 
 

@@ -22,13 +22,13 @@ from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data import checks
 from evalpipe.data.columns import POSITION, Columns, RowBlock, SourceFile
-from evalpipe.data.further_columns import compared_hashes, content_hashes, id_like, measured
+from evalpipe.data.further_columns import content_hashes, count_shared_hashes, id_like_columns, measured_columns
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError, UsageError
 from evalpipe.plan.memory import workers_of
 from evalpipe.streams.cache import TEMPORARY
 from evalpipe.streams.tables import check_unchanged, parts_of
-from evalpipe.streams.tally import in_order
+from evalpipe.streams.tally import results_in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ CONTENTS = "contents-"
 
 
 def bits_for(rows: int) -> int:
-    """Return how many leading bits of a hash number its file, for a dataset of so many rows."""
+    """Return how many leading bits of a hash choose the file it is stored in, given a dataset's number of rows."""
     return min(MOST_BITS, (max(0, rows - 1) // HASHES_PER_FILE).bit_length())
 
 
@@ -125,6 +125,7 @@ def _temporary_folder(scratch: Path | None) -> Iterator[Path]:
 
 
 def _no_space(folder: Path, error: OSError) -> UsageError:
+    """Return the error that hashes of ids cannot be written to a folder."""
     message = f"cannot write to '{folder}', where ids are compared: {error.strerror or error}"
     return UsageError.of("no-space", message, "free 8 bytes for each row, or remove 'id'")
 
@@ -151,21 +152,27 @@ class Identities:
 
     def read(self, workers: int) -> None:
         """Read the ids of all rows, ``workers`` parts at once; raises DataError, and UsageError where writing fails."""
-        with closing(in_order(self._read_part, parts_of(self.dataset), workers)) as parts:
+        with closing(results_in_order(self._read_part, parts_of(self.dataset), workers)) as parts:
             for _ in parts:  # which waits for each part, and raises its errors
                 pass
 
     def id_like(self, columns: tuple[str, ...]) -> frozenset[str]:
-        """Return those of ``columns``, which are compared, that look like ids in the first rows; raises DataError."""
+        """Return those of ``columns``, by which rows are compared, that look like ids in the first rows.
+
+        Raises DataError.
+        """
         self.columns = columns
-        return next((id_like(rows) for rows in self._first_rows()), frozenset())
+        return next((id_like_columns(rows) for rows in self._first_rows()), frozenset())
 
     def measured(self, columns: tuple[str, ...]) -> frozenset[str]:
-        """Return the columns whose numbers tell the first rows apart, all of no rows; raises DataError."""
-        return next((measured(rows, columns) for rows in self._first_rows()), frozenset(columns))
+        """Return those of ``columns`` whose numbers are nearly all different in the first rows; all without rows.
+
+        Raises DataError.
+        """
+        return next((measured_columns(rows, columns) for rows in self._first_rows()), frozenset(columns))
 
     def _first_rows(self) -> Iterator[RowBlock]:
-        """Yield batches of rows, of which the first is enough."""
+        """Yield batches of rows that are not empty, from which columns are judged by the first."""
         batches = (batch for part in parts_of(self.dataset) for batch in self._batches(part))
         return (batch.rows for batch in batches if batch.rows.frame.height)
 
@@ -193,7 +200,7 @@ class Identities:
         if self.columns:
             pairs = ((np.sort(self._hashes(number, CONTENTS)), np.sort(other._hashes(number, CONTENTS)))
                      for number in range(1 << self.bits))
-            yield compared_hashes(other.dataset.name, self.columns, pairs)
+            yield count_shared_hashes(other.dataset.name, self.columns, pairs)
 
     def _read_part(self, part: Part) -> None:
         """Write the sorted hashes of a part's ids to files, to find repeated ids, and count its rows and outcomes."""
@@ -233,7 +240,10 @@ class Identities:
             check_unchanged(file.path, file.stamp, file.shown, file.place)
 
     def _write(self, hashes: Keys, kind: str = "") -> None:
-        """Append sorted hashes [n] to the files of a kind, each to the one numbered by its first bits."""
+        """Append sorted hashes [n] to files: the leading bits of a hash are the number of its file.
+
+        ``kind`` is the beginning of the files' names: "" for ids, `CONTENTS` for contents.
+        """
         # The smallest hash of each file but the first; with no bits there is one file, and no hash to shift.
         first_hashes = np.arange(1, 1 << self.bits, dtype=np.uint64) << np.uint64(64 - self.bits if self.bits else 0)
         try:
@@ -246,12 +256,12 @@ class Identities:
             raise _no_space(self.folder, error) from None
 
     def _hashes(self, number: int, kind: str = "") -> Keys:
-        """Return all hashes of the file of a kind and a number, unsorted."""
+        """Return all hashes, unsorted, of the file numbered ``number``; ``kind`` is as in `_write`."""
         path = self.folder / f"{kind}{number}"
         return np.fromfile(path, np.uint64) if path.exists() else np.zeros(0, np.uint64)
 
     def _read_again(self, hashes: Keys) -> tuple[Columns, bool]:
-        """Return the ids, read again, that have one of ``hashes``, and whether these are all, not the first of many."""
+        """Read the ids again that have one of ``hashes``; return these, and whether they are all or the first."""
         name, wanted = str(self.plan.id), pl.Series(hashes[:MOST_HASHES])
         frames = [pl.DataFrame(schema={name: pl.String, POSITION: pl.Int64})]
         height = 0
@@ -271,6 +281,6 @@ class Identities:
 
 
 def _with_more(problem: Problem, *, complete: bool) -> Problem:
-    """Add a note to a problem, unless all rows were compared: these are the first of very many."""
+    """Add a note to a problem that more ids may be affected than were compared, unless these are ``complete``."""
     more = f"and more: of very many such ids, {MOST_HASHES:,} in {MOST_ROWS:,} rows were compared as they are written"
     return problem if complete else replace(problem, notes=(*problem.notes, more))

@@ -18,7 +18,7 @@ from evalpipe.statistics.grid import UNITS
 from evalpipe.statistics.grid import probabilities_of_log_odds as chances_of
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
-from evalpipe.streams.tables import clusters_of, merged_shared_scores
+from evalpipe.streams.tables import cluster_count, merged_shared_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -185,11 +185,11 @@ class Samples:
         observations = np.bincount(pair_of_count, np.concatenate(counts))
         cell_of_pair, cluster_of_pair = np.divmod(pairs, len(self._clusters))
         return ClusterCounts(cell_of_row, rows.counts.astype(float), cell_of_pair, cluster_of_pair, observations,
-                             len(self._clusters), clusters_of(present(self.tables.keys, "clusters")))
+                             len(self._clusters), cluster_count(present(self.tables.keys, "clusters")))
 
     @cached_property
     def _clusters(self) -> Wholes:
-        """The numbers of the clusters, or of random groups of clusters, that have rows: ascending."""
+        """The numbers of the clusters, or random groups of clusters, that have rows: ascending [clusters]."""
         counted = [cells.cells for cells in self.tables.clusters[0, next(iter(self.plan.models))].values()]
         return np.unique(np.concatenate(counted) % GROUPS)
 

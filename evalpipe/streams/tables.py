@@ -53,19 +53,22 @@ class TableLayout:
 
     @cached_property
     def grid(self) -> ScoreGrid:
-        """The grid of each model's scores."""
+        """The grid on which each model's scores are counted."""
         return ScoreGrid(self.edges)
 
     @cached_property
     def coarse(self) -> tuple[Wholes, int]:
-        """The coarse cell that each grid cell is in, [cells], and how many there are: clusters are counted by them."""
+        """The coarse cell of each grid cell, [cells], and how many there are; clusters are counted by these."""
         starts = np.zeros(self.grid.size, np.intp)
         starts[self.grid.of_probabilities(np.array(self.edges))] = 1
         return np.cumsum(starts), int(starts.sum()) + 1
 
     @cached_property
     def joint(self) -> tuple[Wholes, int]:
-        """The coarser cell of each grid cell, [cells], in which models are counted together, and how many there are."""
+        """The joint cell of each grid cell, [cells], and the number of joint cells, which are coarser.
+
+        In these, rows are counted by the scores of all models together.
+        """
         ends = np.isin(np.array(self.edges), EDGES if len(self.models) < SPARSE else EDGES[::SPARSE])
         begins = self.grid.of_probabilities(np.array(self.edges)[ends])
         starts = np.zeros(self.grid.size, np.int16)
@@ -146,7 +149,7 @@ def _splitmix(values: Keys) -> Keys:
 
 
 def smallest_keys(*keys: Keys) -> Keys:
-    """Return the smallest distinct keys, ascending: all up to `GROUPS`, of more keys one more than that."""
+    """Return the smallest distinct keys, ascending: all of them, but at most `GROUPS` + 1."""
     return np.unique(np.concatenate(keys))[: GROUPS + 1]
 
 
@@ -155,7 +158,7 @@ def are_grouped(keys: Keys) -> bool:
     return len(keys) > GROUPS
 
 
-def clusters_of(keys: Keys) -> int:
+def cluster_count(keys: Keys) -> int:
     """Return the number of clusters from their `smallest_keys`; an estimate where they are counted in groups.
 
     Keys are spread evenly, so the largest of the smallest ones tells the number: Beyer et al. (2007). Its relative
@@ -224,7 +227,7 @@ class CellCounts:
     counts: Wholes
 
     def merged(self, other: CellCounts) -> CellCounts:
-        """Return the counts of both, added cell by cell."""
+        """Return the counts of these and the ``other`` observations, added cell by cell."""
         cells, position = np.unique(np.concatenate([self.cells, other.cells]), return_inverse=True)
         counts = np.zeros(len(cells), np.int64)
         np.add.at(counts, position, np.concatenate([self.counts, other.counts]))
@@ -256,7 +259,7 @@ class Tables:
     clusters: dict[tuple[int, str], dict[RowGroup, CellCounts]] = field(default_factory=dict)
 
     def of_file(self, number: int) -> Tables:
-        """Return these tables with the counts of rows read and used under names that end in the file's number."""
+        """Return these tables with the counts "read" and "used" renamed by the file's number, as in "read 2"."""
         rows = {f"{name} {number}" if name in ("read", "used") else name: count for name, count in self.rows.items()}
         return replace(self, rows=rows)
 
@@ -305,7 +308,7 @@ def _renumbered(cells: CellCounts, new_numbers: Wholes) -> CellCounts:
 
 
 def merged_shared_scores(scores: Floats, others: Floats) -> Floats:
-    """Return the score that all rows of each cell share, from those of two sets of rows.
+    """Return the score that all rows of each cell share, [cells], given those of two sets of rows.
 
     It is NaN where scores differ, and infinite in a cell without rows.
     """
@@ -432,10 +435,10 @@ class Silent:
     """Progress that is not reported."""
 
     def expect_parts(self, dataset: str, parts: int, cached: int, why: str) -> None:
-        """Say nothing."""
+        """Do nothing, for progress is not reported."""
 
     def part_read(self) -> None:
-        """Say nothing."""
+        """Do nothing, for progress is not reported."""
 
 
 @dataclass

@@ -13,7 +13,7 @@ import numpy as np
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data import checks, outcome_checks, slices
-from evalpipe.data.read import ordered, predictions_of
+from evalpipe.data.read import model_predictions, sample_table
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError
 from evalpipe.plan.plan import GROUPS
@@ -120,7 +120,7 @@ class _GroupCounts:
 
     @cached_property
     def groups_per_slice(self) -> int:
-        """How many groups there are in each slice."""
+        """The number of groups in each slice: 2 truths times the states of a row under each model."""
         return 2 * math.prod(len(states) for states in self.states)
 
     def add(self, groups: Wholes, cells: Wholes, weights: Wholes | None, slices: int) -> None:
@@ -189,10 +189,14 @@ class Tally:
             self._count(f"unknown {name}", count)
 
     def _count(self, name: str, count: int) -> None:
+        """Add to the counter ``name`` of rows, such as "read" or "unknown where"."""
         self.rows[name] = self.rows.get(name, 0) + count
 
     def add(self, columns: Columns, levels: tuple[str, ...], frame: pl.DataFrame) -> None:
-        """Add checked rows; ``frame`` has those with a weight, ``levels`` are event and other."""
+        """Add checked rows to the counts.
+
+        ``frame`` is the sample's table of rows that have a weight; ``levels`` are the event and the other level.
+        """
         self._count("used", frame.height)
         event = frame["truth"].to_numpy()
         weight = frame["weight"].to_numpy().astype(np.int64) if "weight" in frame.columns else None
@@ -203,7 +207,7 @@ class Tally:
             self.levels[level] = before[0] + rows, before[1] + weighed
         sliced = slices.requested_slices(columns, frame) if self.role == "evaluate" else ()
         slice_numbers = [numbered.of_rows(rows) for numbered, rows in zip(self.slices, sliced, strict=False)]
-        models = {model.name: predictions_of(frame, number, model, 2)
+        models = {model.name: model_predictions(frame, number, model, 2)
                   for number, model in enumerate(self.plan.models.values())}
         self._count_rows(models, event, weight, slice_numbers or [np.zeros(1, np.intp)], self._clusters_of(frame))
 
@@ -365,7 +369,7 @@ def _group_numbers(event: Flags, slice_number: Wholes, states: list[tuple[States
     return slice_number * (2 * count) + (state_number * np.int16(2) + event)
 
 
-def summarise(plan: Plan, part: Part, layout: TableLayout) -> Tables:
+def tally_part(plan: Plan, part: Part, layout: TableLayout) -> Tables:
     """Read the rows of a part, check them, and return their tables.
 
     Raises DataError with the problems of the first batch of rows that has any.
@@ -386,7 +390,7 @@ def summarise(plan: Plan, part: Part, layout: TableLayout) -> Tables:
             raise DataError(*columns.problems)
         if known_outcome is None:
             known.learn(columns, levels)
-        tally.add(columns, levels, ordered(columns, levels, sort=False))
+        tally.add(columns, levels, sample_table(columns, levels, sort=False))
     return tally.tables()
 
 
@@ -406,23 +410,23 @@ class Threads:
 
     def digests(self, files: Sequence[File]) -> Iterator[str]:
         """Yield the sha256 of each file, in their order; raises DataError."""
-        return in_order(lambda file: digest(file.path, file.stamp, file.shown, file.place), files, self.number)
+        return results_in_order(lambda file: digest(file.path, file.stamp, file.shown, file.place), files, self.number)
 
     def tables(self, parts: Sequence[tuple[Part, File]], *, encoded: bool) -> Generator[Summed]:
         """Yield the tables of each part, in order, with ``encoded`` as bytes for the cache too; raises DataError."""
         layout = table_layout(self.plan)
 
         def summed(task: tuple[Part, File]) -> Summed:
-            tables = summed_up(self.plan, *task, layout)
+            tables = part_tables(self.plan, *task, layout)
             return Summed(tables, encode(tables) if encoded else b"")
 
-        return in_order(summed, parts, self.number)
+        return results_in_order(summed, parts, self.number)
 
 
-def summed_up(plan: Plan, part: Part, file: File, layout: TableLayout) -> Tables:
-    """Return the tables of a part; raises DataError, also where its file changes meanwhile."""
+def part_tables(plan: Plan, part: Part, file: File, layout: TableLayout) -> Tables:
+    """Return the tables of a part of a file, counted from its rows; raises DataError, also if the file changes."""
     try:
-        tables = summarise(plan, part, layout)
+        tables = tally_part(plan, part, layout)
     except DataError:
         # A file that is being written reads like a broken one, so this is looked at first.
         check_unchanged(file.path, file.stamp, file.shown, file.place)
@@ -431,7 +435,7 @@ def summed_up(plan: Plan, part: Part, file: File, layout: TableLayout) -> Tables
     return tables
 
 
-def in_order(function: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Generator[Answer]:
+def results_in_order(function: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Generator[Answer]:
     """Yield the result of a function for each task, in order, from a pool of threads; cancel the rest on failure."""
     begun: deque[Future[Answer]] = deque()
     pool = ThreadPoolExecutor(workers)

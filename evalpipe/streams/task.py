@@ -28,7 +28,7 @@ from evalpipe.plan.sources import sources
 from evalpipe.spec.load import from_text
 from evalpipe.streams.cache import DamagedError, decode, encode, versions
 from evalpipe.streams.tables import File, Part, Stamp, Summed, check_unchanged, digest, table_layout
-from evalpipe.streams.tally import AHEAD, summed_up
+from evalpipe.streams.tally import AHEAD, part_tables
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -67,7 +67,7 @@ def run_task(task: str) -> bytes:
             return json.dumps({"sha256": digest(file.path, file.stamp, file.shown)}).encode()
         check_unchanged(file.path, file.stamp, file.shown)  # before it is planned with: half a file is a broken one
         part = Part(*request["part"])
-        plan = _planned(request["spec"], request["files"])
+        plan = _plan_from_text(request["spec"], request["files"])
         files = _files_sha256(plan, part.dataset)
         if (plan.spec_sha256, files) != (request["spec_sha256"], request["files"]):
             difference = "other files" if plan.spec_sha256 == request["spec_sha256"] else "another spec"
@@ -75,7 +75,7 @@ def run_task(task: str) -> bytes:
                 "worker-plan", f"a worker sees {difference} than this run does",
                 "let every worker see the same folders at the same paths",
                 (f"the worker is on the host {platform.node()}",))
-        return encode(summed_up(plan, part, file, table_layout(plan)))
+        return encode(part_tables(plan, part, file, table_layout(plan)))
     except EvalpipeError as error:
         return json.dumps({"error": type(error).__name__, "problems": list(map(asdict, error.problems))}).encode()
 
@@ -105,7 +105,7 @@ def _common_keys(file: File) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def _planned(text: str, files: str) -> Plan:  # noqa: ARG001 - a folder that has changed is planned again
+def _plan_from_text(text: str, files: str) -> Plan:  # noqa: ARG001 - a folder that has changed is planned again
     """Return the plan of a spec, cached while the spec and the sha256 of the ``files`` are the same."""
     spec = from_text(text)
     return make_plan(spec, look(sources(spec)))

@@ -45,7 +45,7 @@ class Templates:
 
     @property
     def pages(self) -> dict[str, str]:
-        """The templates of markup, by name."""
+        """The HTML templates by name: all but the style sheet."""
         return {name: text for name, text in self.texts.items() if name != STYLES}
 
 

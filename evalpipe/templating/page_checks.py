@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import UsageError
 from evalpipe.templating.files import PAGE, STYLES, in_file_order, problem_at
-from evalpipe.templating.styles import HIDING, SIZES, hiding_problems, loads, style_problems, styled_names
+from evalpipe.templating.styles import HIDING, SIZES, hiding_problems, loads_resource, style_problems, styled_names
 from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class _WordReader(HTMLParser):
         self._after_wbr = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the names of an element, and open it; its words get it in their path where it could hide them."""
+        """Open an element and collect its class and id; if it could hide words, it joins their path."""
         values = tuple(sorted((name, value or "") for name, value in attrs))
         names = {word for name, value in values if name in ("class", "id") for word in value.split()}
         self.page.names |= names
@@ -105,7 +105,7 @@ class _WordReader(HTMLParser):
             self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Close the element of the tag, and all within it; the first tag that ends another is ``unbalanced``."""
+        """Close the element and all within it; ``unbalanced`` is the first tag that closes another element."""
         self._after_wbr = False
         if tag in VOID_ELEMENTS:
             return
@@ -142,7 +142,7 @@ def check_evidence(templates: Templates, page: str, plain_page: str, card_names:
 def _evidence_problems(
     templates: Templates, page: str, plain_page: str, card_names: Collection[str]
 ) -> Iterator[Problem]:
-    """Yield what a theme could hide, elements with a height, unbalanced tags, and the first evidence not shown."""
+    """Yield problems where a theme could hide evidence, tags are unbalanced, or words of the evidence are missing."""
     theme = templates.texts.get(STYLES, "")
     card_names = {*card_names, *read_words(plain_page, ()).names}
     for line, message, hint in hiding_problems(theme, card_names):
@@ -306,7 +306,7 @@ class _PageReader(HTMLParser):
         self.handle_starttag(tag, attrs)
 
     def check_meta(self, values: dict[str, str]) -> None:
-        """Add a fault for a ``<meta http-equiv>`` but the policy of the page, once, in the head, before all else."""
+        """Add a fault for a ``<meta http-equiv>`` that is not the page's policy, once, at the beginning of the head."""
         is_policy = values["http-equiv"].lower() == "content-security-policy"
         is_own_policy = is_policy and values.get("content") == self.allowed.policy
         if not is_own_policy or not self._in_head or self.policies:
@@ -321,14 +321,14 @@ class _PageReader(HTMLParser):
             self.fault("the attribute 'style' is refused by the policy of the page",
                        "give it a class, and its style in theme.css")
         elif name in STYLED or name == "style":
-            if loads(value):
+            if loads_resource(value):
                 self.fault(f"the attribute {quoted(name)} loads something", LOADS_NOTHING)
         elif name in ADDRESSES and not self.stays_in_page(tag, name, value.strip()):
             hint = LINKS if tag in LINKING else LOADS_NOTHING
             self.fault(f"the address {quoted(value[:60])} is refused in '{name}' of <{tag}>", hint)
 
     def stays_in_page(self, tag: str, name: str, value: str) -> bool:
-        """Tell whether an address is a link, followed by a click alone, or a part of the page."""
+        """Tell whether an address loads nothing: a link, a part of the page, or an embedded picture."""
         if tag in LINKING and name == "href":
             return LINK.match(value) is not None
         if tag == "img" and name == "src" and PICTURE.fullmatch(value):
@@ -370,7 +370,7 @@ class _PageReader(HTMLParser):
             self._in_head = False
 
     def handle_endtag(self, tag: str) -> None:
-        """Add a fault for a script or style, now read to its end, that is not evalpipe's own."""
+        """At the end of a script or style, add a fault where it is not evalpipe's and not allowed."""
         if tag not in ("script", "style"):
             return
         text, name = "".join(self._text), self._element

@@ -57,7 +57,7 @@ CARD = "evalpipe.card."
 """The room whose frozen values a template may look into."""
 
 
-def may_look_into(value: Any) -> bool:
+def may_read_attributes(value: Any) -> bool:
     """Tell whether a template may read the attributes of a value."""
     kind = type(value)
     if kind in PLAIN or isinstance(value, HELPERS):
@@ -74,7 +74,7 @@ def may_call(function: Any, known: Iterable[object]) -> bool:
     if isinstance(function, (*HELPERS, Undefined)) or any(function is other for other in known):
         return True
     method = getattr(function, "__wrapped__", function)  # Jinja wraps `str.format`
-    return isinstance(method, MethodType | BuiltinMethodType) and may_look_into(method.__self__)
+    return isinstance(method, MethodType | BuiltinMethodType) and may_read_attributes(method.__self__)
 
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Compiled(BytecodeCache):
     """Compiled templates in memory, by their names and sources, for the cards and formats that follow."""
 
     def __init__(self, *, packaged_only: bool = False) -> None:
-        """Keep all templates, or with ``packaged_only`` only evalpipe's own, which have names of their own."""
+        """Start an empty cache of compiled templates; with ``packaged_only`` it keeps evalpipe's templates alone."""
         self.packaged_only = packaged_only
         self.codes: dict[str, bytes] = {}
 
@@ -140,7 +140,7 @@ class Compiled(BytecodeCache):
             bucket.bytecode_from_string(self.codes[bucket.key])
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Cache a compiled template."""
+        """Cache the compiled template in Jinja's ``bucket``."""
         if bucket.key:
             self.codes[bucket.key] = bucket.bytecode_to_string()
 
@@ -163,29 +163,29 @@ class Bounded(ImmutableSandboxedEnvironment):
         self.custom_names = frozenset(templates.pages)
         self.steps = 0
         self.filters = {name: _without_large_numbers(filter_function) for name, filter_function in self.filters.items()
-                        if name not in REFUSED_FILTERS} | {"counted": self.counted, "short": _not_too_long}
+                        if name not in REFUSED_FILTERS} | {"counted": self.counted, "short": _checked_length}
         self.globals.pop("lipsum")  # by chance, and the same results give the same bytes
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Yield the items of a loop, a step each; raises TooMuchError where all loops take too many."""
+        """Yield the items of a template's loop, counting each; raises TooMuchError beyond `MOST_STEPS` in all loops."""
         for item in items:
             self.step()
             yield item
 
     def step(self) -> None:
-        """Count a step; raises TooMuchError for one too many."""
+        """Count a round of a loop or a call; raises TooMuchError beyond `MOST_STEPS`."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise TooMuchError(f"the template goes round loops, and calls macros, more than {MOST_STEPS:,} times")
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        """Parse a template; in a custom one add filters that count its steps."""
+        """Return the syntax tree of a template; in a custom template loops and joined texts are limited by filters."""
         tree = super()._parse(source, name, filename)
         return _CountingTransformer().visit(tree) if name in self.custom_names else tree
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """Tell whether a template may read an attribute of an object."""
-        return may_look_into(obj) and super().is_safe_attribute(obj, attr, value)
+        return may_read_attributes(obj) and super().is_safe_attribute(obj, attr, value)
 
     def is_safe_callable(self, obj: Any) -> bool:
         """Tell whether a template may call a function."""
@@ -204,7 +204,7 @@ class Bounded(ImmutableSandboxedEnvironment):
         lengths = [len(operand) for operand in (left, right) if isinstance(operand, str | list | tuple)]
         numbers = [operand for operand in (left, right) if isinstance(operand, int)]
         if operator == "+":
-            return _not_too_long(super().call_binop(context, operator, left, right))
+            return _checked_length(super().call_binop(context, operator, left, right))
         if operator != "*" and (lengths or any(abs(number) > MOST_EXPONENT for number in numbers)):
             raise TooMuchError(f"{operator!r} is refused with texts and large numbers")
         # A text or a list times a number repeats it.
@@ -239,19 +239,23 @@ def _without_large_numbers(filter_function: Callable[..., Any]) -> Callable[...,
 
 
 def _check_sizes(arguments: Iterable[Any]) -> None:
+    """Raise TooMuchError where a number among the arguments, such as a width, exceeds `MOST_CHARACTERS`."""
     if any(isinstance(value, int) and abs(value) > MOST_CHARACTERS for value in arguments):
         raise TooMuchError(f"a template makes nothing of more than {MOST_CHARACTERS:,} characters")
 
 
-def _not_too_long(value: Any) -> Any:
-    """Return a value unless it is a text or list beyond `MOST_CHARACTERS`; raises TooMuchError for that."""
+def _checked_length(value: Any) -> Any:
+    """Return a value; raises TooMuchError where it is a text or a list beyond `MOST_CHARACTERS`."""
     if isinstance(value, str | list | tuple) and len(value) > MOST_CHARACTERS:
         raise TooMuchError(f"a template joins nothing to more than {MOST_CHARACTERS:,} characters")
     return value
 
 
 def _as_printable(value: Any) -> Any:
-    """Return a text or number for printing; raises NotPrintableError for others, which would show memory addresses."""
+    """Return a text or number as a template may print it; raises NotPrintableError for other values.
+
+    Others would show memory addresses. Texts lose characters that could deceive; TooMuchError for a very long text.
+    """
     if isinstance(value, str) and len(value) > MOST_OF_PAGE:
         raise TooMuchError(f"a template prints nothing of more than {MOST_OF_PAGE:,} characters")
     if type(value) is str:
@@ -305,7 +309,7 @@ def errors_at_places(templates: Templates) -> Iterator[None]:
 
 
 def _problem_of_error(templates: Templates, error: Exception) -> Problem | None:
-    """Return an error that a custom template raised as a problem at its line; None for an error raised elsewhere."""
+    """Return the problem, at its line, of an error raised by a custom template; None for an error raised elsewhere."""
     files = {templates.shown(name): name for name in templates.texts if name != STYLES}
     place, traceback = None, error.__traceback__
     while traceback is not None:  # the innermost line of a custom template
@@ -350,7 +354,7 @@ def _template_problems(templates: Templates) -> Iterator[Problem]:
             message = f"this is not valid in a template: {(error.message or '').rstrip('.')}"
             yield problem_at(templates, name, error.lineno, message, "correct it; the language is that of Jinja")
             continue
-        used_names |= {str(reference) for node in _references(tree) for reference in _referenced_names(node)}
+        used_names |= {str(reference) for node in _reference_nodes(tree) for reference in _referenced_names(node)}
     for name in templates.pages:
         if name not in used_names:
             guess = closest(name, [PAGE, BLOCKS])
@@ -362,8 +366,8 @@ def _template_problems(templates: Templates) -> Iterator[Problem]:
             yield problem_at(templates, STYLES, line, message, hint)
 
 
-def _references(tree: Any) -> Iterator[Any]:
-    """Yield the nodes of a template's syntax tree that name other templates."""
+def _reference_nodes(tree: Any) -> Iterator[Any]:
+    """Yield the syntax nodes of a template that refer to other templates: extends, include, import."""
     yield from tree.find_all((nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport))
 
 
@@ -381,8 +385,8 @@ class _TemplateChecks:
         self.problem = partial(problem_at, templates, name)
 
     def faults(self, tree: Any) -> Iterator[Problem]:
-        """Yield problems: other references, switched escaping, trusted names, refused filters, private attributes."""
-        for node in _references(tree):
+        """Yield problems in a syntax tree: bad references, escaping switched off, refused filters and so on."""
+        for node in _reference_nodes(tree):
             yield from self.reference_faults(node)
         for node in tree.find_all(nodes.ScopedEvalContextModifier):
             hint = "remove it; `write(…)` writes what evalpipe makes"

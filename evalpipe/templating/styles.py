@@ -217,8 +217,8 @@ def _hides_nothing(name: str, value: Iterable[Any]) -> bool:
     return True
 
 
-def loads(value: str) -> bool:
-    """Tell whether an attribute's value in CSS would load anything but a part of its own page."""
+def loads_resource(value: str) -> bool:
+    """Tell whether the CSS in an attribute would load anything from outside its page."""
     import tinycss2
 
     return any(_fetched_address(node) not in (None, "#")
@@ -252,7 +252,7 @@ def _with_nested(nodes: Iterable[Any]) -> Iterator[Any]:
 
 
 def _fetched_address(node: Any) -> str | None:
-    """Return what a value would fetch: "#" for a part of its page, an address or "" elsewhere, None for nothing."""
+    """Return the address that a CSS value would fetch: "#" within the page, "" if unknown; None for nothing."""
     if node.type == "url":
         return "#" if node.value.startswith("#") else str(node.value)
     if node.type == "function" and node.lower_name in LOADING:

@@ -224,9 +224,9 @@ class _UnreadableError(Exception):
 
 
 def references(text: str) -> Iterator[NumberReference | ReferenceFault]:
-    """Yield the references of a text in their order; a fault in place of one that cannot be read.
+    """Yield the references to numbers in a text, in order; a `ReferenceFault` for each that is invalid.
 
-    ``{{`` begins one, unless a backslash stands before it.
+    ``{{`` begins a reference, unless a backslash stands before it.
     """
     begin = _REFERENCE_BEGIN.search(text)
     while begin is not None:
@@ -237,7 +237,7 @@ def references(text: str) -> Iterator[NumberReference | ReferenceFault]:
 
 
 def without_escapes(text: str) -> str:
-    r"""Return a text with ``{{`` in place of each ``\{{``."""
+    r"""Return a text with ``\{{``, the escaped braces, replaced by ``{{``."""
     return _ESCAPED.sub("{{", text)
 
 
@@ -269,7 +269,7 @@ class _CallReader:
         self.text, self.position = text, position
 
     def next(self) -> _Token:
-        """Return the next token and move behind it; a token of no kind where the text ends or none begins."""
+        """Return the next token and move behind it; at the end, or where no token begins, a token of kind ""."""
         match = _TOKEN.match(self.text, self.position)
         if match is None or match.lastgroup is None:
             rest = re.compile(r"\s*").match(self.text, self.position)

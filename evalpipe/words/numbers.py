@@ -79,7 +79,7 @@ def exact(value: float) -> str:
 
 
 def plain(value: float) -> str:
-    """Return a number of the spec or of a rule, such as a limit, as text without rounding noise."""
+    """Return a number of the spec, such as a limit, as text, rounded to `SIGNIFICANT` digits against float noise."""
     return exact(float(f"{value:.{SIGNIFICANT}g}"))
 
 
@@ -92,9 +92,10 @@ def given(value: float) -> str:
 def decimals(
     value: float, lower: float | None = None, upper: float | None = None, apart: Collection[float] = ()
 ) -> int:
-    """Return the number of decimals of a value with its interval, or without one, by the convention of this file.
+    """Return how many decimals to show for a value, by its interval or, without an interval, by its size.
 
-    ``apart`` are numbers that limits are compared with, such as 0: no limit may read as one of them unless it is.
+    ``apart`` are numbers that limits are compared with, such as 0: no limit may read as any of them unless it equals
+    it.
     """
     limits = [] if lower is None or upper is None else [lower, upper]
     if lower is None or upper is None or lower == upper:
@@ -127,7 +128,7 @@ def _first_digit_power(value: float) -> int:
 
 
 def most_decimals(values: Iterable[tuple[float | None, float | None, float | None]]) -> int:
-    """Return the decimals that (value, lower, upper) side by side share: the most that any of them needs.
+    """Return the largest number of decimals that any (value, lower, upper) needs, to show them alike.
 
     Where some have limits, those without are ignored, as their digits are no more certain.
     """

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from evalpipe.words import numbers
-from evalpipe.words.spelling import quoted, some_of
+from evalpipe.words.spelling import first_few, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -357,7 +357,7 @@ class Sentence(str):  # noqa: SLOT000 - what it is made of is read by few, so a 
     numbers: Mapping[str, Any]
 
     def __new__(cls, code: str, numbers: Mapping[str, Any]) -> Self:
-        """Make the sentence of a code and its numbers; without a template, as for a later version's, it lists them."""
+        """Fill the template of ``code`` with ``numbers``; list the numbers where the code has no template."""
         template = TEMPLATES.get(_template_name(code, numbers))
         if TEXT in numbers:
             text = str(numbers[TEXT])
@@ -426,6 +426,7 @@ def in_words(document: Any) -> Any:
 
 
 def _template_name(code: str, numbers: Mapping[str, Any]) -> str:
+    """Return the name of the template for a code: with its case, "code/case", where ``numbers`` has any."""
     return f"{code}/{numbers[CASE]}" if CASE in numbers else code
 
 
@@ -451,7 +452,7 @@ class _Writer(Formatter):
     """
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Return one number as text, by a format of Python, a writer of `_WRITERS`, or a choice of words."""
+        """Return a value as text by its format in a template: Python's, a writer's name, or words to choose from."""
         if "%" in format_spec:
             present, _, absent = format_spec.partition("|")
             return absent if value is None else present.replace("%", str(value))
@@ -463,16 +464,16 @@ class _Writer(Formatter):
         return cast("str", super().format_field(value, format_spec)) if write is None else write(value)
 
 
-def _needs(measures: Mapping[str, list[str]]) -> str:
-    """Write what a model lacks, and for which measures."""
+def _needs_text(measures: Mapping[str, list[str]]) -> str:
+    """Return in words what a model lacks, and for which measures: "no probabilities for brier"."""
     return "; ".join(f"{NEEDS[need]} for {', '.join(names)}" for need, names in measures.items())
 
 
 _WRITERS: Mapping[str, Callable[[Any], str]] = {
     "number": numbers.number, "plain": numbers.plain, "bytes": numbers.bytes_text,
     "percent": lambda share: f"{100 * share:.10g}%", "bounds": lambda ends: numbers.bounds(*ends),
-    "quoted": quoted, "need": NEEDS.__getitem__, "needs": _needs,
-    "some": some_of, "list": ", ".join, "semicolons": "; ".join,
+    "quoted": quoted, "need": NEEDS.__getitem__, "needs": _needs_text,
+    "some": first_few, "list": ", ".join, "semicolons": "; ".join,
     "named": lambda names: ", ".join(f"'{name}'" for name in names),
     "represented": lambda names: ", ".join(map(repr, names)),
     "lacks": lambda counts: ", ".join(f"'{name}' lacks {count:,}" for name, count in counts.items()),

@@ -58,12 +58,12 @@ RIGHT_TO_LEFT = re.compile(f"{_LETTER}+(?:[ '’.-]+{_LETTER}+)*")
 
 
 def legible(text: str) -> str:
-    """Return a text with a mark in place of each character that makes it read otherwise than it is written."""
+    """Return a text with a replacement mark for each control character and mark that turns the direction of text."""
     return DECEPTIVE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def isolated(text: str) -> str:
-    """Return a legible text, as a page shows it, in which words that run from right to left are isolated.
+    """Return a legible text with words that run from right to left isolated, so that numbers keep their order.
 
     Numbers beside them would change their order, 0.62–0.78 to 0.78–0.62: Unicode Standard Annex 9, section 2.4.
     """
@@ -71,12 +71,12 @@ def isolated(text: str) -> str:
 
 
 def listed(words: Iterable[object], last: str = "or") -> str:
-    """Return words as a list in quotes: ``'a', 'b' or 'c'``."""
+    """Return words as a list in quotes: ``'a', 'b' or 'c'``; ``last`` is the word before the last item."""
     return joined([quoted(word) for word in words], last)
 
 
 def choose(known: Sequence[str], none: str | None) -> str | None:
-    """Return the advice to choose one of the ``known`` names; ``none`` where there is no name."""
+    """Return the hint "choose one of 'a', 'b'" for ``known`` names; "write 'a'" for one name, ``none`` for none."""
     return f"choose one of {listed(known)}" if len(known) > 1 else f"write '{known[0]}'" if known else none
 
 
@@ -105,7 +105,7 @@ def plural(noun: str) -> str:
 
 
 def joined(texts: Sequence[str], last: str) -> str:
-    """Join texts as a list, without quotes: ``a, b or c``."""
+    """Return texts as a list without quotes: ``a, b or c``; ``last`` is the word before the last item."""
     return f" {last} ".join(part for part in (", ".join(texts[:-1]), *texts[-1:]) if part)
 
 
@@ -119,7 +119,7 @@ def first_repeated(names: Iterable[str]) -> str | None:
     return None
 
 
-def some_of(names: Sequence[str]) -> str:
+def first_few(names: Sequence[str]) -> str:
     """Return the first names, and how many others there are: ``'a', 'b', 'c' and 4 more``."""
     more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""
     return ", ".join(map(quoted, names[:FEW])) + more

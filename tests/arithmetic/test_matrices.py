@@ -18,7 +18,7 @@ def test_solutions_and_roots_are_lapacks(k: int, n: int) -> None:
     # 1e-9: a system in units that are ten powers of ten apart loses a few digits of sixteen.
     for given in (right, right[:, 0]):
         np.testing.assert_allclose(arithmetic.solve(matrix, given), np.linalg.solve(matrix, given), rtol=1e-9)
-    root = arithmetic.root_of(matrix)
+    root = arithmetic.cholesky_factor(matrix)
     np.testing.assert_allclose(root, np.linalg.cholesky(matrix), rtol=1e-9)
     np.testing.assert_allclose(arithmetic.solve_lower(root, right), np.linalg.solve(root, right), rtol=1e-7)
     np.testing.assert_allclose(arithmetic.product(matrix, right), matrix @ right, rtol=1e-12)
@@ -42,7 +42,7 @@ def test_a_matrix_that_is_singular_to_working_precision_is_refused() -> None:
         with pytest.raises(arithmetic.SingularError):
             arithmetic.solve(singular, np.ones(len(singular)))
     with pytest.raises(arithmetic.SingularError):
-        arithmetic.root_of(np.array([[1.0, 2.0], [2.0, 1.0]]))
+        arithmetic.cholesky_factor(np.array([[1.0, 2.0], [2.0, 1.0]]))
 
 
 def test_the_singular_values_of_columns_that_are_zero_are_zero() -> None:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import evalpipe
-from evalpipe.base.colours import DARK, readable
+from evalpipe.base.colours import DARK, readable_shade
 
 ACCENT = "#8a1538"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24"><rect width="24" height="24" fill="red"/></svg>'
@@ -71,7 +71,7 @@ def test_the_accent_is_that_of_the_spec_and_its_shade_in_the_dark(page: Page) ->
         shades.append({style(page, "#ours", "color"), style(page, ".contents a", "color"),
                        style(page, "#data h2", "borderTopColor")})
     page.emulate_media(color_scheme="light")
-    assert shades == [{rgb(ACCENT)}, {rgb(readable(ACCENT, DARK))}]
+    assert shades == [{rgb(ACCENT)}, {rgb(readable_shade(ACCENT, DARK))}]
 
 
 def test_a_picture_in_the_page_is_let_in(page: Page) -> None:

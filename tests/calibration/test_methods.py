@@ -10,7 +10,7 @@ import pytest
 from calibration.trainings import NEW, sample, training
 from evalpipe.calibration import Fitted, Unfit, registry
 from evalpipe.calibration.scales import solve
-from evalpipe.calibration.spline import _pieces
+from evalpipe.calibration.spline import _cubic_matrices
 
 
 def fit(method: str, truth: Any, prediction: Any, weight: Any = None, **options: Any) -> Fitted:
@@ -215,7 +215,7 @@ def test_the_pieces_of_the_spline_are_its_taylor_coefficients() -> None:
     width = np.diff(at)[:, None]
     expected = CubicSpline(at, value, bc_type="natural").c[::-1].T * width ** np.arange(4)
 
-    np.testing.assert_allclose(np.sum(_pieces(at) * value, axis=-1), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.sum(_cubic_matrices(at) * value, axis=-1), expected, rtol=0, atol=1e-12)
 
 
 def test_the_spline_has_the_least_penalised_deviance_and_unbiased_risk() -> None:

@@ -12,8 +12,8 @@ import pytest
 from evalpipe.card.edition import Edition
 from evalpipe.card.figures import drawings
 from evalpipe.card.figures.calibration import band_off_diagonal, too_high_or_low
-from evalpipe.card.figures.scatter import beside_diagonal
-from evalpipe.card.figures.svg import IN_NOTES, MOST_WORDS, Clauses, Sheet, clauses_of, drawing
+from evalpipe.card.figures.scatter import distance_from_diagonal
+from evalpipe.card.figures.svg import IN_NOTES, MOST_WORDS, Clauses, Sheet, drawing, split_into_clauses
 from evalpipe.card.html import write_page
 from evalpipe.results import Results
 from evalpipe.results.curves.residuals import ObservedPredictedSmooth
@@ -75,9 +75,9 @@ def test_a_name_without_end_is_cut_and_the_number_is_not() -> None:
 
 def test_a_text_of_one_sentence_is_kept_whole_where_it_fits_and_else_ends_after_a_clause() -> None:
     text = "Of 300 the best is A: 0.7. 15 are not dominated."
-    assert clauses_of(text).fitting(20) == text
-    assert clauses_of(text).fitting(9) == "Of 300 the best is A: 0.7."
-    assert clauses_of(text).whole == text
+    assert split_into_clauses(text).fitting(20) == text
+    assert split_into_clauses(text).fitting(9) == "Of 300 the best is A: 0.7."
+    assert split_into_clauses(text).whole == text
 
 
 def test_the_notes_say_at_length_what_the_caption_says_in_short() -> None:
@@ -107,7 +107,7 @@ def test_where_probabilities_are_too_high_or_too_low_is_said_in_a_few_words(side
 def test_a_smooth_line_is_close_to_the_diagonal_within_a_twentieth_of_the_range(line: list[float], said: str) -> None:
     points: dict[str, list[float | None]] = {"predicted": [0.0, 5.0, 10.0], "observed": [*line]}
     curve = ObservedPredictedSmooth(dataset="d", model="m", curve="observed_predicted_smooth", points=points, notes={})
-    assert beside_diagonal(curve) == said
+    assert distance_from_diagonal(curve) == said
 
 
 def test_captions_of_models_with_long_names_are_short(results: Results) -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from evalpipe.card.figures.cells import CELL, CellGrid, LabelSize, dense
+from evalpipe.card.figures.cells import CELL, CellGrid, LabelSize, points_along
 
 LEFT, TOP = 10.5, 7.0
 
@@ -38,7 +38,7 @@ def test_boxes_occupy_every_cell_that_they_overlap_and_points_beyond_the_panel_n
 
 
 def test_points_of_a_line_are_at_most_a_cell_apart_and_keep_its_corners() -> None:
-    points = dense([(0.0, 0.0), (10.0, 0.0), (10.0, 1.0)])
+    points = points_along([(0.0, 0.0), (10.0, 0.0), (10.0, 1.0)])
     assert {(0.0, 0.0), (10.0, 0.0), (10.0, 1.0)} <= set(points)
     assert all(abs(a - c) + abs(b - d) <= CELL for (a, b), (c, d) in pairwise(points))
-    assert dense([]) == []
+    assert points_along([]) == []

@@ -10,7 +10,7 @@ from card.blocks import facts
 from evalpipe.base import constants
 from evalpipe.card import method
 from evalpipe.card.figures import residuals
-from evalpipe.chapters.curves.card import clipping
+from evalpipe.chapters.curves.card import clipping_sentence
 from evalpipe.chapters.desirability.card_models import RankingFacts, reading_notes
 from evalpipe.intervals import bootstrap
 from evalpipe.intervals.declare import registry
@@ -33,7 +33,7 @@ def sentences(results: Results) -> dict[str, str]:
         "TOLERATED": rules["Undefined"],
         "WHISKERS": residuals.box_caption(),
         "OUTLIERS": residuals.box_caption(),
-        "CLIP": clipping(),
+        "CLIP": clipping_sentence(),
         "LOG_ODDS_CLIP": rules["Clipping"],
         "WEIGHTINGS": reading_notes(RankingFacts(several=True, drawn=True, weighed=True)),
     }

@@ -8,7 +8,7 @@ import pytest
 
 from engine.runs import intervals, people, run
 from evalpipe.card.page import plain
-from evalpipe.card.summary import MOST_LINES, _ticks_apart, dot_plots
+from evalpipe.card.summary import MOST_LINES, _non_overlapping_ticks, dot_plots
 from evalpipe.chapters.gates.records import Gate, GateReason
 from evalpipe.results import Results
 from evalpipe.words.spelling import clipped
@@ -120,7 +120,7 @@ def test_every_dot_and_its_limits_lie_on_the_axis_and_small_differences_are_not_
 def test_numbers_of_ticks_that_are_set_inward_do_not_meet_the_next(
     places: tuple[float, ...], kept: tuple[float, ...]
 ) -> None:
-    assert _ticks_apart([(place, "0.175") for place in places]) == tuple((place, "0.175") for place in kept)
+    assert _non_overlapping_ticks([(place, "0.175") for place in places]) == tuple((place, "0.175") for place in kept)
 
 
 def test_nothing_is_drawn_where_no_measure_has_a_value(results: Results) -> None:

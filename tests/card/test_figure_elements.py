@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evalpipe.card.figures.svg import Sheet
-from evalpipe.card.pdf import draw_elements, load_weasyprint, path_operators, with_pdf_elements
+from evalpipe.card.pdf import load_weasyprint, path_operators, register_elements, with_pdf_elements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ NAME = "مستشفى الملك"
 def _pdf_of(tmp_path: Path, svg: str) -> Path:
     """Return a PDF of one page with an SVG as the card's PDF has it."""
     weasyprint = load_weasyprint()
-    draw_elements()
+    register_elements()
     picture = tmp_path / "picture.svg"
     picture.write_text(with_pdf_elements(svg), encoding="utf-8")
     page = tmp_path / "page.pdf"

@@ -172,7 +172,7 @@ def test_a_formula_is_outlines_with_its_latex_as_text() -> None:
 
 def test_the_outlines_of_a_formula_are_those_of_its_letters_in_steps_from_point_to_point() -> None:
     latex = r"P(s_1>s_0)+\frac{1}{2}P(s_1=s_0)"
-    outlines, (known,) = formula.set_formulas([latex])[0], formula.set_formulas([latex])[1].values()
+    outlines, (known,) = formula.typeset_formulas([latex])[0], formula.typeset_formulas([latex])[1].values()
     assert known is not None
     pieces = [(command, points) for command, points in formula._path_commands(known, outlines) if points]
     left, high = min(x for _, p in pieces for x, _ in p), max(y for _, p in pieces for _, y in p)
@@ -234,11 +234,11 @@ def test_panels_of_many_models_stand_on_sheets_side_by_side(
 
 def test_the_formulas_of_measures_are_set_in_advance_as_mathtext_sets_them() -> None:
     formulas = {entry.formula for entry in registry if entry.formula}
-    outlines, known = formula.in_advance()
+    outlines, known = formula.read_preset_formulas()
     assert set(known) == formulas
     assert [latex for latex, drawn in known.items() if drawn is None] == []
     some = sorted(formulas)[::9]
-    again, fresh = formula.set_formulas(some)
+    again, fresh = formula.typeset_formulas(some)
     assert {latex: known[latex] for latex in some} == fresh
     assert {name: outlines[name] for name in again} == again
 
@@ -252,7 +252,7 @@ def test_a_formula_of_a_measure_needs_no_matplotlib() -> None:
 
 def test_a_formula_of_another_measure_is_set_when_it_is_shown() -> None:
     latex = r"\frac{1}{2}\sqrt{x}"
-    assert latex not in formula.in_advance()[1]
+    assert latex not in formula.read_preset_formulas()[1]
     svg = formula_svg(latex, "formula-z")
     assert svg is not None
     assert svg.startswith('<svg class="formula" width="')

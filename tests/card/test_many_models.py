@@ -11,7 +11,7 @@ from card import groups
 from card.drawn import of_figure
 from evalpipe.card.contents import card_of
 from evalpipe.card.figures import drawings
-from evalpipe.card.figures.svg import in_turn, series_of
+from evalpipe.card.figures.svg import more_models_than_inks, series_of
 from evalpipe.card.html import html_page
 from evalpipe.card.page import ModelBoxes
 from evalpipe.card.palette import MODELS
@@ -34,7 +34,7 @@ def test_as_many_models_as_colours_have_one_each_and_more_have_one_look() -> Non
     looks = [{(s.ink, s.marker, s.dash) for s in series_of([(f"{k}", f"{k}") for k in range(count)])}
              for count in (len(MODELS), MANY)]
     assert [len(of_models) for of_models in looks] == [len(MODELS), 1]
-    assert [in_turn(range(count)) for count in (len(MODELS), MANY)] == [False, True]
+    assert [more_models_than_inks(range(count)) for count in (len(MODELS), MANY)] == [False, True]
 
 
 def test_no_figure_of_many_models_tells_them_apart_by_colour(many: Results) -> None:

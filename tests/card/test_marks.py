@@ -16,12 +16,12 @@ from card.drawn import of_figure
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.figures.axes import unit_axis, width
 from evalpipe.card.figures.context import context_of
-from evalpipe.card.figures.labels import operating_points
+from evalpipe.card.figures.labels import operating_point_layer
 from evalpipe.card.figures.panel import Panel
 from evalpipe.card.figures.ranking import ON_ROC
 from evalpipe.card.figures.svg import Sheet
 from evalpipe.chapters.curves.card import procedures, sections
-from evalpipe.chapters.thresholds.card import sweeps
+from evalpipe.chapters.thresholds.card import sweep_figures
 from evalpipe.results.curves.events import Gain, Marks
 from evalpipe.words import numbers
 
@@ -82,7 +82,7 @@ def test_no_number_of_a_mark_lies_on_the_curve(name: str) -> None:
 
 def test_a_threshold_is_written_in_every_panel_wherever_in_memory_that_lies(results: Results) -> None:
     context = context_of(results, "d")
-    draw, (series, _) = operating_points(context, ON_ROC), context.curves(Marks)[0]
+    draw, (series, _) = operating_point_layer(context, ON_ROC), context.curves(Marks)[0]
     for _ in range(20):  # a panel that is thrown away leaves its place in memory to the next
         panel = Panel(Sheet(), unit_axis("x"), unit_axis("y"), 0, 0, 400, 300)
         for _ in range(2):
@@ -167,7 +167,7 @@ def test_marks_are_points_on_rates_and_on_every_measure(results: Results) -> Non
     assert "Dotted: the marked thresholds 0.1, 0.5 and 0.9." in rates.caption
     (of_p,) = (points for points in rates.points if points.name == "p, marked")
     assert list(of_p.columns) == ["Threshold", "Sensitivity", "Specificity", "Precision"]
-    first = next(sweeps(results, "d"))
+    first = next(sweep_figures(results, "d"))
     assert "thresholds that the spec marks, 0.1, 0.5, 0.9." in first.caption
     assert [points.name for points in first.points] == ["Sensitivity", "Sensitivity, marked", "F1", "F1, marked"]
 

@@ -8,7 +8,7 @@ from evalpipe import calibration, metrics
 from evalpipe.card.appendix import reference_sections
 from evalpipe.card.method import BANDS
 from evalpipe.card.page import Cite, Link, plain
-from evalpipe.card.references import BIBLIOGRAPHY, anchor, cited, resolved
+from evalpipe.card.references import BIBLIOGRAPHY, cited, reference_anchor, short_and_full_reference
 from evalpipe.chapters.compare.card import TESTS
 from evalpipe.chapters.curves.card import DURBIN_WATSON, HALF_NORMAL
 from evalpipe.chapters.deviance.card import TEST as DEVIANCE
@@ -31,7 +31,7 @@ GIVEN = sorted({
 
 @pytest.mark.parametrize("reference", GIVEN)
 def test_every_reference_resolves_to_its_full_text(reference: str) -> None:
-    short, full = resolved(reference)
+    short, full = short_and_full_reference(reference)
     assert full, (f"{reference!r} is not in BIBLIOGRAPHY of card/references.py: add it, or where it stands write the "
                   "full reference, as in 'Family, A. & Other, B. (2020). Title. Journal 1(2), 3–4.'")
     assert re.fullmatch(r"[^()]+ \(\d{4}[^()]*\)(, probably)?", short), short
@@ -39,7 +39,7 @@ def test_every_reference_resolves_to_its_full_text(reference: str) -> None:
     year = re.search(r"\d{4}", short)
     assert year is not None
     assert f"({year[0]})" in full
-    assert cited(reference) == (Link(short, anchor(short)),)
+    assert cited(reference) == (Link(short, reference_anchor(short)),)
 
 
 def test_every_entry_is_cited_and_begins_with_the_names_and_the_year_of_its_short_name() -> None:
@@ -64,7 +64,7 @@ def test_every_entry_is_cited_and_begins_with_the_names_and_the_year_of_its_shor
     ("Aa, B., Cc, D., Ee, F. & Gg, H. (2001). Four.", "Aa et al. (2001)"),
 ])
 def test_a_full_reference_is_cited_by_its_names_and_year(reference: str, short: str) -> None:
-    assert resolved(reference)[0] == short
+    assert short_and_full_reference(reference)[0] == short
 
 
 def test_a_reference_that_nobody_knows_is_cited_as_it_is() -> None:

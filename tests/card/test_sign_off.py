@@ -13,7 +13,7 @@ from evalpipe.card import render
 from evalpipe.card.contents import card_of
 from evalpipe.card.markdown import escaped
 from evalpipe.card.page import Bullets, Section, Table, Text, plain
-from evalpipe.card.sign_off import boxes, reservations, section, status, status_text
+from evalpipe.card.sign_off import reservations, section, signature_boxes, status, status_text
 from evalpipe.card.summary import verdict
 from evalpipe.results import Results
 from evalpipe.results.signatures import Signature, signatures_json
@@ -137,7 +137,7 @@ def test_the_status_after_each_order_of_four_signatures(
 
 
 def items(results: Results, signatures: list[Signature]) -> list[str]:
-    bullets, check = boxes(results, signatures).blocks
+    bullets, check = signature_boxes(results, signatures).blocks
     assert isinstance(bullets, Bullets)
     assert isinstance(check, Text)
     assert plain(check.text) == "To check this card, in its folder: evalpipe verify ."
@@ -158,7 +158,7 @@ def test_a_box_for_each_role_says_who_when_what_and_until_when(results: Results)
 
 
 def test_a_card_that_nobody_signed_says_so_in_one_line_with_the_command(results: Results) -> None:
-    (line,) = boxes(requiring(results, "owner"), []).blocks
+    (line,) = signature_boxes(requiring(results, "owner"), []).blocks
 
     assert isinstance(line, Text)
     assert plain(line.text) == ("Not signed: owner must approve. In this folder: "

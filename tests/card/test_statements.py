@@ -25,7 +25,7 @@ from evalpipe.card.page import (
     Text,
     plain,
 )
-from evalpipe.card.statements import ROOM, blocks, line, opening
+from evalpipe.card.statements import ROOM, blocks, one_line, opening
 from evalpipe.card.tables import shown
 from evalpipe.chapters.statement.records import ReferredNumber, Stated
 
@@ -119,7 +119,7 @@ def test_what_is_hostile_ends_as_text(
 
 @pytest.mark.parametrize("mark", list("\u202e\u202a\u2066\u0000\u001b\x7f\ue000\ue001\uffff"))
 def test_marks_that_deceive_are_replaced(results: Results, mark: str) -> None:
-    assert plain(line(results, f"to {mark}evas")) == "to \ufffdevas"
+    assert plain(one_line(results, f"to {mark}evas")) == "to \ufffdevas"
 
 
 def test_a_link_that_leaves_the_card_tells_nobody_where_it_came_from(results: Results) -> None:
@@ -149,12 +149,12 @@ def test_a_reference_is_filled_in_wherever_it_stands(referring: Results, text: s
 
 
 def test_a_number_that_results_do_not_hold_is_said_to_be_unknown(referring: Results) -> None:
-    assert plain(line(referring, '{{ value("brier") }}, {{ value("mcc") }}')) == "number unknown, number unknown"
+    assert plain(one_line(referring, '{{ value("brier") }}, {{ value("mcc") }}')) == "number unknown, number unknown"
 
 
 def test_what_there_is_to_know_about_a_number_stands_behind_it(referring: Results) -> None:
     rows = [row.model_copy(update={"status": "degenerate", "reason": "few rows"}) for row in referring.rows]
-    cell = line(referring.model_copy(update={"rows": rows}), AUC)
+    cell = one_line(referring.model_copy(update={"rows": rows}), AUC)
 
     assert plain(cell).endswith(" [degenerate: few rows]")
     assert isinstance(cell[-1], Aside)
@@ -169,4 +169,4 @@ def test_the_first_screen_has_the_first_block_and_a_link_to_the_rest(results: Re
 def test_in_one_line_blocks_follow_each_other(results: Results) -> None:
     text = "# One\n\ntwo\n\n- three\n- four\n\n  five\n\n> six\n\n    seven"
 
-    assert plain(line(results, text)) == "One two three; four five six seven"
+    assert plain(one_line(results, text)) == "One two three; four five six seven"

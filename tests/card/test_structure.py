@@ -8,7 +8,7 @@ import pikepdf
 import weasyprint
 
 from card.pdf_parts import bookmarks, cells, elements
-from evalpipe.card.pdf import mend
+from evalpipe.card.pdf import complete_structure
 
 
 def written(body: str) -> pikepdf.Pdf:
@@ -16,7 +16,7 @@ def written(body: str) -> pikepdf.Pdf:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # of a colour profile that WeasyPrint leaves open
         return pikepdf.open(io.BytesIO(weasyprint.HTML(string=page).write_pdf(
-            pdf_variant="pdf/a-3a", finisher=lambda _, pdf: mend(pdf),
+            pdf_variant="pdf/a-3a", finisher=lambda _, pdf: complete_structure(pdf),
             attachments=[weasyprint.Attachment(string="one", base_url="x:", name="one.txt", relationship="Data")])))
 
 

@@ -13,7 +13,7 @@ from pypdf import PdfReader
 
 import evalpipe
 from evalpipe.base.digests import text_sha256
-from evalpipe.card import ready, render
+from evalpipe.card import check_renderable, render
 from evalpipe.card.contents import Card
 from evalpipe.card.edition import PLAIN
 from evalpipe.chapters.appearance.records import Appearance, TemplateRecord
@@ -86,7 +86,7 @@ def test_a_macro_takes_the_place_of_the_one_of_its_name(plain: Results) -> None:
 
 def test_a_macro_that_is_no_kind_of_block_is_told(plain: Results) -> None:
     text = "{% macro helper() %}{% endmacro %}\n{% macro Tabel(b) %}{% endmacro %}"
-    for fails in (lambda: ready([], Templates("ours", {"blocks.html": text})),
+    for fails in (lambda: check_renderable([], Templates("ours", {"blocks.html": text})),
                   lambda: render(holding(plain, blocks__html=text), ["html"])):
         with pytest.raises(UsageError) as caught:
             fails()
@@ -338,7 +338,7 @@ def test_a_macro_that_writes_nothing_is_refused(plain: Results) -> None:
 
 def test_a_class_of_evalpipe_that_a_theme_hides_is_told_before_anything_is_computed() -> None:
     with pytest.raises(UsageError, match="'display' could hide what evalpipe writes"):
-        ready([], Templates("ours", {"theme.css": ".measures, .ours { display: none }"}))
+        check_renderable([], Templates("ours", {"theme.css": ".measures, .ours { display: none }"}))
 
 
 def test_a_height_is_for_pictures_alone(plain: Results) -> None:

@@ -16,7 +16,7 @@ from evalpipe.base.digests import bytes_sha256
 from evalpipe.card import pdf
 from evalpipe.results import Results
 from evalpipe.results.frames import estimates_csv
-from evalpipe.review.checking import apart_in_results, apart_in_rows
+from evalpipe.review.checking import apart_in_results, largest_difference_in_rows
 from evalpipe.review.origins import Verification
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.record import replace_files
@@ -280,4 +280,4 @@ def test_how_far_apart_two_files_of_rows_are(
         frame = pl.DataFrame(columns)
         frame.write_csv(file) if suffix == "csv" else frame.write_parquet(file)
 
-    assert apart_in_rows(*files) == apart
+    assert largest_difference_in_rows(*files) == apart

@@ -19,10 +19,10 @@ import pytest
 
 import evalpipe
 from cli.conftest import SPEC
-from evalpipe.base.folders import locked
+from evalpipe.base.folders import file_lock
 from evalpipe.errors import UsageError
 from evalpipe.runs.folder import RunFolder
-from evalpipe.runs.verification import verified
+from evalpipe.runs.verification import verified_contents
 
 GATES = """\
 calibration: {smoother: logistic}
@@ -76,7 +76,7 @@ def strike(out: Path, times: int, seed: int) -> dict[str, int]:
         kind = signal.SIGKILL if number % 2 else signal.SIGTERM
         step, code, told = killed(kind, chance)
         where = f"strike {number} with {kind.name} in step {step}: {code}"
-        verified(RunFolder(out))
+        verified_contents(RunFolder(out))
         same = (out / "results.json").read_bytes() == before
         assert code in (-signal.SIGKILL, 143, 0), where + told
         if code == 143:
@@ -85,7 +85,7 @@ def strike(out: Path, times: int, seed: int) -> dict[str, int]:
         assert same or code != 143 or "complete" in told, where
         evalpipe.run("small.yaml", out=out)
         assert (out / "results.json").read_bytes() != before, where
-        verified(RunFolder(out))
+        verified_contents(RunFolder(out))
         assert litter(out) == [], where
         ends[str(code)] = ends.get(str(code), 0) + 1
     return ends
@@ -132,7 +132,7 @@ def fails_for_lack_of_space(out: Path, seed: int) -> bool:
         evalpipe.run("small.yaml", out=out)
     except UsageError as error:
         refused, notes = error.problems[0].message, " ".join(error.problems[0].notes)
-    verified(RunFolder(out))
+    verified_contents(RunFolder(out))
     if "is complete" in notes:
         assert refused.startswith("cannot use the ledger")
         assert (out / "results.json").read_bytes() != before["results.json"]
@@ -153,7 +153,7 @@ def test_a_full_disk_leaves_the_earlier_report_whole_and_nothing_behind(disk: tu
         ends.append(fails_for_lack_of_space(out, number))
         shrink(8 * 2**20)
         evalpipe.run("small.yaml", out=out)
-        verified(RunFolder(out))
+        verified_contents(RunFolder(out))
     print(ends)
     assert (ends[0], ends[-1]) == (True, False)
     assert ends.count(True) > 5
@@ -183,7 +183,7 @@ def test_gc_removes_what_killed_runs_left_and_passes_over_live_ones(folder: Path
     for day in ("2026-11-03", "2026-11-04"):
         (nights / f".{day}.lock").touch()
         (nights / f".{day}.new-abcd1234").mkdir()
-    with locked(nights / ".2026-11-04.lock"):
+    with file_lock(nights / ".2026-11-04.lock"):
         line = [sys.executable, "-m", "evalpipe", "gc", "nights", "--keep-runs", "9"]
         done = subprocess.run(line, capture_output=True, text=True, check=True)
         assert done.stdout.splitlines()[1] == "nights: removed what killed runs left of 1 output folder"

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalpipe.data.read import in_order
+from evalpipe.data.read import sort_rows
 
 DRAWN = np.random.default_rng(8)
 N = 400
@@ -26,11 +26,11 @@ COLUMNS = {
 @pytest.mark.parametrize("height", [0, 1, 2, N])
 def test_rows_are_sorted_by_all_columns_in_turn(names: list[str], height: int) -> None:
     table = pl.DataFrame({name: COLUMNS[name] for name in names}).head(height)
-    assert_frame_equal(in_order(table), table.sort(table.columns))
+    assert_frame_equal(sort_rows(table), table.sort(table.columns))
 
 
 def test_missing_values_come_first_as_in_any_sort() -> None:
     columns = {"flag": [True, None, False, True], "float": [0.5, 0.1, None, 0.2], "text": ["a", None, "", "b"]}
     table = pl.DataFrame(columns)
-    assert_frame_equal(in_order(table), table.sort(table.columns))
-    assert_frame_equal(in_order(table.select("float", "text")), table.select("float", "text").sort("float", "text"))
+    assert_frame_equal(sort_rows(table), table.sort(table.columns))
+    assert_frame_equal(sort_rows(table.select("float", "text")), table.select("float", "text").sort("float", "text"))

@@ -11,10 +11,10 @@ import pytest
 
 from evalpipe.data import delimited, formats
 from evalpipe.errors import DataError, SpecError
-from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers
-from evalpipe.proposal.spec_file import spec_text, tried
+from evalpipe.proposal.spec_file import spec_text, try_spec
 from streams.streaming import numbers, rows, run
 
 KEYS: dict[str, Any] = {"metrics": ["accuracy", "brier"], "intervals": {"method": "none"}, "slices": ["größe"],
@@ -112,11 +112,11 @@ def test_files_of_predictions_have_an_encoding_of_their_own(tmp_path: Path) -> N
 def test_init_writes_the_encoding_and_says_so(tmp_path: Path, encoding: str, written: str | None) -> None:
     path = tmp_path / "d.csv"
     path.write_text(text().replace(",", ";"), encoding=encoding)
-    looked = look_at([str(path)])
+    looked = look_at_datasets([str(path)])
     proposal = propose(looked, Answers(event="1", outcome="y", models=("p",)))
     assert isinstance(proposal, Proposal)
     spec = spec_text(proposal, str(tmp_path / "spec.yaml"))
-    tried(spec, str(tmp_path / "spec.yaml"))
+    try_spec(spec, str(tmp_path / "spec.yaml"))
     lines = [" ".join(line.split()) for line in spec.splitlines()]
     assert (" ".join(written.split()) in lines) if written else "encoding:" not in spec
     assert len([note for note in proposal.notes if "not UTF-8" in note]) == (1 if written else 0)
@@ -125,4 +125,4 @@ def test_init_writes_the_encoding_and_says_so(tmp_path: Path, encoding: str, wri
 def test_init_takes_no_bytes_for_text_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_bytes(b"y,p,\x81\n1,0.5,a\n")
     with pytest.raises(DataError, match="line 1 is not UTF-8 text"):
-        look_at([str(tmp_path / "d.csv")])
+        look_at_datasets([str(tmp_path / "d.csv")])

@@ -7,19 +7,19 @@ import threading
 
 import pytest
 
-from evalpipe.data.formats import quiet
+from evalpipe.data.formats import captured_stderr
 
 
 def test_blocks_that_overlap_give_the_standard_error_back(capfd: pytest.CaptureFixture[str]) -> None:
     begun, ended = threading.Event(), threading.Event()
 
     def second() -> None:
-        with quiet():
+        with captured_stderr():
             begun.set()
             ended.wait(10)
 
     other = threading.Thread(target=second)
-    with quiet():
+    with captured_stderr():
         other.start()
         begun.wait(10)
         os.write(2, b"held back, ")
@@ -31,7 +31,7 @@ def test_blocks_that_overlap_give_the_standard_error_back(capfd: pytest.CaptureF
 
 def test_what_is_written_before_an_error_is_dropped(capfd: pytest.CaptureFixture[str]) -> None:
     def broken() -> None:
-        with quiet():
+        with captured_stderr():
             os.write(2, b"a panic")
             raise ValueError("broken")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
 from evalpipe.data.sample import Sample, SlicedRows
-from evalpipe.data.slices import intervals, ordered
+from evalpipe.data.slices import interval_labels, ordered
 from evalpipe.errors import DataError, SpecError
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
@@ -237,5 +237,5 @@ def test_levels_are_in_the_order_in_which_people_read_them() -> None:
     assert ordered(["a10", "a2", "b1", "a"]) == ["a", "a2", "a10", "b1"]
     assert ordered(["2 m", "nan", "10 m", "1"]) == ["1", "2 m", "10 m", "nan"]
     assert ordered(["18-29", "100+", "30-99"]) == ["18-29", "30-99", "100+"]
-    assert intervals((0.5,)) == ("< 0.5", ">= 0.5")
-    assert intervals((-1, 2.0, 1e6)) == ("< -1", "-1 to < 2", "2 to < 1000000", ">= 1000000")
+    assert interval_labels((0.5,)) == ("< 0.5", ">= 0.5")
+    assert interval_labels((-1, 2.0, 1e6)) == ("< -1", "-1 to < 2", "2 to < 1000000", ">= 1000000")

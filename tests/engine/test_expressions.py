@@ -14,7 +14,7 @@ from engine.runs import BOTH, intervals, people, read_sample, run
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.gates.card_sentences import gate_sentence
 from evalpipe.data.catalog import look
-from evalpipe.engine.estimates import Evaluated, evaluated
+from evalpipe.engine.estimates import Evaluated, evaluate_sample
 from evalpipe.errors import SpecError
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
@@ -51,7 +51,7 @@ def dataset() -> Evaluated:
     spec = {"evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1},
             "datasets": {"d": {"path": "memory"}}, "report": {"formats": []}, **SPEC}
     loaded, frames = load(spec), {"d": people(N)}
-    return evaluated(plan(loaded, look(sources(loaded), frames)), read_sample(people(N), **SPEC))
+    return evaluate_sample(plan(loaded, look(sources(loaded), frames)), read_sample(people(N), **SPEC))
 
 
 @cache

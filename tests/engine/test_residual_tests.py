@@ -14,7 +14,7 @@ import statsmodels.api as sm
 from scipy.stats import binom, chi2, kurtosis, norm, rankdata, skew
 from statsmodels.stats.diagnostic import het_breuschpagan
 
-from evalpipe.engine.curves.residual_tests import LEAST, AboutLine, curvature, fan, peaks, spreads
+from evalpipe.engine.curves.residual_tests import LEAST, AboutLine, curvature, fan_test, peaks, residual_spreads
 
 CLOSE = 1e-9
 
@@ -41,7 +41,7 @@ def test_the_line_is_that_of_least_squares() -> None:
 def test_the_fan_is_the_studentised_test_of_breusch_and_pagan() -> None:
     p, y = data()
     peer = het_breuschpagan(sm.OLS(y, sm.add_constant(p)).fit().resid, sm.add_constant(p))
-    assert fan(line(p, y)) == pytest.approx(peer[:2], rel=CLOSE)
+    assert fan_test(line(p, y)) == pytest.approx(peer[:2], rel=CLOSE)
 
 
 def test_the_curve_is_a_score_test_of_normal_scores_with_errors_of_mackinnon_and_white() -> None:
@@ -163,7 +163,7 @@ def test_the_bound_of_one_peak_is_reached_by_none_but_comes_close() -> None:
     assert uneven.p_value == 0.0
 
 
-@pytest.mark.parametrize("test", [fan, curvature, peaks])
+@pytest.mark.parametrize("test", [fan_test, curvature, peaks])
 def test_whole_weights_are_repeated_rows(test: Any) -> None:
     p, y = data(n=120)
     w = np.random.default_rng(1).integers(1, 4, 120)
@@ -183,7 +183,7 @@ def test_a_row_whose_weight_is_lost_in_their_sum_changes_no_test_of_a_curve() ->
 def test_spreads_are_of_the_outer_thirds() -> None:
     p = np.arange(300.0)
     y = np.where(p < 100, 1.0, np.where(p < 200, 2.0, 3.0)) * np.where(p % 2, 1, -1)
-    low, high = spreads(line(p, y))
+    low, high = residual_spreads(line(p, y))
     assert (low, high) == (pytest.approx(1, rel=1e-3), pytest.approx(3, rel=1e-3))
 
 
@@ -192,11 +192,11 @@ def test_spreads_are_root_mean_squares_about_the_line_and_no_standard_deviations
     y = (p - 150.0) ** 2 / 1000  # a bow, in whose outer thirds residuals about the line have a mean
     residual = line(p, y).residual
     expected = [float(np.sqrt((residual[third] ** 2).mean())) for third in (slice(0, 100), slice(200, 300))]
-    assert spreads(line(p, y)) == pytest.approx(expected)
-    assert spreads(line(p, y))[0] > 1.01 * residual[:100].std()
+    assert residual_spreads(line(p, y)) == pytest.approx(expected)
+    assert residual_spreads(line(p, y))[0] > 1.01 * residual[:100].std()
 
 
-@pytest.mark.parametrize("test", [fan, curvature, peaks])
+@pytest.mark.parametrize("test", [fan_test, curvature, peaks])
 def test_a_test_errs_as_often_as_its_level_says(test: Any) -> None:
     rejected = 0
     for seed in range(400):
@@ -209,7 +209,7 @@ def test_a_test_errs_as_often_as_its_level_says(test: Any) -> None:
 
 
 @pytest.mark.parametrize(("test", "change"), [
-    (fan, lambda p, e: p + e * np.exp(0.3 * p)), (curvature, lambda p, e: p + e + 0.3 * p**2),
+    (fan_test, lambda p, e: p + e * np.exp(0.3 * p)), (curvature, lambda p, e: p + e + 0.3 * p**2),
     (peaks, lambda p, e: p + 0.3 * e + np.where(e > 0, 1, -1)),
 ])
 def test_a_test_sees_what_it_is_for(test: Any, change: Any) -> None:

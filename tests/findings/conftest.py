@@ -13,7 +13,7 @@ import pytest
 import evalpipe
 from conftest import Shared
 from engine.runs import with_line
-from evalpipe.findings.claims import Claim, decided
+from evalpipe.findings.claims import Claim, decided_claims
 from evalpipe.results import Results
 from findings import settled  # noqa: F401 - it adds to the faults
 from findings.faults import FAULTS
@@ -44,7 +44,7 @@ def planted_run(shared: Shared) -> Callable[[str], Path]:
 
         def recorded(families: Mapping[str, Sequence[Claim]], level: float) -> Iterator[tuple[Claim, bool]]:
             rules = {id(claim): rule for rule, claims in families.items() for claim in claims}
-            for claim, borne_out in decided(families, level):
+            for claim, borne_out in decided_claims(families, level):
                 say = claim.say if borne_out else claim.otherwise
                 said.update(() if say is None else ((rules[id(claim)], name_of(say)),))
                 yield claim, borne_out

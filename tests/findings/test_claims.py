@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalpipe.findings.claims import Claim, decided, p_apart, p_beyond
+from evalpipe.findings.claims import Claim, decided_claims, p_apart, p_beyond
 
 CLOSE = 1e-9  # the same normal distribution, from the standard library and from scipy
 LEVEL = 0.95
@@ -30,7 +30,7 @@ def test_a_row_is_judged_by_its_value_or_its_difference() -> None:
 def borne_out(p_values: dict[str, list[float | None]]) -> dict[str, list[bool]]:
     families = {name: [Claim((name, p), say, p) for p in values] for name, values in p_values.items()}
     said: dict[str, list[bool]] = {}
-    for claim, so in decided(families, LEVEL):
+    for claim, so in decided_claims(families, LEVEL):
         said.setdefault(claim.row[0], []).append(so)
     return said
 
@@ -66,4 +66,4 @@ def pair(beyond: float, none: float, family: str = "a") -> list[Claim]:
 def test_a_claim_after_another_has_what_of_the_error_that_one_had(
     families: dict[str, list[Claim]], expected: list[tuple[str, str, bool]]
 ) -> None:
-    assert [(*claim.row, so) for claim, so in decided(families, LEVEL)] == expected
+    assert [(*claim.row, so) for claim, so in decided_claims(families, LEVEL)] == expected

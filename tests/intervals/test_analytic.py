@@ -16,7 +16,7 @@ from scipy.stats import t as student
 import evalpipe
 from evalpipe.intervals.analytic import auc_variance, logit_limits, predictive_error
 from evalpipe.intervals.binomial import jeffreys
-from evalpipe.intervals.bootstrap import bca_limits, logit_bootstrap, monte_carlo_error
+from evalpipe.intervals.bootstrap import bca_limits, logit_bootstrap_limits, monte_carlo_error
 from evalpipe.intervals.noise import folded_limits
 from evalpipe.intervals.resampling import Design, jackknife_counts
 from evalpipe.statistics import Rows, Summary
@@ -217,10 +217,10 @@ def test_the_logit_bootstrap_is_spelled_out_and_needs_values_inside() -> None:
     for rarest, clusters, freedom, more in ((13, None, 12, 1.0), (13, 8, 7, np.sqrt(8 / 7)), (5, 8, 4, np.sqrt(8 / 7))):
         reach = student.ppf(0.975, freedom) * error * more
         expected = 1 / (1 + np.exp(reach - centre)), 1 / (1 + np.exp(-reach - centre))
-        assert logit_bootstrap(drawn, 0.75, rarest, clusters, 0.95) == pytest.approx(expected, rel=1e-12)
-    assert logit_bootstrap(np.append(drawn, 1.0), 0.75, 13, None, 0.95) is not None
-    assert logit_bootstrap(drawn, 1.0, 13, None, 0.95) is None
-    assert logit_bootstrap(drawn[:1], 0.75, 13, None, 0.95) is None
+        assert logit_bootstrap_limits(drawn, 0.75, rarest, clusters, 0.95) == pytest.approx(expected, rel=1e-12)
+    assert logit_bootstrap_limits(np.append(drawn, 1.0), 0.75, 13, None, 0.95) is not None
+    assert logit_bootstrap_limits(drawn, 1.0, 13, None, 0.95) is None
+    assert logit_bootstrap_limits(drawn[:1], 0.75, 13, None, 0.95) is None
 
 
 def test_the_limits_of_folded_gaps_are_where_the_observed_sum_is_a_quantile() -> None:

@@ -19,8 +19,8 @@ from evalpipe.intervals.contrasts import (
     IndependentProportions,
     PairedProportions,
     Wald,
+    equivalence_p_value,
     margin_verdict,
-    p_of_verdict,
     verdict,
 )
 
@@ -52,7 +52,7 @@ def test_limits_are_the_differences_whose_p_value_is_one_less_the_level(contrast
 def test_a_verdict_is_given_where_the_interval_decides(contrast: Contrast, margin: float) -> None:
     limits = contrast.limits(0.95)
     assert limits is not None
-    p = p_of_verdict(contrast, margin)
+    p = equivalence_p_value(contrast, margin)
     said = verdict(contrast.value, p, contrast.p(0.0), 0.95, margin, "maximize")
     inside = margin > 0 and -margin < limits[0] and limits[1] < margin
     expected = "equivalent" if inside else "better" if limits[0] > 0 else "worse" if limits[1] < 0 else "undecided"
@@ -81,10 +81,10 @@ def test_each_position_of_an_interval_has_its_verdict(lower: float, upper: float
     for direction, sign in (("maximize", 1), ("minimize", 1), ("maximize", -1)):
         contrast = Wald(sign * middle, error)
         expected = said if (direction == "maximize") == (sign > 0) else turned.get(said, said)
-        p = p_of_verdict(contrast, 0.1)
+        p = equivalence_p_value(contrast, 0.1)
         found = verdict(contrast.value, p, contrast.p(0.0), 0.95, 0.1, cast("Any", direction))
         assert (found, margin_verdict(found, p, 0.95, 0.1)) == (expected, where), (direction, sign)
-    p = p_of_verdict(Wald(middle, error), 0.1)
+    p = equivalence_p_value(Wald(middle, error), 0.1)
     plain = verdict(middle, p, Wald(middle, error).p(0.0), 0.95, 0.1, "none")
     assert plain == (said if where == "within" else "no_direction" if where == "beyond" else "undecided")
 
@@ -152,7 +152,7 @@ def test_without_an_error_there_is_neither_p_value_nor_interval_nor_verdict(erro
     contrast = Wald(0.3, error)
     assert math.isnan(contrast.p(0.0))
     assert contrast.limits(0.95) is None
-    assert verdict(0.3, p_of_verdict(contrast, 0.1), contrast.p(0.0), 0.95, 0.1, "maximize") == "untested"
+    assert verdict(0.3, equivalence_p_value(contrast, 0.1), contrast.p(0.0), 0.95, 0.1, "maximize") == "untested"
 
 
 def test_the_error_of_replicates_is_the_normals_with_as_wide_a_middle() -> None:

@@ -7,17 +7,17 @@ import pytest
 from scipy.stats import ncx2
 
 from evalpipe.intervals.binomial import clopper_pearson
-from evalpipe.intervals.bootstrap import doubtful
+from evalpipe.intervals.bootstrap import doubt_about_limits
 from evalpipe.intervals.noise import (
     Noise,
     binomial_bins_limits,
     corrected_limits,
-    drawn_noise,
     including,
     noncentral_cdf,
     noncentral_limits,
     range_limits,
     rate_variances,
+    replicate_noise,
     square_noise,
     symmetric_upper,
 )
@@ -100,9 +100,9 @@ def test_of_one_bin_the_largest_distance_has_its_exact_limits() -> None:
 
 
 def test_replicates_tell_the_noise_of_a_square() -> None:
-    noise = drawn_noise(np.array([1.0, 3.0, np.nan, 5.0]), 2.0)
+    noise = replicate_noise(np.array([1.0, 3.0, np.nan, 5.0]), 2.0)
     assert (noise.mean, noise.variance) == (1.0, 4.0)
-    assert np.isnan(drawn_noise(np.array([1.0, np.nan]), 2.0).mean)
+    assert np.isnan(replicate_noise(np.array([1.0, np.nan]), 2.0).mean)
 
 
 def test_limits_are_moved_to_a_value_beyond_them() -> None:
@@ -112,12 +112,12 @@ def test_limits_are_moved_to_a_value_beyond_them() -> None:
 
 
 def test_what_is_doubtful_about_limits_is_said() -> None:
-    assert doubtful(0.5, (0.4, 0.6), "percentile") is None
-    assert doubtful(0.5, (0.5, 0.5 + 1e-14), "percentile") == (
+    assert doubt_about_limits(0.5, (0.4, 0.6), "percentile") is None
+    assert doubt_about_limits(0.5, (0.5, 0.5 + 1e-14), "percentile") == (
         "the same in nearly all replicates, so the bootstrap cannot estimate its uncertainty")
-    assert doubtful(0.3, (0.4, 0.6), "percentile") == (
+    assert doubt_about_limits(0.3, (0.4, 0.6), "percentile") == (
         "the value is below its percentile limits: resampling biases the measure")
-    assert doubtful(0.7, (0.4, 0.6), "basic") == (
+    assert doubt_about_limits(0.7, (0.4, 0.6), "basic") == (
         "the value is above its basic limits: resampling biases the measure")
 
 

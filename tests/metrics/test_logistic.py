@@ -77,8 +77,8 @@ def test_systems_are_solved_as_a_loop_of_them_to_the_last_bit(size: int) -> None
     half = np.random.default_rng(size).normal(size=(50, size, size))
     matrix = half @ half.transpose(0, 2, 1) + 0.1 * np.eye(size)
     vector = half[:, 0]
-    solution = logistic.solved(matrix, vector)
-    each = [logistic.solved(matrix[k : k + 1], vector[k : k + 1])[0] for k in range(50)]
+    solution = logistic.cholesky_solution(matrix, vector)
+    each = [logistic.cholesky_solution(matrix[k : k + 1], vector[k : k + 1])[0] for k in range(50)]
     np.testing.assert_array_equal(solution, each)
     # 1e-11: the rounding of doubles, with the condition of the worst of these systems, about 300, and room for a sum.
     np.testing.assert_allclose(solution, np.linalg.solve(matrix, vector[..., None])[..., 0], rtol=1e-11)
@@ -86,5 +86,5 @@ def test_systems_are_solved_as_a_loop_of_them_to_the_last_bit(size: int) -> None
 
 def test_a_system_without_a_solution_has_none_and_leaves_others_alone() -> None:
     matrix = np.stack([np.eye(2), np.ones((2, 2)), 4 * np.eye(2)])
-    solution = logistic.solved(matrix, np.ones((3, 2)))
+    solution = logistic.cholesky_solution(matrix, np.ones((3, 2)))
     np.testing.assert_array_equal(solution, [[1, 1], [np.nan, np.nan], [0.25, 0.25]])

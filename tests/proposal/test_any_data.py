@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalpipe.errors import DataError, EvalpipeError, UsageError
-from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.spec_file import spec_text, tried
+from evalpipe.proposal.spec_file import spec_text, try_spec
 
 ROWS = 24
 AT = np.arange(ROWS)
@@ -53,7 +53,7 @@ def told(error: EvalpipeError, codes: set[str] | None = None) -> None:
 
 def until_proposed(path: str, take: int) -> Proposal | None:
     """Answer every question by its choice number ``take``; None where an error says that it cannot be."""
-    looked, answers = look_at([path]), Answers()
+    looked, answers = look_at_datasets([path]), Answers()
     try:
         for _ in range(6):
             proposal = propose(looked, answers)
@@ -75,7 +75,7 @@ def ending(path: Path, take: int) -> str:
         return "refused"
     target = str(path.with_name("spec.yaml"))
     try:
-        tried(spec_text(proposal, target), target)
+        try_spec(spec_text(proposal, target), target)
     except DataError as error:
         told(error, WRONG)
         return "wrong data"

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import UsageError
-from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.spec_file import spec_text, tried
+from evalpipe.proposal.spec_file import spec_text, try_spec
 from evalpipe.run import read_all
 
 N = 60
@@ -38,14 +38,14 @@ def proposed(
         frame.with_columns(texts).write_csv(path, separator="," if ending == "csv" else "\t")
     else:
         {"parquet": frame.write_parquet, "feather": frame.write_ipc, "ndjson": frame.write_ndjson}[ending](path)
-    return propose(look_at([str(path)], limit), Answers(**answers))  # type: ignore[arg-type]
+    return propose(look_at_datasets([str(path)], limit), Answers(**answers))  # type: ignore[arg-type]
 
 
 def run(folder: Path, proposal: Proposal | Question) -> str:
     """Return the text of a spec whose data can be read."""
     assert isinstance(proposal, Proposal), proposal
     text = spec_text(proposal, str(folder / "spec.yaml"))
-    read_all(tried(text, str(folder / "spec.yaml")))
+    read_all(try_spec(text, str(folder / "spec.yaml")))
     return text
 
 

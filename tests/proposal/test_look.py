@@ -10,19 +10,19 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import DataError, UsageError
-from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.spec_file import spec_text, tried
+from evalpipe.proposal.spec_file import spec_text, try_spec
 from evalpipe.run import read_all
 
 
 def proposed(path: Path, limit: int = 100_000, **answers: object) -> tuple[Proposal, str]:
-    proposal = propose(look_at([str(path)], limit), Answers(**answers))  # type: ignore[arg-type]
+    proposal = propose(look_at_datasets([str(path)], limit), Answers(**answers))  # type: ignore[arg-type]
     assert isinstance(proposal, Proposal), proposal
     target = str(path.with_name("spec.yaml"))
     text = spec_text(proposal, target)
-    tried(text, target)
+    try_spec(text, target)
     return proposal, text
 
 
@@ -82,7 +82,7 @@ def test_an_id_of_the_first_rows_alone_is_none(tmp_path: Path) -> None:
 def test_a_question_on_the_first_rows_says_so(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     rows(90).write_parquet(path)
-    question = propose(look_at([str(path)], 20), Answers())
+    question = propose(look_at_datasets([str(path)], 20), Answers())
     assert isinstance(question, Question)
     assert question.known == "in the first 20 rows the outcome 'y' has 2 levels"
 
@@ -127,7 +127,7 @@ def test_a_code_is_missing_where_the_spec_declares_it_and_a_level_elsewhere(tmp_
     assert "csv: {null: {p: [NA]}}" in text
     assert "#   - country  # 3 levels\n#   - sex      # 3 levels" in text
     sliced = text.replace("# slices:", "slices:").replace("#   - ", "  - ")
-    sample, = read_all(tried(sliced, str(tmp_path / "spec.yaml")))[0]
+    sample, = read_all(try_spec(sliced, str(tmp_path / "spec.yaml")))[0]
     found = {name: [part[name] for part in slicing.labels] for slicing in sample.slicings
              for name in slicing.labels[0]}
     assert found == {"country": ["FR", "NA", "US"], "sex": ["NA", "f", "m"]}
@@ -147,21 +147,21 @@ def test_a_code_is_missing_beside_two_levels_and_one_of_more(tmp_path: Path, lev
 def test_several_files_are_datasets_of_their_shared_columns(tmp_path: Path) -> None:
     rows(30, extra=1).write_csv(tmp_path / "a.csv")
     rows(30).write_parquet(tmp_path / "b [1].parquet")
-    looked = look_at([str(tmp_path / "a.csv"), str(tmp_path / "b [1].parquet")])
+    looked = look_at_datasets([str(tmp_path / "a.csv"), str(tmp_path / "b [1].parquet")])
     assert [dataset.name for dataset in looked.datasets] == ["a", "b 1"]
     assert list(looked.columns) == ["y", "p", "row_id"]
     proposal = propose(looked, Answers(event="yes"))
     assert isinstance(proposal, Proposal)
     text = spec_text(proposal, str(tmp_path / "spec.yaml"))
     assert "id: row_id  # a different value in each of 60 rows" in text
-    assert len(tried(text, str(tmp_path / "spec.yaml")).datasets) == 2
+    assert len(try_spec(text, str(tmp_path / "spec.yaml")).datasets) == 2
 
 
 def test_files_without_a_shared_column(tmp_path: Path) -> None:
     rows(3).write_csv(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("x,z\n1,2\n")
     with pytest.raises(DataError, match="have no column in common"):
-        look_at([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")])
+        look_at_datasets([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")])
 
 
 def test_columns_of_any_type_are_seen(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_columns_of_any_type_are_seen(tmp_path: Path) -> None:
         6, lists=[[1]] * 6, pairs=[{"a": 1}] * 6, nothing=[None] * 6, truth=[True, False] * 3, code=["01", "02"] * 3,
         same=["k"] * 6, far=[1.0, float("inf")] * 3, day=["2024-01-01"] * 6)
     frame.with_columns(pl.col("day").str.to_date(), price=pl.col("row_id").cast(pl.Decimal(10, 2))).write_parquet(path)
-    kinds = {name: look.kind for name, look in look_at([str(path)]).columns.items()}
+    kinds = {name: look.kind for name, look in look_at_datasets([str(path)]).columns.items()}
     assert kinds == {
         "y": "text", "p": "number", "row_id": "number", "lists": "list", "pairs": "nested", "nothing": "empty",
         "truth": "boolean", "code": "text", "same": "text", "far": "number", "day": "date", "price": "number"}

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import UsageError
-from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.spec_file import spec_text, tried
+from evalpipe.proposal.spec_file import spec_text, try_spec
 from evalpipe.run import read_all
 
 N = 60
@@ -33,7 +33,7 @@ def proposed(folder: Path, columns: dict[str, Sequence[object]], **answers: str)
     path = folder / "d.csv"
     lines = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
     path.write_text("\n".join([",".join(columns), *lines, ""]))
-    return propose(look_at([str(path)]), Answers(**answers))  # type: ignore[arg-type]
+    return propose(look_at_datasets([str(path)]), Answers(**answers))  # type: ignore[arg-type]
 
 
 def used(folder: Path, columns: dict[str, Sequence[object]], **answers: str) -> tuple[Proposal, int]:
@@ -41,7 +41,7 @@ def used(folder: Path, columns: dict[str, Sequence[object]], **answers: str) -> 
     proposal = proposed(folder, columns, **answers)
     assert isinstance(proposal, Proposal), proposal
     text = spec_text(proposal, str(folder / "s.yaml"))
-    sample, = read_all(tried(text, str(folder / "s.yaml")))[0]
+    sample, = read_all(try_spec(text, str(folder / "s.yaml")))[0]
     left = proposal.outcome.column.rows - proposal.outcome.column.missing
     assert len(sample.truth) == left - max(look.missing for look in proposal.predicted), text
     return proposal, len(sample.truth)
@@ -112,7 +112,7 @@ def test_a_word_in_files_that_can_declare_none_is_a_level(tmp_path: Path) -> Non
 
     pl.DataFrame({"y": gaps(YES, "NULL"), "p": P}).write_parquet(tmp_path / "d.parquet")
     with pytest.raises(UsageError, match="'y' cannot be of the task binary"):
-        propose(look_at([str(tmp_path / "d.parquet")]), Answers(task="binary"))
+        propose(look_at_datasets([str(tmp_path / "d.parquet")]), Answers(task="binary"))
 
 
 @pytest.mark.parametrize("ending", ["parquet", "ndjson"])
@@ -121,13 +121,13 @@ def test_a_code_that_no_spec_can_declare_missing_is_said(ending: str, tmp_path: 
     frame = pl.DataFrame({"y": YES, "p": np.where(AT % 10 == 3, -99.0, P)})
     (frame.write_parquet if ending == "parquet" else frame.write_ndjson)(path)
     with pytest.raises(UsageError) as caught:
-        propose(look_at([str(path)]), Answers(event="yes"))
+        propose(look_at_datasets([str(path)]), Answers(event="yes"))
     problem, = caught.value.problems
     assert (problem.message, problem.notes, problem.hint) == (
         "no column of the data is a prediction of 'y' for the event 'yes'",
         (f"p: -99 in {GONE} rows, beside numbers from 0 to 1",),
         "write a missing value as null in the data; if it is a score, name its column, --model NAME=p")
-    proposal = propose(look_at([str(path)]), Answers(event="yes", models=("m=p",)))
+    proposal = propose(look_at_datasets([str(path)]), Answers(event="yes", models=("m=p",)))
     assert isinstance(proposal, Proposal)
     assert [line.key for line in proposal.models[0].lines] == ["score"]
 
@@ -136,4 +136,4 @@ def test_codes_of_several_levels_make_no_scores(tmp_path: Path) -> None:
     levels = {f"p_{level}": np.where(AT % 10 == 3, -99.0, 1 / 3 + 0.01 * at) for at, level in enumerate("abc", -1)}
     pl.DataFrame({"y": GRADES, **levels}).write_parquet(tmp_path / "d.parquet")
     with pytest.raises(UsageError, match="no column of the data is a prediction of 'y'"):
-        propose(look_at([str(tmp_path / "d.parquet")]), Answers())
+        propose(look_at_datasets([str(tmp_path / "d.parquet")]), Answers())

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import UsageError
-from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.names import like_id, like_outcome, like_prediction, mentions, model_name, words
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
-from evalpipe.proposal.spec_file import spec_text, tried
+from evalpipe.proposal.spec_file import spec_text, try_spec
 
 N = 60
 AT = np.arange(N)
@@ -26,9 +26,9 @@ THIRDS = {"low": P / 2, "mid": P / 2, "high": 1 - P}
 def proposed(folder: Path, columns: dict[str, object], **answers: object) -> Proposal | Question:
     path = folder / "data.parquet"
     pl.DataFrame(columns).write_parquet(path)
-    proposal = propose(look_at([str(path)]), Answers(**answers))  # type: ignore[arg-type]
+    proposal = propose(look_at_datasets([str(path)]), Answers(**answers))  # type: ignore[arg-type]
     if isinstance(proposal, Proposal):
-        tried(spec_text(proposal, str(folder / "spec.yaml")), str(folder / "spec.yaml"))
+        try_spec(spec_text(proposal, str(folder / "spec.yaml")), str(folder / "spec.yaml"))
     return proposal
 
 

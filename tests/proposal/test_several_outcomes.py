@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from evalpipe.errors import UsageError
-from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
 
@@ -22,7 +22,7 @@ PROBABILITIES = {f"prob_{name}": P ** power for name, power in (("a", 1), ("b", 
 
 def proposed(folder: Path, columns: dict[str, object], **answers: str) -> Proposal | Question:
     pl.DataFrame(columns).write_parquet(folder / "data.parquet")
-    return propose(look_at([str(folder / "data.parquet")]), Answers(**answers))  # type: ignore[arg-type]
+    return propose(look_at_datasets([str(folder / "data.parquet")]), Answers(**answers))  # type: ignore[arg-type]
 
 
 def models(proposal: Proposal | Question) -> dict[str, list[str]]:

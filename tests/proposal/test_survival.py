@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.tasks import MEANT
@@ -22,7 +22,7 @@ TIME = (AT * 11 % N + 0.5) * 1.7
 
 def proposed(folder: Path, columns: dict[str, object], **answers: str) -> Proposal | Question:
     pl.DataFrame(columns).write_parquet(folder / "data.parquet")
-    return propose(look_at([str(folder / "data.parquet")]), Answers(**answers))  # type: ignore[arg-type]
+    return propose(look_at_datasets([str(folder / "data.parquet")]), Answers(**answers))  # type: ignore[arg-type]
 
 
 SURVIVAL: dict[str, tuple[dict[str, object], str]] = {

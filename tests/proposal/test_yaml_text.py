@@ -11,13 +11,13 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from evalpipe.base.levels import level_text
-from evalpipe.proposal.columns import look_at
+from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.names import has_word
 from evalpipe.proposal.outcome import CENSORED
 from evalpipe.proposal.propose import Proposal, propose
 from evalpipe.proposal.questions import Answers
-from evalpipe.proposal.spec_file import spec_text, tried
-from evalpipe.proposal.yaml_text import SpecLine, key, level, lines_as_text, scalar
+from evalpipe.proposal.spec_file import spec_text, try_spec
+from evalpipe.proposal.yaml_text import SpecLine, key, lines_as_text, scalar, yaml_level
 from evalpipe.spec.tree import SpecText, plain_value
 from evalpipe.spec.yaml import parse
 
@@ -48,7 +48,7 @@ def test_a_value_comes_back(text: str) -> None:
 @given(TEXTS)
 @settings(max_examples=150)
 def test_a_level_comes_back_as_its_text(text: str) -> None:
-    plain = loaded(f"a: [{level(text)}, x]\n")
+    plain = loaded(f"a: [{yaml_level(text)}, x]\n")
     assert isinstance(plain, dict)
     assert level_text(plain["a"][0]) == text
 
@@ -87,10 +87,10 @@ def test_a_spec_names_any_columns_and_levels(outcome: str, probability: str, eve
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "data.parquet"
         pl.DataFrame({outcome: [event, other] * 5, probability: [0.25, 0.5] * 5}).write_parquet(path)
-        proposal = propose(look_at([str(path)]), Answers(outcome=outcome, event=event, models=(probability,)))
+        proposal = propose(look_at_datasets([str(path)]), Answers(outcome=outcome, event=event, models=(probability,)))
         assert isinstance(proposal, Proposal)
         target = str(path.with_name("spec.yaml"))
-        plan = tried(spec_text(proposal, target), target)
+        plan = try_spec(spec_text(proposal, target), target)
     (model,) = plan.models.values()
     assert (plan.outcome.column, plan.outcome.event, model.probability) == (outcome, event, probability)
     assert set(plan.outcome.levels) == {event, other}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalpipe.statistics.grid import alike
+from evalpipe.statistics.grid import cells_of_similar_rows
 
 N = 4000
 
@@ -23,7 +23,7 @@ def within(cell: np.ndarray, places: np.ndarray) -> float:
 
 def test_cells_keep_patterns_apart_and_lose_as_little_as_they_say() -> None:
     pattern, codes = numbers()
-    cell, lost = alike(pattern, codes, 2000, 1e-3)
+    cell, lost = cells_of_similar_rows(pattern, codes, 2000, 1e-3)
     assert len(np.unique(cell)) == cell.max() + 1 < 2000
     assert all(len(set(pattern[cell == k])) == 1 for k in range(cell.max() + 1))
     # Sums of squares of whole numbers, in another order.
@@ -34,17 +34,17 @@ def test_cells_keep_patterns_apart_and_lose_as_little_as_they_say() -> None:
 def test_there_are_never_more_cells_than_allowed() -> None:
     pattern, codes = numbers()
     for most in (3, 4, 10, 100):
-        cell, lost = alike(pattern, codes, most, 1e-9)
+        cell, lost = cells_of_similar_rows(pattern, codes, most, 1e-9)
         assert cell.max() + 1 == most
         assert lost > 1e-9
 
 
 def test_numbers_that_are_alike_are_not_cut() -> None:
     pattern, _ = numbers()
-    cell, lost = alike(pattern, [np.zeros(N, int)], 100, 1e-3)
+    cell, lost = cells_of_similar_rows(pattern, [np.zeros(N, int)], 100, 1e-3)
     assert (cell == pattern).all()
     assert lost == 0
-    cell, lost = alike(pattern, [pattern * 7], 100, 1e-3)
+    cell, lost = cells_of_similar_rows(pattern, [pattern * 7], 100, 1e-3)
     assert (cell == pattern).all()
     assert lost == 0
 
@@ -52,7 +52,7 @@ def test_numbers_that_are_alike_are_not_cut() -> None:
 def test_the_order_of_rows_changes_no_cell() -> None:
     pattern, codes = numbers()
     order = np.random.default_rng(1).permutation(N)
-    cell, lost = alike(pattern, codes, 300, 1e-3)
-    shuffled, same = alike(pattern[order], [code[order] for code in codes], 300, 1e-3)
+    cell, lost = cells_of_similar_rows(pattern, codes, 300, 1e-3)
+    shuffled, same = cells_of_similar_rows(pattern[order], [code[order] for code in codes], 300, 1e-3)
     assert (shuffled == cell[order]).all()
     assert same == lost

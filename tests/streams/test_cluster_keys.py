@@ -10,8 +10,8 @@ from evalpipe.plan.plan import GROUPS
 from evalpipe.streams.tables import (
     ClusterNumbers,
     are_grouped,
+    cluster_count,
     cluster_numbers,
-    clusters_of,
     keys_of,
     new_cluster_numbers,
     smallest_keys,
@@ -52,7 +52,7 @@ def test_groups_are_about_equally_large() -> None:
 def test_few_clusters_are_counted_one_by_one(n: int) -> None:
     keys = smallest_keys(keys_of(names(n)))
     assert not are_grouped(keys)
-    assert clusters_of(keys) == n
+    assert cluster_count(keys) == n
     assert sorted(cluster_numbers(keys_of(names(n)), keys)) == list(range(n))
 
 
@@ -61,7 +61,7 @@ def test_many_clusters_are_estimated(n: int) -> None:
     keys = smallest_keys(keys_of(names(n)))
     assert are_grouped(keys)
     # A relative standard error of 1 / sqrt(1,023).
-    assert clusters_of(keys) == pytest.approx(n, rel=4 / (GROUPS - 1) ** 0.5)
+    assert cluster_count(keys) == pytest.approx(n, rel=4 / (GROUPS - 1) ** 0.5)
 
 
 @pytest.mark.parametrize("n", [500, 5000])

@@ -11,7 +11,7 @@ import pytest
 
 from evalpipe.card.method import draw_sentences
 from evalpipe.errors import DataError, SpecError
-from evalpipe.plan.plan import GROUPS, drawing
+from evalpipe.plan.plan import GROUPS, drawing_plan
 from evalpipe.results import Results
 from evalpipe.run import plan
 from streams.streaming import MODELS, numbers, rows, run, write
@@ -291,6 +291,6 @@ def test_the_plan_says_what_is_drawn(tmp_path: Path) -> None:
     planned = plan({
         "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1}, "cluster": "who",
         "datasets": {"d": {"path": path}}, "models": MODELS, "engine": {"mode": "grid"}})
-    assert drawing(planned).words == (
+    assert drawing_plan(planned).words == (
         "replicates draw whole clusters: up to 1,024 of them, and of more as many random groups, which tell a variance "
         "with a standard error of 4.4%")

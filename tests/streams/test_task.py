@@ -13,7 +13,7 @@ from evalpipe.spec.load import from_text, to_text
 from evalpipe.spec.schema import resolved
 from evalpipe.streams.cache import encode
 from evalpipe.streams.tables import File, digest, parts_of, stamp, table_layout
-from evalpipe.streams.tally import summarise
+from evalpipe.streams.tally import tally_part
 from evalpipe.streams.task import answered, digest_task, run_task, tables_task
 from streams.streaming import rows, write
 
@@ -37,7 +37,7 @@ def task(folder: Path, monkeypatch: pytest.MonkeyPatch, spec: object = SPEC) -> 
     part = parts_of(dataset)[1]
     path, shown = dataset.table.files[part.file]
     file = File(path.absolute(), shown, stamp(path, shown), None)
-    sent, expected = tables_task(planned, text, part, file), encode(summarise(planned, part, table_layout(planned)))
+    sent, expected = tables_task(planned, text, part, file), encode(tally_part(planned, part, table_layout(planned)))
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
     return sent, file, expected
@@ -95,7 +95,7 @@ def test_problems_come_back_with_their_places_and_rows(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     planned = plan(load(path))
     with pytest.raises(DataError) as here:
-        summarise(planned, parts_of(planned.datasets[0])[1], table_layout(planned))
+        tally_part(planned, parts_of(planned.datasets[0])[1], table_layout(planned))
     assert isinstance(error, DataError)
     assert error.problems == here.value.problems
     assert error.problems[0].rows

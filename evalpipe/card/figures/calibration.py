@@ -18,13 +18,13 @@ from evalpipe.card.figures.reliability import (
     axis_upper_end,
     bin_position,
     bins_finding,
+    bins_missing_diagonal,
     bins_off,
     draw_diagonal,
     interval_boxes,
     interval_caption,
-    kind_of,
+    kind_of_bins,
     missed_bins,
-    missing_of_bins,
     near_axis,
     perfect_label,
     points_with_limits,
@@ -72,10 +72,10 @@ Pairs = list[tuple[Series, CalibrationWindow]]
 
 @figure_of(CalibrationWindow, part="appendix", place=100)
 def windows(context: Context, all_pairs: Pairs) -> Drawing:
-    """Draw the share of events in moving windows against their mean probability, with intervals."""
+    """Draw for each model the share of events against the mean probability in moving windows, with intervals."""
     pairs = all_pairs[:MOST]
     key = f"d{context.place}-calibration-window"
-    title = with_models_drawn("Reliability, moving windows", len(all_pairs))
+    title = title_with_models_drawn("Reliability, moving windows", len(all_pairs))
     end = windows_upper_end([curve for _, curve in pairs])
     x, y = near_axis("Mean predicted probability", end), near_axis("Observed share of events", end)
     sheets, shared = [], ""
@@ -125,7 +125,7 @@ def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str
     described = ", after recalibration ".join(
         f"of width {numbers.plain(or_nan(width))} that move by {numbers.plain(or_nan(step))}" for width, step in steps)
     methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
-    names = ", ".join(wording.method(name) for name in methods if name != "none")
+    names = ", ".join(wording.interval_method_title(name) for name in methods if name != "none")
     shaded = (
         f" Shaded: {context.level} interval of each window ({names}).{wording.cautions(methods)}" if names else ""
     )
@@ -135,7 +135,7 @@ def window_caption(context: Context, curves: Sequence[CalibrationWindow]) -> str
     )
 
 
-def with_models_drawn(title: str, count: int) -> str:
+def title_with_models_drawn(title: str, count: int) -> str:
     """Return a title with how many of ``count`` models are drawn, where not all are: "Calibration, 4 of 6 models"."""
     return f"{title}, {MOST} of {count} models" if count > MOST else title
 
@@ -162,7 +162,7 @@ def smooth(context: Context) -> Drawing | None:
         framed = panel(sheet, *axes, title=series.label)
         draw_smooth(framed, series, drawn)
         sheet.key(label_lines(framed, [], [*smooth_labels(context, series, drawn), perfect_label(framed)]))
-    title = with_models_drawn("Reliability, smooth curves", len(with_curves))
+    title = title_with_models_drawn("Reliability, smooth curves", len(with_curves))
     return drawing(f"d{context.place}-calibration-smooth", title, (finding, caption, alt), sheets)
 
 
@@ -296,7 +296,7 @@ def smooth_finding(curves: SmoothCurves) -> str:
 
 
 def smooth_in_short(curves: SmoothCurves) -> str:
-    """Return the finding on smooth curves in a few words: where they are off the diagonal, or else a number of each."""
+    """Return in a few words where smooth curves are off the diagonal, or else a coefficient or miscalibration."""
     band = band_of(curves)
     if curves.banded and band:
         return too_high_or_low(band)
@@ -308,7 +308,7 @@ def smooth_in_short(curves: SmoothCurves) -> str:
 
 
 def _runs_off_diagonal(band: list[tuple[float, float, float]]) -> list[tuple[str, int, int]]:
-    """Return the stretches where the band lies "above" or "below" the diagonal, with their first and last index."""
+    """Return (side, first index, last index) of each stretch of a band "above" or "below" the diagonal."""
     runs: list[tuple[str, int, int]] = []
     for index, (probability, low, high) in enumerate(band):
         side = "above" if low > probability else "below" if high < probability else ""
@@ -341,7 +341,10 @@ def too_high_or_low(band: list[tuple[float, float, float]]) -> str:
 
 
 def band_off_diagonal(band: list[tuple[float, float, float]], name: str) -> str:
-    """Return in words where the band, (probability, lower, upper), lies above or below the diagonal."""
+    """Return in words where the band of the curve ``name`` lies above or below the diagonal.
+
+    ``band`` has (probability, lower, upper) of each point.
+    """
     runs = _runs_off_diagonal(band)
     if not runs:
         return f"the {name}'s band includes the diagonal everywhere"
@@ -436,7 +439,7 @@ def calibration(context: Context) -> Drawing | None:
     for series, (smooth, binned) in shown:
         sheets.append(sheet := Sheet())
         framed = panel(sheet, *axes, title=series.label)
-        _draw(framed, series, smooth, binned)
+        _draw_curve_and_bins(framed, series, smooth, binned)
         labels, boxes = smooth_labels(context, series, smooth), []
         if binned is not None:
             x, y = column(binned.points.position), column(binned.points.event_rate)
@@ -448,7 +451,7 @@ def calibration(context: Context) -> Drawing | None:
         sheet.key(entries)
     finding, alt = context.finding_and_alt("Calibration", shown, _finding)
     caption = _caption(context, [pair for _, pair in shown])
-    return drawing(f"d{context.place}-calibration", with_models_drawn("Calibration", len(drawn)),
+    return drawing(f"d{context.place}-calibration", title_with_models_drawn("Calibration", len(drawn)),
                    (finding, caption, alt), sheets)
 
 
@@ -462,7 +465,7 @@ def _axes(pairs: Sequence[Pair]) -> tuple[Axis, Axis]:
     return smooth_x, smooth_y
 
 
-def _draw(framed: Panel, series: Series, smooth: SmoothCurves, binned: Reliability | None) -> None:
+def _draw_curve_and_bins(framed: Panel, series: Series, smooth: SmoothCurves, binned: Reliability | None) -> None:
     """Draw the smooth curve of a model with its band, and its bins with their intervals over it."""
     if any(smooth[:3]):
         draw_smooth(framed, series, smooth, parts=False)
@@ -484,7 +487,7 @@ def _finding(pair: Pair) -> FigureFinding:
         return FigureFinding(too_high_or_low(band), band_off_diagonal(band, NAMES[smooth.banded.curve]))
     if binned is None:
         return FigureFinding("a curve without limits", "the curve has no limits")
-    return FigureFinding(bins_off(binned), missing_of_bins(binned) or missed_bins(binned))
+    return FigureFinding(bins_off(binned), bins_missing_diagonal(binned) or missed_bins(binned))
 
 
 def _caption(context: Context, pairs: Sequence[Pair]) -> str:
@@ -496,7 +499,7 @@ def _caption(context: Context, pairs: Sequence[Pair]) -> str:
         sentences.append(f"Line: {NAMES[fitted.curve]}{band}.")
     binned = [curve for _, curve in pairs if curve is not None]
     if binned:
-        sentences.append(f"Points: {kind_of(binned[0])}, at {bin_position(binned[0])}."
+        sentences.append(f"Points: {kind_of_bins(binned[0])}, at {bin_position(binned[0])}."
                          f"{interval_caption(context, binned, joint=False)}")
     if any(smooth.scores for smooth, _ in pairs):
         sentences.append(f"Below: distribution of the probabilities, {context.results.event} upwards, "

@@ -47,11 +47,11 @@ class CellGrid:
 
     @cached_property
     def stride(self) -> int:
-        """The bits from one column to the next."""
+        """The number of bits from a column to the next, in a set of cells as an int."""
         return self.rows + GUARD
 
     def of_points(self, points: Iterable[Point]) -> int:
-        """Return the cells that contain a point."""
+        """Return the cells that contain a point, as bits of an int."""
         left, top, columns, rows, stride = self.left, self.top, self.columns, self.rows, self.stride
         octets = bytearray(columns * stride // 8 + 1)
         for x, y in points:
@@ -62,7 +62,7 @@ class CellGrid:
         return int.from_bytes(octets, "little")
 
     def of_boxes(self, boxes: Iterable[Box]) -> int:
-        """Return the cells that boxes overlap."""
+        """Return the cells that boxes overlap, as bits of an int."""
         cells = 0
         for left, top, right, bottom in boxes:
             first, last = max(0, int((left - self.left) // CELL)), int((right - self.left) // CELL)
@@ -71,14 +71,14 @@ class CellGrid:
         return cells
 
     def rectangle(self, first: int, highest: int, last: int, lowest: int) -> int:
-        """Return the cells from one column and row to another, none where the last is before the first."""
+        """Return the cells of columns ``first`` to ``last`` and rows ``highest`` to ``lowest``, as bits."""
         if last < first or lowest < highest:
             return 0
         column = (1 << (lowest - highest + 1)) - 1
         return self._repeated(column << highest, last - first + 1) << first * self.stride
 
     def _repeated(self, column: int, times: int, step: int = 1) -> int:
-        """Return a column of cells so many times, from the first column on, in each column or each ``step``-th."""
+        """Return the bits of a column of cells repeated ``times`` times, in each column or each ``step``-th."""
         cells, reached = column, 1
         while reached < times:
             more = min(reached, times - reached)
@@ -87,16 +87,19 @@ class CellGrid:
         return cells
 
     def inside(self, size: LabelSize) -> int:
-        """Return the cells at which a label of this size lies in the panel."""
+        """Return the cells, as bits of an int, at which the upper left corner of a label keeps it in the panel."""
         return self.rectangle(0, 0, self.columns - size.across, self.rows - size.down)
 
     def every(self, step: int) -> int:
-        """Return each ``step``-th cell of each ``step``-th column."""
+        """Return each ``step``-th cell of each ``step``-th column, as bits of an int."""
         column = sum(1 << row for row in range(0, self.rows, step))
         return self._repeated(column, -(-self.columns // step), step)
 
     def near(self, cells: int, size: LabelSize, room: int) -> int:
-        """Return the cells at which a label would have any of ``cells`` in it, or within ``room`` cells of it."""
+        """Return the corner cells of labels that would cover ``cells`` or come within ``room`` cells of them.
+
+        Cells are bits of an int; ``size`` is that of a label, in cells.
+        """
         # Before they are spread, cells are moved by the room, for it is on all four sides.
         spread = cells << room * (self.stride + 1)
         for length, bits in ((size.down, 1), (size.across, self.stride)):
@@ -108,34 +111,34 @@ class CellGrid:
         return spread
 
     def has(self, cells: int, point: Point) -> bool:
-        """Tell whether the cell of a point is among some cells."""
+        """Tell whether the cell of a point, in pixels, is among ``cells``, bits of an int."""
         row, column = int((point[1] - self.top) // CELL), int((point[0] - self.left) // CELL)
         return 0 <= row < self.rows and 0 <= column < self.columns and bool(cells >> column * self.stride + row & 1)
 
     def corner(self, cells: int) -> Point:
-        """Return the left upper corner, in pixels, of the cell furthest right, and there the lowest."""
+        """Return the left upper corner, in pixels, of the rightmost, then lowest, of ``cells``, bits of an int."""
         column, row = divmod(cells.bit_length() - 1, self.stride)
         return self.left + CELL * column, self.top + CELL * row
 
     def corners(self, cells: int) -> Iterator[Point]:
-        """Yield the left upper corners of some cells, in pixels, from the right."""
+        """Yield the left upper corners, in pixels, of ``cells``, bits of an int, from right to left."""
         while cells:
             yield self.corner(cells)
             cells ^= 1 << cells.bit_length() - 1
 
 
 def grid_of(panel: Panel, beyond: float = 0.0) -> CellGrid:
-    """Return the grid of the cells of a panel, off its frame, with so many pixels ``beyond`` its top and its foot."""
+    """Return the grid of cells inside a panel's frame, extended ``beyond`` its top and foot by so many pixels."""
     columns, rows = int((panel.width - 3) // CELL), int((panel.height - 1 + 2 * beyond) // CELL)
     return CellGrid(panel.left + 2, panel.top + 1 - beyond, columns, rows)
 
 
 def size_in_cells(width: float, height: float) -> LabelSize:
-    """Return the cells that a label of so many pixels takes."""
+    """Return how many cells a label of this width and height, in pixels, covers across and down."""
     return LabelSize(math.ceil(width / CELL), math.ceil(height / CELL))
 
 
-def dense(pixels: Sequence[Point]) -> list[Point]:
+def points_along(pixels: Sequence[Point]) -> list[Point]:
     """Return points along a line, in pixels, at most `CELL` apart."""
     points = list(pixels[:1])
     for (a, b), (c, d) in pairwise(pixels):

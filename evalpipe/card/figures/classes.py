@@ -8,7 +8,7 @@ from evalpipe.card import wording
 from evalpipe.card.figures.axes import HALVES, Axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import Context, column, figure, figure_of_classes, or_nan, path_of
 from evalpipe.card.figures.panel import RowLabel, grid, rows
-from evalpipe.card.figures.reliability import bin_axis_name, bin_position, draw_diagonal, kind_of
+from evalpipe.card.figures.reliability import bin_axis_name, bin_position, draw_diagonal, kind_of_bins
 from evalpipe.card.figures.svg import Clauses, Drawing, Series, Sheet, drawing
 from evalpipe.results.curves.calibration import Reliability
 from evalpipe.results.curves.events import Pr, Roc
@@ -133,7 +133,7 @@ def _reliability_of_levels(
     event = "that the level lies above the cut" if cumulative else "of each class"
     drawn_levels, others = _worst_levels(pairs, lambda curve: -or_nan(curve.notes.mean_gap))
     caption = (
-        f"{model.label}: observed share against {bin_position(pairs[0][1])} {event}, in {kind_of(pairs[0][1])}. "
+        f"{model.label}: observed share against {bin_position(pairs[0][1])} {event}, in {kind_of_bins(pairs[0][1])}. "
         "Larger marks: more rows. Dotted diagonal: perfect calibration."
         f"{_shown_classes(pairs, others, 'gaps', 'widest')}"
     )
@@ -171,7 +171,7 @@ def _model_number(context: Context, model: Series) -> int:
 def _worst_levels(
     pairs: Sequence[tuple[Series, C]], merit: Callable[[C], float]
 ) -> tuple[Sequence[tuple[Series, C]], Sequence[tuple[Series, C]]]:
-    """Split the levels into the `MOST` of least ``merit``, which get a panel, and the others; both in order."""
+    """Split (level, curve) pairs into the `MOST` whose curves have the least ``merit``, and the others."""
     if len(pairs) <= MOST:
         return pairs, []
     worst = {level.name for level, _ in sorted(pairs, key=lambda pair: merit(pair[1]))[: MOST]}

@@ -72,13 +72,13 @@ class Context:
         return series_of([(model.name, model.label) for model in self.results.models])
 
     def curves(self, kind: type[C], name: str | None = None) -> list[tuple[Series, C]]:
-        """Return (model, curve) of the models with a curve of this class; ``name`` chooses one of several."""
+        """Return (model, curve) of the models with a curve of this class; ``name`` selects one of several."""
         curves = {c.model: c for c in self._curves_of_dataset(kind, name)
                   if c.variant == "original" and c.class_ is None}
         return [(series, curves[series.name]) for series in self.series if series.name in curves]
 
     def variants(self, model: str, kind: type[C], name: str | None = None) -> dict[str, C]:
-        """Return a curve of a model by variant: of its original and its recalibrated predictions."""
+        """Return a model's curves of this class by variant: of its original and its recalibrated predictions."""
         return {c.variant: c for c in self._curves_of_dataset(kind, name) if c.model == model and c.class_ is None}
 
     def class_curves(self, kind: type[C], name: str | None = None) -> Iterator[tuple[Series, list[tuple[Series, C]]]]:
@@ -121,10 +121,10 @@ class Context:
         self, pairs: Iterable[tuple[Series, T]], say: Callable[[T], str], *, again: Callable[[T], str] | None = None,
         at_length: Callable[[T], str] | None = None,
     ) -> Clauses:
-        """Return the finding of a figure: what ``say`` returns for the curve of the first model, and of the others.
+        """Return the finding of a figure of several models: a short and a long clause for each of them.
 
-        Of the others it is what ``again`` returns, if given: fewer words, after the first has said what is meant.
-        ``at_length`` is the same for the notes.
+        Functions from a curve to words: ``say`` gives the short clause, ``again``, if given, that of all models
+        but the first, in fewer words, and ``at_length`` the long clause, for the notes.
         """
         short, long = list[str](), list[str]()
         for series, curve in pairs:
@@ -133,6 +133,7 @@ class Context:
         return Clauses(tuple(short), at_length=tuple(long))
 
     def _curves_of_dataset(self, kind: type[C], name: str | None) -> Iterator[C]:
+        """Yield the dataset's curves of this class; with a ``name``, those of that name alone."""
         return curves_of(self.results, self.dataset.name, kind, name)
 
     def estimate(self, model: str, metric: str, level: str | None = None) -> str | None:
@@ -209,7 +210,7 @@ class PathPoints(Protocol):
 
     @property
     def path(self) -> tuple[Column, Column]:
-        """The coordinates, across and up."""
+        """The x and the y coordinates of the points."""
 
 
 def path_of(points: PathPoints) -> tuple[list[float], list[float]]:
@@ -259,10 +260,14 @@ _declared: dict[int, FigureDeclaration] = {}
 
 
 def figure(*, part: Part, place: int, curves: tuple[str, ...] = ()) -> Callable[[OfDataset], OfDataset]:
-    """Declare the decorated function as a figure of a dataset, drawn where it returns one."""
+    """Return a decorator that registers a figure: a function of a `Context` that returns a drawing or None.
+
+    ``part`` is the part of the card, ``place`` the rank among all figures, ``curves`` the names of the curves it
+    draws.
+    """
 
     def declare(draw: OfDataset) -> OfDataset:
-        _declare(FigureDeclaration(part, place, draw.__name__, curves, lambda context: (draw(context),)))
+        _register(FigureDeclaration(part, place, draw.__name__, curves, lambda context: (draw(context),)))
         return draw
 
     return declare
@@ -272,10 +277,11 @@ def figure_of(
     kind: type[C], *, part: Part, place: int, name: str | None = None, instead: str | None = None,
     only_with: str | None = None,
 ) -> Callable[[OfCurves[C]], OfCurves[C]]:
-    """Declare the decorated function as the figure of a curve, called with (model, curve) of all models that have it.
+    """Return a decorator that registers the figure of a curve: a function of a `Context` and (model, curve) pairs.
 
-    ``name`` says which curve of a class of several, and ``instead`` which is drawn where no model has that one. With
-    ``only_with`` the figure is drawn only where a model has this other curve of the class.
+    It is called where any model has the curve. ``name`` says which curve of a class of several, and ``instead``
+    which is drawn where no model has that one. With ``only_with`` the figure is drawn only where a model has this
+    other curve of the class.
     """
 
     def pairs_to_draw(context: Context) -> list[tuple[Series, C]]:
@@ -284,7 +290,7 @@ def figure_of(
         return context.curves(kind, name) or ([] if instead is None else context.curves(kind, instead))
 
     def declare(draw: OfCurves[C]) -> OfCurves[C]:
-        _declare(FigureDeclaration(part, place, draw.__name__, _names(kind, name, instead), lambda context: (
+        _register(FigureDeclaration(part, place, draw.__name__, _curve_names(kind, name, instead), lambda context: (
             draw(context, pairs) for pairs in (pairs_to_draw(context),) if pairs)))
         return draw
 
@@ -294,9 +300,10 @@ def figure_of(
 def figure_of_classes(
     kind: type[C], *, part: Part, place: int, name: str | None = None, instead: str | None = None
 ) -> Callable[[OfClasses[C]], OfClasses[C]]:
-    """Declare the decorated function as the figure of a curve of every class, called for each model that has it.
+    """Return a decorator that registers the figure of a curve of every class, drawn for each model that has it.
 
-    ``instead`` is the curve that is drawn where no model has the one called ``name``.
+    The decorated function is called with a `Context`, a model, and its (level, curve) pairs. ``instead`` is the
+    curve that is drawn where no model has the one called ``name``.
     """
 
     def models_to_draw(context: Context) -> Iterable[tuple[Series, list[tuple[Series, C]]]]:
@@ -304,20 +311,20 @@ def figure_of_classes(
         return curves_by_model or ([] if instead is None else context.class_curves(kind, instead))
 
     def declare(draw: OfClasses[C]) -> OfClasses[C]:
-        _declare(FigureDeclaration(part, place, draw.__name__, _names(kind, name, instead), lambda context: (
+        _register(FigureDeclaration(part, place, draw.__name__, _curve_names(kind, name, instead), lambda context: (
             draw(context, model, pairs) for model, pairs in models_to_draw(context))))
         return draw
 
     return declare
 
 
-def _names(kind: type[Curve], name: str | None, instead: str | None) -> tuple[str, ...]:
-    """Return the names of the curves that a figure draws: all of the class where it names none."""
+def _curve_names(kind: type[Curve], name: str | None, instead: str | None) -> tuple[str, ...]:
+    """Return the names of the curves that a figure may draw: ``name`` and ``instead``, or all of the class."""
     return kind.names() if name is None else (name,) if instead is None else (name, instead)
 
 
-def _declare(declared: FigureDeclaration) -> None:
-    """Keep a declared figure by its place; raises ValueError where another figure has the place."""
+def _register(declared: FigureDeclaration) -> None:
+    """Add a figure to the registry; raises ValueError where another figure has its place."""
     if declared.place in _declared:
         other = _declared[declared.place].name
         raise ValueError(f"the place {declared.place} of figure {declared.name!r} is that of {other!r}")

@@ -74,7 +74,7 @@ class CurveLayers:
     over: Callable[[Panel, Series, Sequence[Box]], Sequence[Box]] | None = None
 
     def below(self, panel: Panel, series: Series) -> Sequence[Box]:
-        """Draw what belongs under the curve of a model that has its panel for itself; return the boxes it takes."""
+        """Draw the layer and the band under the curve of a model alone in its panel; return the boxes it takes."""
         occupied = self.alone(panel, series) if self.alone is not None else ()
         if series.name in self.bands:
             self.bands[series.name].draw(panel, series.ink)
@@ -89,7 +89,7 @@ PLAIN = CurveLayers()
 
 
 def shared_sentence(models: Sequence[Series], layers: CurveLayers = PLAIN, *, apart: bool = False) -> str:
-    """Return the sentence of a caption on what `draw_curves` leaves out, or draws in grey; empty of a single model."""
+    """Return the caption's sentence on bands left out of a shared panel, or on models drawn in grey, if any."""
     if len(models) > MOST or (apart and len(models) > 1):
         return " Grey: the other models."
     return "" if apart else left_out_sentence(models, layers.bands)
@@ -196,7 +196,7 @@ def readable(bands: Mapping[str, Band]) -> list[str]:
     """Return the models whose bands are drawn in one panel: the first, and each that lies mostly off those before."""
     names: list[str] = []
     for name, band in bands.items():
-        if all(_share_over(band, bands[other]) <= HEAVY for other in names):
+        if all(_overlap_share(band, bands[other]) <= HEAVY for other in names):
             names.append(name)
     return names
 
@@ -212,9 +212,9 @@ def left_out_sentence(models: Sequence[Series], bands: Mapping[str, Band]) -> st
     return f" The band is that of {shown}; that of {wording.joined(hidden)} would lie over it."
 
 
-def _share_over(band: Band, other: Band) -> float:
+def _overlap_share(band: Band, other: Band) -> float:
     """Return the share of the area of a band that lies over another one, as far as both reach; 0 where neither does."""
-    first, second = _ascending(band), _ascending(other)
+    first, second = _left_to_right(band), _left_to_right(other)
     if not first[0] or not second[0]:
         return 0.0
     low, high = max(first[0][0], second[0][0]), min(first[0][-1], second[0][-1])
@@ -231,8 +231,8 @@ def _share_over(band: Band, other: Band) -> float:
 Edges = tuple[Sequence[float], Sequence[float], Sequence[float]]
 
 
-def _ascending(band: Band) -> Edges:
-    """Return the places of a band from left to right, and its limits there."""
+def _left_to_right(band: Band) -> Edges:
+    """Return (x, lower, upper) of a band as lists from left to right."""
     edges = band.x, band.low, band.high
     return edges if not band.x or band.x[0] <= band.x[-1] else (band.x[::-1], band.low[::-1], band.high[::-1])
 

@@ -8,8 +8,8 @@ from evalpipe.card import wording
 from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between, unit_axis
 from evalpipe.card.figures.context import Context, FigureFinding, column, figure, figure_of, known, or_nan
 from evalpipe.card.figures.labels import LineLabel, label_lines, name_rows
-from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model, stepped
-from evalpipe.card.figures.svg import Clauses, Sheet, drawing, in_turn, stacks
+from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model, step_corners
+from evalpipe.card.figures.svg import Clauses, Sheet, drawing, more_models_than_inks, stacks
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 from evalpipe.words import numbers
@@ -60,7 +60,7 @@ def histogram(context: Context, pairs: list[tuple[Series, Histogram]]) -> Drawin
 def _name_halves(
     drawn: Panel, names: tuple[str, str], ink: str, heights: tuple[Sequence[float], Sequence[float]]
 ) -> None:
-    """Write the names of both levels in the outer corners of their halves, on the side with the lower bars."""
+    """Write the names of both levels in the corners of a mirrored histogram, on the side with lower bars."""
     for name, colour, values, foot in zip(names, (ink, "muted"), heights, (
             drawn.top + LINE - 2, drawn.base - 5), strict=True):
         middle = len(values) // 2
@@ -73,7 +73,7 @@ NAME_SHARE = 0.16
 
 
 def _mirrored_axis(up: float, down: float) -> Axis:
-    """Return an axis of per cent from ``down`` below zero to ``up`` above it, whose labels have no sign."""
+    """Return an axis in per cent from ``down`` below zero to ``up`` above, whose labels have no minus sign."""
     room = NAME_SHARE * (up + down)
     high, low = up + room, -down - room
     ticks = tuple((value, text.replace(numbers.MINUS, "")) for value, text in ticks_between(low, high, 4))
@@ -133,7 +133,7 @@ def kolmogorov_smirnov(context: Context, pairs: list[tuple[Series, Ks]]) -> Draw
 
 
 def _corners(x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[float]]:
-    points = stepped(x, y)
+    points = step_corners(x, y)
     return [a for a, _ in points], [b for _, b in points]
 
 
@@ -147,7 +147,7 @@ def _largest_distance(curve: Ks) -> FigureFinding:
 @figure(part="appendix", place=10)
 def forest(context: Context) -> Drawing | None:
     """Draw every estimate that lies between 0 and 1, with its interval."""
-    grouped = _share_estimates(context)
+    grouped = _unit_range_estimates(context)
     if not grouped:
         return None
     limited = any(e.lower is not None for estimates in grouped.values() for e in estimates.values())
@@ -161,7 +161,7 @@ def forest(context: Context) -> Drawing | None:
     values = [[estimated(estimates.get(s.name)) for s in context.series] for estimates in grouped.values()]
     first, (of_first_model, *of_others) = next(iter(texts.items()))
     finding = Clauses((f"{first}: {of_first_model}", *of_others))
-    if in_turn(context.series):
+    if more_models_than_inks(context.series):
         sheets = rows_by_model([str(name) for name, _ in grouped], context.series, values, unit_axis("Value"))
         return drawing(f"d{context.place}-forest", title, (finding, caption, alt), sheets)
     sheet = Sheet()
@@ -175,8 +175,8 @@ def forest(context: Context) -> Drawing | None:
     return drawing(f"d{context.place}-forest", title, (finding, caption, alt), [sheet])
 
 
-def _share_estimates(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
-    """Return the estimates of measures with the range 0 to 1, by (name, average), then by model."""
+def _unit_range_estimates(context: Context) -> dict[tuple[object, ...], dict[str, Estimate]]:
+    """Return the estimates of measures with the range 0 to 1 as {(name, average): {model: estimate}}."""
     metrics = {m.name: m for m in context.results.metrics if m.range == (0.0, 1.0) and m.direction != "none"}
     grouped: dict[tuple[object, ...], dict[str, Estimate]] = {}
     for e in overall(context.results, context.dataset.name):

@@ -44,13 +44,13 @@ class SetFormula:
 @cache
 def formula_svg(latex: str, key: str) -> str | None:
     r"""Draw a formula such as ``\frac{TP}{TP+FN}``; None where mathtext cannot. The LaTeX is the alternative text."""
-    outlines, set_in_advance = in_advance()
+    outlines, set_in_advance = read_preset_formulas()
     if latex in set_in_advance:
         formula = set_in_advance[latex]
-        return None if formula is None else _svg(latex, key, formula, outlines)
-    outlines, formulas = set_formulas([latex])
+        return None if formula is None else _typeset_svg(latex, key, formula, outlines)
+    outlines, formulas = typeset_formulas([latex])
     formula = formulas[latex]
-    return None if formula is None else _svg(latex, key, formula, outlines)
+    return None if formula is None else _typeset_svg(latex, key, formula, outlines)
 
 
 def formula_size(svg: str) -> str:
@@ -60,7 +60,7 @@ def formula_size(svg: str) -> str:
 
 
 @cache
-def in_advance() -> tuple[dict[str, str], dict[str, SetFormula | None]]:
+def read_preset_formulas() -> tuple[dict[str, str], dict[str, SetFormula | None]]:
     """Read from `FILE` the outlines of letters by name, and the formulas of evalpipe's measures by their LaTeX."""
     file_content = json.loads(text(FILE))
     return file_content["letters"], {
@@ -68,8 +68,11 @@ def in_advance() -> tuple[dict[str, str], dict[str, SetFormula | None]]:
         for latex, parts in file_content["formulas"].items()}
 
 
-def set_formulas(formulas: Iterable[str]) -> tuple[dict[str, str], dict[str, SetFormula | None]]:
-    """Set formulas by mathtext: outlines of their letters by name, and each formula, None where it cannot be set."""
+def typeset_formulas(formulas: Iterable[str]) -> tuple[dict[str, str], dict[str, SetFormula | None]]:
+    """Typeset formulas by matplotlib's mathtext.
+
+    Returns the outlines of their letters by name, and each formula by its LaTeX, None where it cannot be set.
+    """
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -92,9 +95,9 @@ def set_formulas(formulas: Iterable[str]) -> tuple[dict[str, str], dict[str, Set
     return outlines, by_latex
 
 
-def prepared(formulas: Iterable[str]) -> str:
-    """Return the JSON text of formulas that `in_advance` reads."""
-    outlines, by_latex = set_formulas(sorted(set(formulas)))
+def preset_formulas_json(formulas: Iterable[str]) -> str:
+    """Typeset formulas, and return them as the JSON text of `FILE`."""
+    outlines, by_latex = typeset_formulas(sorted(set(formulas)))
     parts_by_name: dict[str, dict[str, object]] = {"letters": dict(sorted(outlines.items())), "formulas": {
         latex: None if formula is None else [formula.letters, formula.lines] for latex, formula in by_latex.items()}}
     parts = (f'"{name}": {{\n' + ",\n".join(
@@ -116,7 +119,7 @@ def _letter_path(vertices: Any, codes: Any) -> str:
     return path
 
 
-def _svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) -> str:
+def _typeset_svg(latex: str, key: str, formula: SetFormula, outlines: dict[str, str]) -> str:
     """Return the SVG of a set formula as one path, with its LaTeX as title; ``outlines`` are letters by name."""
     pieces = list(_path_commands(formula, outlines))
     left, right = (end(x for _, points in pieces for x, _ in points) for end in (min, max))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card.figures.axes import LINE, width
-from evalpipe.card.figures.cells import CELL, Box, CellGrid, LabelSize, Point, dense, grid_of, size_in_cells
+from evalpipe.card.figures.cells import CELL, Box, CellGrid, LabelSize, Point, grid_of, points_along, size_in_cells
 from evalpipe.card.figures.context import column
 from evalpipe.card.figures.panel import DOTS, model_key
 from evalpipe.card.figures.svg import KeyEntry, number
@@ -95,24 +95,24 @@ class Layout:
     names: list[Box] = field(default_factory=list)
 
     def fitting(self, size: LabelSize) -> int:
-        """Return the cells at which a label of this size would lie in the panel, clear of all boxes."""
+        """Return the cells, as bits, where the upper left corner of a label keeps it clear of all boxes."""
         occupied, names = self.grid.of_boxes(self.occupied), self.grid.of_boxes(self.names)
         return self.grid.inside(size) & ~self.grid.near(occupied, size, 0) & ~self.grid.near(names, size, 1)
 
     def trace(self, panel: Panel, label: LineLabel) -> Trace:
-        """Return a line as far as it is in the panel."""
+        """Return the pixels of a labelled line or of its points within the panel, and the cells they are in."""
         pixels = panel.pixels(panel.visible(list(zip(label.x, label.y, strict=True))))
         scattered = label.scattered or len(pixels) == 1
-        along = pixels if scattered else dense(pixels)
+        along = pixels if scattered else points_along(pixels)
         return Trace(along, self.grid.of_points(along), scattered)
 
     def place(
         self, line: Trace, rivals: int, crossed: int, size: tuple[float, float], *, may_cross: bool = False,
     ) -> LabelPlace | None:
-        """Return a place for a label of so many pixels beside its ``line``, or with a leader to it; None without.
+        """Return a place for a label beside its ``line``, or joined to it by a thin leader; None without room.
 
-        It keeps off the cells of the ``rivals``; a leader does not pass those that are ``crossed``, unless it
-        ``may_cross`` them and has no other way.
+        ``size`` is in pixels. The label keeps off the cells of the ``rivals``. A leader does not pass those that
+        are ``crossed``, unless it ``may_cross`` them and has no other way. Both are cells as bits of an int.
         """
         in_cells = size_in_cells(*size)
         fits = self.fitting(in_cells)
@@ -125,7 +125,8 @@ class Layout:
     def _beside(self, line: Trace, fits: int, rivals: int, size: LabelSize) -> Point | None:
         """Return the left upper corner for a label at its line, as far from the rivals as can be; None without.
 
-        Of several places it is the one furthest right.
+        Of several corners it is the one furthest right. ``fits`` are the cells at which the label is clear of all
+        boxes.
         """
         grid, from_line = self.grid, 1 if line.scattered else 0
         places = fits & grid.near(line.cells, size, from_line + 1) & ~grid.near(line.cells, size, from_line)
@@ -148,7 +149,10 @@ class Layout:
     def _led(
         self, line: Trace, free: int, crossed: int, size: tuple[float, float], *, may_cross: bool,
     ) -> LabelPlace | None:
-        """Return the ``free`` place with the shortest leader to a line where it is far from the lines ``crossed``."""
+        """Return the place for a label with the shortest leader to a line; None without any.
+
+        ``free`` are the cells for its corner. The leader ends where the line is far from the lines ``crossed``.
+        """
         anchors, grid, in_cells = self._anchors(line, crossed), self.grid, size_in_cells(*size)
         barrier = grid.near(crossed | grid.of_boxes(self.names), POINT, 1)
         at_anchors, left = grid.of_points(anchors), free & grid.every(STEP)
@@ -167,7 +171,7 @@ class Layout:
         return shortest if may_cross else None
 
     def _anchors(self, line: Trace, crossed: int) -> list[Point]:
-        """Return some points of a line, those furthest from the lines ``crossed``, none of them at the frame."""
+        """Return points of a line where a leader may end: far from the lines ``crossed``, and off the frame."""
         grid = self.grid
         right, foot = grid.left + CELL * grid.columns - FRAME, grid.top + CELL * grid.rows - FRAME
         inside = [(x, y) for x, y in line.points if grid.left + FRAME < x < right and grid.top + FRAME < y < foot]
@@ -197,11 +201,11 @@ def label_lines(
     panel: Panel, models: Sequence[LineLabel], others: Sequence[LineLabel] = (), occupied: Sequence[Box] = (),
     unnamed: Sequence[LineLabel] = (),
 ) -> list[KeyEntry]:
-    """Write each label beside its line, or with a thin line to it; return entries of a key for models without room.
+    """Write each label beside its line, or joined to it by a thin line; return key entries of models without room.
 
     The ``models`` are either all labelled or all in the key, so that a reader looks in one place. Each of the
-    ``others`` is by itself, and left to the caption where it has no room. ``occupied`` are boxes that labels keep out
-    of, ``unnamed`` lines that they keep off too.
+    ``others`` is by itself, and left to the caption where it has no room. ``occupied`` are boxes that labels keep
+    out of, ``unnamed`` lines that they keep off too.
     """
     layout = Layout(grid_of(panel), occupied)
     traces = [layout.trace(panel, label) for label in (*models, *others, *unnamed)]
@@ -366,8 +370,8 @@ def marks_of(context: Context) -> dict[str, Marks]:
     return {series.name: curve for series, curve in context.curves(Marks)}
 
 
-def operating_points(context: Context, at: Coordinates) -> Over:
-    """Return a function that marks a model's operating point, with its threshold where there is room."""
+def operating_point_layer(context: Context, at: Coordinates) -> Over:
+    """Return a layer of a figure: a function that rings a model's operating point and writes its threshold."""
     marks_so_far: list[tuple[Panel, str, Point]] = []
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
@@ -391,7 +395,7 @@ def operating_points(context: Context, at: Coordinates) -> Over:
 
 
 def marked_points(context: Context, at: Coordinates) -> Over:
-    """Return a function that draws a model's marked thresholds, each with its number where there is room."""
+    """Return a layer of a figure: a function that draws a model's marked thresholds, numbered where they fit."""
     curves = marks_of(context)
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
@@ -412,8 +416,8 @@ def marked_points(context: Context, at: Coordinates) -> Over:
     return over
 
 
-def group_points(context: Context, height: Literal["cumulative_captured", "cumulative_lift"]) -> Over | None:
-    """Return a function that draws the groups of a model's gain table at the ``height``; None without groups."""
+def gain_group_layer(context: Context, height: Literal["cumulative_captured", "cumulative_lift"]) -> Over | None:
+    """Return a layer that marks the groups of a model's gain table at this ``height``; None without groups."""
     if (context.results.spec.get("curves") or {}).get("groups") is None:
         return None
     tables = {series.name: curve.points for series, curve in context.curves(GainTable)}
@@ -434,9 +438,10 @@ def group_points(context: Context, height: Literal["cumulative_captured", "cumul
 def write_beside_point(
     panel: Panel, at: Point, text: str, ink: str, side: tuple[int, int], occupied: Sequence[Box], gap: int = DISC,
 ) -> Sequence[Box]:
-    """Write a label beside the point ``at``, on its first free side from ``side`` on; return its box, if it fits.
+    """Write a label beside the point ``at``, on the first of four sides that is free; return its box, if it fits.
 
-    ``gap`` are the pixels from the point to the label.
+    ``side`` is the first to try: (1 below or -1 above, 1 right or -1 left). ``gap`` are the pixels from point to
+    label.
     """
     x, y, text_width = panel.across(at[0]), panel.down(at[1]), width(text)
     down, right = side
@@ -453,13 +458,13 @@ def write_beside_point(
 
 
 def boxes_along(panel: Panel, x: Sequence[float], y: Sequence[float]) -> list[Box]:
-    """Return boxes that cover a line, for labels that keep off it."""
+    """Return small boxes along a line, in pixels, for labels to keep clear of it."""
     points = panel.pixels(panel.visible(list(zip(x, y, strict=True))))
-    return [(a - 1, b - 1, a + 1, b + 1) for a, b in dense(points)]
+    return [(a - 1, b - 1, a + 1, b + 1) for a, b in points_along(points)]
 
 
-def draw_in_turn(*draws: Over) -> Over:
-    """Return a function that calls ``draws`` in turn, each with the boxes that were occupied before, to keep clear."""
+def combined_layer(*draws: Over) -> Over:
+    """Return a layer that draws several ``draws`` in turn, each told the boxes that those before it occupy."""
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
         """Draw everything in turn; return all boxes that are taken."""
@@ -472,7 +477,7 @@ def draw_in_turn(*draws: Over) -> Over:
 
 
 def marked_rates(curve: Marks | None, at: Coordinates) -> str:
-    """Return the coordinates of a model's marked thresholds in words; empty where it has none."""
+    """Return in words the two rates of a curve at each marked threshold of a model; empty where it has none."""
     if curve is None:
         return ""
     parts, (across, up) = [], at.words
@@ -483,6 +488,7 @@ def marked_rates(curve: Marks | None, at: Coordinates) -> str:
 
 
 def _number_or_undefined(value: float) -> str:
+    """Return a number as text, or "undefined" for NaN."""
     return "undefined" if math.isnan(value) else numbers.number(value)
 
 

@@ -76,7 +76,7 @@ class Panel:
 
     @property
     def base(self) -> float:
-        """The pixels from the top of the sheet to the lower edge."""
+        """The y coordinate of the panel's lower edge, in pixels from the top of the sheet."""
         return self.top + self.height
 
     def across(self, value: float) -> float:
@@ -96,8 +96,11 @@ class Panel:
 
     def line(self, x: Sequence[float], y: Sequence[float], ink: str, *, name: str = "", kind: str = "line",
              dash: str = "", steps: bool = False) -> None:
-        """Draw a line through points, broken at NaN; as ``steps``, each height continues up to the next point."""
-        points = stepped(x, y) if steps else list(zip(x, y, strict=True))
+        """Draw a line through points, broken at NaN; as ``steps``, each height continues up to the next point.
+
+        With a ``name`` the points are in the figure's table. ``ink`` and ``kind`` are as in `Sheet.path`.
+        """
+        points = step_corners(x, y) if steps else list(zip(x, y, strict=True))
         path = self._path_through(self.visible(points))
         self.sheet.path(path, kind, ink, dash)
         self.record(name, x, y)
@@ -135,7 +138,7 @@ class Panel:
         return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in path) for path in paths)
 
     def visible(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-        """Return the points of a line, cut where it crosses an end of the vertical axis; NaN marks each gap."""
+        """Return the points of a line, cut where it leaves the range of the vertical axis; NaN marks each gap."""
         low, high = sorted((self.y.low, self.y.high))
         heights = [y for _, y in points]
         if not heights or (low <= min(heights) and max(heights) <= high and not math.isnan(sum(heights))):
@@ -159,7 +162,7 @@ class Panel:
 
     def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str,
              kind: str = "band") -> None:
-        """Fill between two lines, with gaps where a value is NaN."""
+        """Fill between two lines over ``x``, from ``low`` to ``high``, with gaps where a value is NaN."""
         runs: list[list[tuple[float, float, float]]] = [[]]
         for point in zip(x, low, high, strict=True):
             if any(map(math.isnan, point)):
@@ -172,7 +175,10 @@ class Panel:
 
     def marks(self, x: Sequence[float], y: Sequence[float], ink: str, marker: str = "o", *, name: str = "",
               size: float | Sequence[float] = 4.0, kind: str = "mark") -> None:
-        """Draw a marker at each point, all in one path; ``size`` is one for all, or a sequence of one for each."""
+        """Draw a marker at each point, all in one path; ``size`` is one for all, or a sequence of one for each.
+
+        With a ``name`` the points are in the figure's table. ``ink`` and ``kind`` are as in `Sheet.path`.
+        """
         sizes = [size] * len(x) if isinstance(size, int | float) else size
         path = "".join(
             outline(self.across(a), self.down(b), marker, s) for a, b, s in zip(x, y, sizes, strict=True)
@@ -188,7 +194,7 @@ class Panel:
 
     def ranges(self, at: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str, *,
                upright: bool = True, kind: str = "range") -> None:
-        """Draw an interval at each value of ``at``, in one path; ``upright`` along the vertical axis."""
+        """Draw an interval from ``low`` to ``high`` at each value of ``at``; vertical ones if ``upright``."""
         path = "".join(
             f"M{number(self.across(a))},{number(self.down(self._within(lo, self.y)))}"
             f"V{number(self.down(self._within(hi, self.y)))}" if upright else
@@ -198,7 +204,7 @@ class Panel:
         self.sheet.path(path, kind, ink)
 
     def ticks(self, at: Sequence[float], lengths: Sequence[float], ink: str, *, above: bool) -> None:
-        """Draw strokes inwards from the upper or the lower edge, in one path; of strokes on one pixel the longest."""
+        """Draw strokes inwards from the upper or lower edge at values ``at``; the longest of several on a pixel."""
         longest: dict[str, float] = {}
         for value, length in zip(at, lengths, strict=True):
             if length and self.x.low <= value <= self.x.high:
@@ -221,7 +227,7 @@ class Panel:
         self.record(name, edges[: len(heights)], heights)
 
     def hang(self, edges: Sequence[float], lengths: Sequence[float], tops: Sequence[float], ink: str) -> None:
-        """Draw bars [k] that hang from their tops, each between two of the ``edges`` [2k], all in one path."""
+        """Draw bars [k] of ``lengths`` down from their ``tops``, each between two of the ``edges`` [2k]."""
         path = ""
         for index, (length, top) in enumerate(zip(lengths, tops, strict=True)):
             a, b = self.across(edges[2 * index]), self.across(edges[2 * index + 1])
@@ -277,7 +283,7 @@ class Panel:
                 self.sheet.write(self.left - TICK_GAP, y + 4.5, text, "muted", "end")
 
 
-def stepped(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
+def step_corners(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
     """Return the corners of a line of steps: each height continues up to the next x."""
     points: list[tuple[float, float]] = []
     for a, b in zip(x, y, strict=True):
@@ -329,10 +335,11 @@ def columns(
     x: Axis, axes: Sequence[Axis], height: float, most: int, draw: Callable[[Panel, int], object],
     name: Callable[[Panel, int, set[str]], Sequence[KeyEntry]],
 ) -> list[Sheet]:
-    """Draw panels beneath one another over one horizontal axis, on at most ``most`` sheets.
+    """Draw panels beneath each other over a shared horizontal axis, on at most ``most`` sheets.
 
-    ``axes`` are the vertical axes, one for each panel. ``draw`` draws in a panel by its index; ``name`` then writes the
-    names that its sheet has not yet, adds them to those, and returns entries of a key for those without room.
+    ``axes`` are the vertical axes, one for each panel. ``draw(panel, index)`` draws in a panel. ``name(panel,
+    index, named)`` then writes the names that are not yet in ``named``, the names on its sheet, adds them to it,
+    and returns key entries of names without room.
     """
     margin, sheets, per_sheet = max(map(tick_label_width, axes)), list[Sheet](), math.ceil(len(axes) / most)
     for first in range(0, len(axes), per_sheet):
@@ -384,7 +391,7 @@ Estimated = tuple[float, float | None, float | None]
 
 
 def estimated(estimate: Estimate | None) -> Estimated | None:
-    """Return the value of an estimate with its limits; None where there is no value."""
+    """Return (value, lower, upper) of an estimate; None where it has no value."""
     return None if estimate is None or estimate.value is None else (estimate.value, estimate.lower, estimate.upper)
 
 
@@ -430,7 +437,7 @@ class RowPanel:
                 self.panel.record_values(title, value=[e[0]], lower=[lower], upper=[upper])
 
     def height(self, row_index: int, model_index: int, models: int) -> float:
-        """Return where the mark of one of so many ``models`` stands in a row, in pixels from the top of the panel."""
+        """Return the y of a model's mark in a row that ``models`` share, in pixels from the top of the panel."""
         apart = APART if row_index else self.apart
         return self.middles[row_index] + (model_index - (models - 1) / 2) * apart
 
@@ -470,7 +477,7 @@ def rows(
     sheet: Sheet, labels: Sequence[RowLabel], axis: Axis, many: int = 1, right_margin: float = 0.0, *,
     named: bool = False,
 ) -> RowPanel:
-    """Draw the frame of rows with their labels, each row high enough for its label and ``many`` marks.
+    """Draw the frame of a panel of rows with their labels; each is high enough for its label and ``many`` marks.
 
     ``right_margin`` are pixels that are left free at the right; with ``named`` the first row has room for names.
     """

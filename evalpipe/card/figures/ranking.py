@@ -13,12 +13,12 @@ from evalpipe.card.figures.labels import (
     GROUPED,
     MARKED,
     Coordinates,
-    draw_in_turn,
-    group_points,
+    combined_layer,
+    gain_group_layer,
     marked_points,
     marked_rates,
     marks_of,
-    operating_points,
+    operating_point_layer,
 )
 from evalpipe.card.figures.panel import DASHES, DOTS
 from evalpipe.card.figures.svg import Clauses, drawing
@@ -86,6 +86,7 @@ class Plot:
 
 
 def _unit_frame(x: str, y: str) -> Frame:
+    """Return a frame for curves whose axes both go from 0 to 1, with these names."""
     return Frame(unit_axis(x), unit_axis(y), (unit_axis(x, HALVES), unit_axis(y, HALVES)))
 
 
@@ -97,9 +98,9 @@ def _draw_plot(context: Context, pairs: Pairs, plot: Plot) -> Drawing:
     if any(context.operating(series.name) for series, _ in pairs):
         for sentences in functions("card", "markers"):
             caption += "".join(sentences(context.results, context.dataset.name))
-    layers_over = [operating_points(context, plot.at), marked_points(context, plot.at), plot.over, plot.groups]
+    layers_over = [operating_point_layer(context, plot.at), marked_points(context, plot.at), plot.over, plot.groups]
     overs = [over for over in layers_over if over is not None]
-    layers = CurveLayers(plot.behind, plot.alone, bands_of(context, plot.band), draw_in_turn(*overs))
+    layers = CurveLayers(plot.behind, plot.alone, bands_of(context, plot.band), combined_layer(*overs))
     caption += shared_sentence([series for series, _ in pairs], layers, apart=marked)
     curves = [ModelCurve(series, *path_of(curve.points)) for series, curve in pairs]
     sheets = draw_curves(plot.frame, curves, plot.reference, layers, apart=marked)
@@ -225,9 +226,11 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
         return None
 
     def tenth(curve: Gain) -> str:
+        """Return in words the share of events in the first 10% of the ranked rows."""
         return f"{numbers.percent(or_nan(curve.notes.found_in_first_10_percent), 1)} in the first 10%"
 
     def half(curve: Gain) -> str:
+        """Return in words the share of the ranked rows that hold half of the events."""
         return f"half of the events are in the first {_share_for_half(curve)}"
 
     def say(curve: Gain) -> str:
@@ -251,7 +254,7 @@ def gain(context: Context, pairs: list[tuple[Series, Gain]]) -> Drawing | None:
                                            "events.", alt=context.alt_text("Cumulative gain", pairs, say),
                                            behind=lambda panel: panel.band(perfect.x, perfect.x, perfect.y, "pale",
                                                                            "faint"), over=_half_layer(pairs),
-                                           groups=group_points(context, "cumulative_captured")))
+                                           groups=gain_group_layer(context, "cumulative_captured")))
 
 
 def _share_for_half(curve: Gain) -> str:
@@ -260,7 +263,7 @@ def _share_for_half(curve: Gain) -> str:
 
 
 def _half_layer(pairs: list[tuple[Series, Gain]]) -> Over:
-    """Return a function that draws the guide to the share of rows with half of the events: across, then down."""
+    """Return a layer of a figure: a function that draws the guide to the share of rows with half of the events."""
     shares = {series.name: (curve.notes.tested_for_half_of_events, _share_for_half(curve)) for series, curve in pairs}
 
     def over(panel: Panel, series: Series, occupied: Sequence[Box]) -> Sequence[Box]:
@@ -304,5 +307,5 @@ def lift(context: Context, pairs: list[tuple[Series, Lift]]) -> Drawing:
         title="Lift",
         caption="Events found relative to random order when rows are taken in order of score, highest first. Marker: "
                 "threshold in use.",
-        alt=context.alt_text("Lift", pairs, say), groups=group_points(context, "cumulative_lift"),
+        alt=context.alt_text("Lift", pairs, say), groups=gain_group_layer(context, "cumulative_lift"),
     ))

@@ -42,7 +42,7 @@ MOST = 3
 def reliability(context: Context, pairs: Pairs) -> Drawing:
     """Draw the observed share of events against the mean probability of each bin, with intervals."""
     key = f"d{context.place}-{pairs[0][1].curve.replace('_', '-')}"
-    kind, scores = kind_of(pairs[0][1]), context.curves(Histogram)
+    kind, scores = kind_of_bins(pairs[0][1]), context.curves(Histogram)
     rugs = {series.name: curve for series, curve in context.curves(Rug)}
     below = f" {BELOW}" if scores and len(pairs) <= MOST else ""
     caption = (f"Observed share of events in each bin against {bin_position(pairs[0][1])}. Dotted diagonal: perfect "
@@ -64,7 +64,7 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
     key, title = f"d{context.place}-top-label", "Reliability of the predicted level"
     caption = (
         f"Share of correct predictions against {bin_position(pairs[0][1], 'probability of the predicted level')}, in "
-        f"{kind_of(pairs[0][1])}. "
+        f"{kind_of_bins(pairs[0][1])}. "
         f"Dotted diagonal: perfect calibration.{interval_caption(context, [curve for _, curve in pairs])}"
     )
     axes = bin_axis_name(pairs[0][1], "probability of the predicted level"), "Share predicted correctly"
@@ -72,7 +72,7 @@ def top_label(context: Context, pairs: Pairs) -> Drawing:
     return drawing(key, title, (finding, caption, alt), _diagram_sheets(pairs, axes, [], {}, _upper_end(pairs)))
 
 
-def kind_of(curve: Reliability) -> str:
+def kind_of_bins(curve: Reliability) -> str:
     """Return the kind of bins of a diagram in words: of equal width or of equal count."""
     return BINS[curve.curve.rpartition("_")[2]]
 
@@ -83,7 +83,7 @@ def bin_position(curve: Reliability, of: str = "predicted probability") -> str:
 
 
 def bin_axis_name(curve: Reliability, of: str = "predicted probability") -> str:
-    """Return the name of the horizontal axis of bins; ``of`` is what they divide."""
+    """Return the name of the horizontal axis of bins; ``of`` is the quantity that bins divide."""
     return f"Mean {of}" if curve.points.midpoint is None else f"{wording.capital(of)}, middle of the bin"
 
 
@@ -96,7 +96,10 @@ def _upper_end(pairs: Pairs) -> float:
 def _diagram_sheets(
     pairs: Pairs, names: tuple[str, str], scores: list[tuple[Series, Histogram]], rugs: Mapping[str, Rug], end: float
 ) -> list[Sheet]:
-    """Draw bins and ``rugs`` of models on axes (x, y) of these ``names``, above histograms of ``scores``."""
+    """Draw bins and ``rugs`` of models, above histograms of ``scores``; return the sheets.
+
+    ``names`` are those of the horizontal and the vertical axis, ``end`` is the upper end of both.
+    """
     sheet, histograms = Sheet(), {series.name: curve for series, curve in scores}
     if len(pairs) > MOST:
         axes = tuple(near_axis(name, end, narrow=True) for name in names)
@@ -146,7 +149,7 @@ def axis_upper_end(values: Iterable[float]) -> float:
 
 
 def near_axis(name: str, end: float, *, narrow: bool = False) -> Axis:
-    """Return the axis of a probability from 0 to ``end``, with fewer ticks where ``narrow``."""
+    """Return the axis of a probability from 0 to ``end``, at most 1; fewer ticks where the panel is ``narrow``."""
     if end == 1:
         return unit_axis(name, HALVES) if narrow else unit_axis(name)
     return Axis(name, -0.015 * end, 1.015 * end, ticks_between(0, end, 2 if narrow else 4))
@@ -166,8 +169,8 @@ def perfect_label(drawn: Panel) -> LineLabel:
 def interval_caption(context: Context, curves: list[Reliability], *, joint: bool = True) -> str:
     """Return sentences of a caption on bars of bins, with ``joint`` those for all at once; empty without bars."""
     methods = dict.fromkeys(curve.notes.method or "none" for curve in curves)
-    names = ", ".join(wording.method(name) for name in methods)
-    if names == wording.method("none"):
+    names = ", ".join(wording.interval_method_title(name) for name in methods)
+    if names == wording.interval_method_title("none"):
         return ""
     thin = " Thin bars: for all bins together." if joint and any(map(_has_joint_limits, curves)) else ""
     at_means = " The intervals are set against the diagonal at the mean probability of the rows." if any(
@@ -253,14 +256,14 @@ def points_with_limits(
 
 
 def missed_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
-    """Return in words how many intervals miss the diagonal and where the gap is widest; ``what`` names the points."""
+    """Return how many intervals exclude the diagonal and where the gap is widest; ``what`` names the points."""
     means_and_rates = zip(curve.points.mean_probability, curve.points.event_rate, strict=True)
     points = [(mean, rate) for mean, rate in means_and_rates if mean is not None and rate is not None]
     if not points:
         return f"no {what.removesuffix('s')} has rows"
     at, share = (numbers.number(x) for x in max(points, key=lambda point: abs(point[1] - point[0])))
     widest = f"widest gap at mean probability {at}, where the share of events is {share}"
-    counted = missing_of_bins(curve, what)
+    counted = bins_missing_diagonal(curve, what)
     return f"{counted}; {widest}" if counted else widest
 
 
@@ -270,7 +273,7 @@ def bins_finding(curve: Reliability | CalibrationWindow, what: str = "bins") -> 
 
 
 def bins_off(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
-    """Return in a few words how many intervals exclude the diagonal, or else the widest gap; ``what`` may be empty."""
+    """Return how many intervals exclude the diagonal, or else the widest gap; ``what`` names the points."""
     limited = points_with_limits(curve.points.mean_probability, curve.points)
     if not limited:
         known = [(m, r) for m, r in zip(curve.points.mean_probability, curve.points.event_rate, strict=True)
@@ -281,7 +284,7 @@ def bins_off(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
     return f"{missed} of {len(limited)} {what} off the diagonal" if what else f"{missed} of {len(limited)}"
 
 
-def missing_of_bins(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
+def bins_missing_diagonal(curve: Reliability | CalibrationWindow, what: str = "bins") -> str:
     """Return in words how many intervals miss the diagonal; empty where none has limits."""
     limited = points_with_limits(curve.points.mean_probability, curve.points)
     missed = sum(not low <= mean <= high for mean, low, high in limited)

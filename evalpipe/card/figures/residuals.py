@@ -134,7 +134,7 @@ def boxes(context: Context, pairs: list[tuple[Series, ResidualBox]]) -> Drawing:
 
 
 def draw_box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None:
-    """Draw the box plot of a row; ``five`` are its lower end, quartile, median, quartile and upper end."""
+    """Draw a box plot in a row; ``five`` are whisker, quartile, median, quartile, whisker, in ascending order."""
     panel_of, y = drawn.panel, drawn.panel.down(drawn.middles[row])
     low, first, median, third, high = map(panel_of.across, five)
     panel_of.sheet.path(
@@ -161,7 +161,7 @@ Groups = dict[str, list[float]]
 
 
 def _points_of_column(curve: ResidualAgainst, column_index: int) -> Groups:
-    """Return the points of the column with this index, as lists by name."""
+    """Return the statistics of residuals in the groups of a column, by its index, as lists by name."""
     columns = {name: column(values) for name, values in curve.points.columns.items()}
     row_indices = [row for row, index in enumerate(columns["column"]) if index == column_index]
     return {name: [values[row] for row in row_indices] for name, values in columns.items()}
@@ -174,7 +174,7 @@ def residual_against(context: Context, pairs: list[tuple[Series, ResidualAgainst
     sheets: list[Sheet] = []
     for column_index, name in enumerate(notes.columns):
         of_models = [(series, _points_of_column(curve, column_index)) for series, curve in pairs]
-        up = _axis(context, notes.kind, [groups for _, groups in of_models])
+        up = _residual_axis(context, notes.kind, [groups for _, groups in of_models])
         for series, groups in of_models:
             if groups["value"]:
                 sheets.append(_box_sheet(series, groups, notes.levels[name], name, up) if name in notes.levels
@@ -198,7 +198,7 @@ def residual_order(context: Context, pairs: list[tuple[Series, ResidualOrder]]) 
     notes = pairs[0][1].notes
     of_models = [(series, {name: column(values) for name, values in curve.points.columns.items()})
                  for series, curve in pairs]
-    up = _axis(context, notes.kind, [groups for _, groups in of_models])
+    up = _residual_axis(context, notes.kind, [groups for _, groups in of_models])
     x = number_axis(f"Place in the order of {notes.column}", [1.0, float(notes.values)], room=0.02)
     title = "Residuals in order"
     caption = (f"{_residual_definition(context, notes.kind)} {_group_caption(notes.least, bands=True, boxes=False)} "
@@ -233,14 +233,14 @@ def _group_caption(least: int, *, bands: bool, boxes: bool) -> str:
     return " ".join(parts)
 
 
-def _axis(context: Context, kind: str, groups: Sequence[Groups]) -> Axis:
+def _residual_axis(context: Context, kind: str, groups: Sequence[Groups]) -> Axis:
     """Return the axis of residuals that all panels share: it includes every limit, mean and 0."""
     values = [value for part in groups for name in ("low", "high", "mean", "expected") for value in part[name]]
     return number_axis("Pearson residual" if kind == "pearson" else axis_name(context, "Residual"), [*values, 0.0])
 
 
 def _band_sheet(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
-    """Draw how residuals are distributed along a column of numbers."""
+    """Draw quantile bands, means and a smooth line of residuals along a column of numbers; return the sheet."""
     sheet, values = Sheet(), groups["value"]
     drawn = panel(sheet, x, up, 200, title=series.label)
     drawn.band(values, groups["low"], groups["high"], series.ink, "faint")
@@ -257,7 +257,7 @@ def _band_sheet(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
 
 
 def _box_sheet(series: Series, groups: Groups, levels: Sequence[str], name: str, along: Axis) -> Sheet:
-    """Draw the box plot of the residuals of each level of a column; ``along`` is the axis of residuals."""
+    """Draw a box plot of the residuals of each level of a column; ``along`` is the axis of residuals."""
     sheet = Sheet()
     sheet.heading(series.label)
     labels = [levels[int(level_index)] for level_index in groups["value"]]

@@ -55,7 +55,7 @@ class ScatterPanel:
 
     @property
     def fitted(self) -> tuple[float, float] | None:
-        """The slope and the intercept of the least-squares line of what was observed, where there is one."""
+        """The slope and the intercept of the least-squares line of observed on predicted values, or None."""
         notes = self.rows.notes
         if not isinstance(notes, ObservedNotes) or notes.slope is None or notes.intercept is None:
             return None
@@ -63,7 +63,7 @@ class ScatterPanel:
 
     @property
     def paths(self) -> Iterator[tuple[Column, Column]]:
-        """What is drawn, across and up: the rows, and the line where there is one."""
+        """The paths (x, y) to draw: the points of rows, and the smooth line where there is one."""
         yield self.rows.points.path
         if self.smooth is not None:
             yield self.smooth.points.path
@@ -79,7 +79,10 @@ def _panels(
 
 
 def point_sentence(panels: Sequence[ScatterPanel], across: str = "prediction") -> str:
-    """Return the sentence of a caption on the points; where not all rows are drawn, ``across`` what they spread."""
+    """Return the sentence of a caption on what a point is.
+
+    Where a part of the rows is drawn, it says that they are spread evenly by ``across``, such as "prediction".
+    """
     if any(panel.rows.notes.points_of is not None for panel in panels):
         return f"Each point is a row; of many rows, a part is drawn, spread evenly by {across}."
     return "Each point is a row."
@@ -93,7 +96,10 @@ def line_sentence(panels: Sequence[ScatterPanel]) -> str:
 
 
 def scatter_sheet(panel_of: ScatterPanel, axes: tuple[Axis, Axis], straight: Straight) -> Sheet:
-    """Draw the rows of a model as points, with smooth and least-squares lines and the dotted ``straight`` one."""
+    """Draw a model's rows as points, with smooth and least-squares lines, on axes (x, y); return the sheet.
+
+    ``straight`` names the dotted line to compare with, such as "Observed = predicted".
+    """
     sheet, series = Sheet(), panel_of.series
     is_square = axes[0].low == axes[1].low and axes[0].high == axes[1].high
     drawn = panel(sheet, *axes, None if is_square else 220, title=series.label)
@@ -142,7 +148,7 @@ SQUARE = 3.0
 
 
 def short(value: float) -> str:
-    """Return a number as text for a sentence, an integer without decimals."""
+    """Return a number as text for a sentence; a whole number has no decimals."""
     return numbers.fixed(value, 0) if float(value).is_integer() else numbers.number(value)
 
 
@@ -167,7 +173,7 @@ def observed_predicted(context: Context, pairs: list[tuple[Series, ObservedPredi
     if any(panel.fitted for panel in panels):
         caption += " Dashed: the least-squares line, whose slope is below 1 where predictions are too extreme."
     caption += NEAR_SENTENCE if any(panel.smooth for panel in panels) else ""
-    return _observed_or_residual(context, panels, "observed", "Observed against predicted", caption, _observed)
+    return _draw_observed_or_residual(context, panels, "observed", "Observed against predicted", caption, _observed)
 
 
 @figure_of(ResidualPredicted, part="calibration", place=190)
@@ -176,10 +182,10 @@ def residual_predicted(context: Context, pairs: list[tuple[Series, ResidualPredi
     panels = _panels(context, pairs, residuals.ResidualPredictedSmooth)
     caption = (f"Residual = observed − predicted. {point_sentence(panels)} {line_sentence(panels)} A line away from "
                "zero shows bias; a widening spread shows errors that grow with the prediction.")
-    return _observed_or_residual(context, panels, "residual", "Residual against predicted", caption, _residual)
+    return _draw_observed_or_residual(context, panels, "residual", "Residual against predicted", caption, _residual)
 
 
-def _observed_or_residual(
+def _draw_observed_or_residual(
     context: Context, panels: list[ScatterPanel], y: str, title: str, caption: str,
     say: Callable[[Context, ScatterPanel], FigureFinding],
 ) -> Drawing:
@@ -199,14 +205,14 @@ def _observed_or_residual(
                    [scatter_sheet(panel, (x_axis, y_axis), straight) for panel in panels])
 
 
-def _from_to(context: Context, values: list[float]) -> str:
-    """Return the range of values in words, with the unit of the outcome."""
+def _range_text(context: Context, values: list[float]) -> str:
+    """Return the range of values with the unit of the outcome, as in "0.2 to 9.8 kg"."""
     return f"{short(min(values))} to {with_unit(context, max(values))}"
 
 
 def _observed(context: Context, panel: ScatterPanel) -> FigureFinding:
     """Say where a model's least-squares and smooth lines lie, at length with the ranges of its points."""
-    predicted, observed = (_from_to(context, known(values)) for values in panel.rows.points.path)
+    predicted, observed = (_range_text(context, known(values)) for values in panel.rows.points.path)
     text = f"{numbers.count(len(panel.rows.points.predicted))} points, predicted {predicted}, observed {observed}"
     short_text = f"predicted {predicted}"
     if panel.fitted is not None:
@@ -215,7 +221,7 @@ def _observed(context: Context, panel: ScatterPanel) -> FigureFinding:
         short_text = f"slope {short(slope)}"
     if panel.smooth is None:
         return FigureFinding(short_text, text)
-    off_diagonal = beside_diagonal(panel.smooth)
+    off_diagonal = distance_from_diagonal(panel.smooth)
     return FigureFinding(off_diagonal, f"{text}; the smooth line is {off_diagonal}")
 
 
@@ -225,7 +231,7 @@ NEAR = 0.05
 NEAR_SENTENCE = f" Close to the diagonal: within {NEAR:.0%} of the range of the predictions."
 
 
-def beside_diagonal(smooth: CurveOf[Any, Any, Any]) -> str:
+def distance_from_diagonal(smooth: CurveOf[Any, Any, Any]) -> str:
     """Return in words where a smooth line is furthest from the diagonal: close to it, or by how much above or below."""
     at, line = map(known, smooth.points.path)
     x, y = max(zip(at, line, strict=True), key=lambda point: abs(point[1] - point[0]))
@@ -236,7 +242,7 @@ def beside_diagonal(smooth: CurveOf[Any, Any, Any]) -> str:
 
 def _residual(context: Context, panel: ScatterPanel) -> FigureFinding:
     """Say how far a model's smooth line is from zero and where, at length with the range of its residuals."""
-    span = _from_to(context, known(panel.rows.points.path[1]))
+    span = _range_text(context, known(panel.rows.points.path[1]))
     if panel.smooth is None:
         return FigureFinding(f"from {span}", f"residuals drawn from {span}")
     x, y = max(zip(*map(known, panel.smooth.points.path), strict=True), key=lambda point: abs(point[1]))

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from evalpipe.card.figures.axes import LINE, SIZE, width, wrap
-from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, STROKES, attributes, place_of
+from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, STROKES, attributes, colour_index
 from evalpipe.card.wording import number_word
 from evalpipe.words.spelling import isolated, plural
 
@@ -49,8 +49,8 @@ class Clauses:
 
     @property
     def whole(self) -> str:
-        """The clauses as the notes have them: the first `MOST_SAID` where they are of one kind each."""
-        return listed(self.at_length or self.short, self.about)
+        """All clauses as a sentence for the notes; at most `MOST_SAID` where ``about`` names their subject."""
+        return joined_clauses(self.at_length or self.short, self.about)
 
     def fitting(self, room: int) -> str:
         """Return the clauses that fit in ``room`` words as one sentence, with the number of those left out."""
@@ -71,13 +71,16 @@ class Clauses:
         return IN_NOTES if len(IN_NOTES.split()) <= room else ""
 
 
-def clauses_of(sentence: str) -> Clauses:
-    """Return a finding that is one text as its clauses."""
+def split_into_clauses(sentence: str) -> Clauses:
+    """Split a finding into clauses at semicolons and full stops; its long form is the whole text."""
     return Clauses(tuple(clause.rstrip(";.") for clause in BETWEEN.split(sentence) if clause), "", (sentence,))
 
 
-def listed(clauses: Sequence[str], about: str = "model") -> str:
-    """Join clauses to one sentence, with the first `MOST_SAID` of them and the number of the others."""
+def joined_clauses(clauses: Sequence[str], about: str = "model") -> str:
+    """Join clauses by semicolons to one sentence: the first `MOST_SAID` of them, and the number of the others.
+
+    ``about`` is the noun for what each clause is on, such as "model"; without one all clauses are joined.
+    """
     most = MOST_SAID if about else len(clauses)
     text = "; ".join(clauses[:most]).removesuffix(".")
     return f"{text}{_and_more(len(clauses) - most, about)}." if clauses else ""
@@ -133,12 +136,12 @@ class Drawing:
 
     @property
     def said(self) -> str:
-        """What the figure says beneath it, by the name that templates know."""
+        """The finding in short, beneath the figure; custom templates know it by this name."""
         return self.in_short
 
     @property
     def reading(self) -> str:
-        """How to read the figure, after what it says at length where its caption says less."""
+        """The text below the figure: the caption, after the finding at length where it says more than in short."""
         return self.caption if self.in_short == self.finding else f"{self.finding} {self.caption}"
 
     @property
@@ -157,7 +160,7 @@ class PointTable:
 
     @property
     def by_series(self) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
-        """The name of each series, which begins its rows, with these rows."""
+        """Pairs (name, rows) of each series, in order; a row begins with the name."""
         return tuple((name, tuple(rows)) for name, rows in groupby(self.rows, key=lambda row: row[0]))
 
 
@@ -184,17 +187,17 @@ def data_tables(drawing: Drawing) -> list[PointTable]:
 
 
 def series_of(models: Sequence[tuple[str, str]]) -> tuple[Series, ...]:
-    """Return how models, (name, label), are drawn: each with an ink, a marker and a stroke by its place in the spec.
+    """Return how models, pairs (name, label), are drawn: the ink, marker and stroke of each, by its place.
 
-    Of more than there are inks all have the first: figures then give each a row or a panel of its own, see `in_turn`.
+    Where they are more than the inks, all have the first: figures then give each a row or a panel.
     """
-    places = [place_of(index, len(models)) for index in range(len(models))]
+    places = [colour_index(index, len(models)) for index in range(len(models))]
     return tuple(Series(name, label, f"m{place}", MARKERS[place], STROKES[place])
                  for place, (name, label) in zip(places, models, strict=True))
 
 
-def in_turn(models: Sequence[object]) -> bool:
-    """Tell whether models are more than there are inks, so that each has a row or a panel of its own."""
+def more_models_than_inks(models: Sequence[object]) -> bool:
+    """Tell whether there are more models than inks, so that each gets a row or a panel of its own."""
     return len(models) > len(MODELS)
 
 
@@ -244,7 +247,7 @@ class KeyEntry:
 
 
 def number(value: float) -> str:
-    """Return a coordinate as text with one decimal, as short as SVG allows."""
+    """Return a coordinate as SVG text with at most one decimal, without needless digits."""
     return f"{value:.1f}".removesuffix(".0").replace("-0.", "-.") if value else "0"
 
 
@@ -280,7 +283,7 @@ class Sheet:
             self.write(left, self.bottom - 4, line, ink, kind="bold")
 
     def key(self, entries: Iterable[KeyEntry]) -> None:
-        """Write the key below all that is drawn, its entries side by side as far as they fit."""
+        """Write a key (legend) below all that is drawn, its entries side by side as far as they fit."""
         left, has_line = 0.0, False
         for entry in entries:
             lines = wrap(entry.text, self.width - SWATCH - 6)
@@ -342,9 +345,9 @@ def outline(x: float, y: float, marker: str, size: float) -> str:
 
 
 def drawing(key: str, title: str, texts: tuple[str | Clauses, str, str], sheets: Sequence[Sheet]) -> Drawing:
-    """Return the finished figure of some sheets; ``texts`` are its finding, its caption and its alternative text."""
+    """Return the finished figure from its sheets; ``texts`` are its finding, caption and alternative text."""
     finding, caption, alt = texts
-    clauses = clauses_of(finding) if isinstance(finding, str) else finding
+    clauses = split_into_clauses(finding) if isinstance(finding, str) else finding
     return Drawing(
         key, title, clauses.fitting(MOST_WORDS - len(title.split())), clauses.whole, caption, alt,
         tuple(sheet.svg() for sheet in sheets),

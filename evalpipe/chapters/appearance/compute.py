@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def tables(plan: Plan, _: Sequence[Evaluated]) -> dict[str, object]:
-    """Return how the card looks, as field of the results."""
+    """Return the field `appearance` of the results: colours, paper, templates with their sha256, and plugins."""
     look = plan.part(appearance_plan)
     texts = {} if look.templates is None else look.templates.texts
     templates = [TemplateRecord(name=name, sha256=text_sha256(text), text=text) for name, text in texts.items()]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import TYPE_CHECKING
 
-from evalpipe.base.colours import LIGHT, READABLE, contrast, hardest, readable
+from evalpipe.base.colours import LIGHT, READABLE, contrast, hardest, readable_shade
 from evalpipe.base.plugins import Plugin
 from evalpipe.errors import UsageError
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of how the card is to look; the templates, read from their folder, are stored in the draft."""
+    """Yield the problems of the card's look: an accent colour too faint to read, faulty templates, unknown plugins.
+
+    Templates and plugins that could be read are stored in the draft.
+    """
     yield from _faint_accent(draft)
     template_loc = ("report", "template")
     if draft.spec.report.template is not None and draft.readable(*template_loc):
@@ -33,11 +36,11 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 def _find_plugins(draft: Draft) -> Iterator[Problem]:
     """Report plugins that are not installed or are listed twice; those found are stored in the draft."""
-    from evalpipe.base.plugins import installed, problem_of
+    from evalpipe.base.plugins import installed_plugins, plugin_problem
 
-    plugins, found_plugins = installed(), list[Plugin]()
+    plugins, found_plugins = installed_plugins(), list[Plugin]()
     for loc, name in draft.entries(draft.spec.report.plugins, "report", "plugins"):
-        problem = problem_of(name, plugins)
+        problem = plugin_problem(name, plugins)
         if any(plugin.name == name for plugin in found_plugins):
             message = f"{draft.tree.show(*loc)} is listed twice"
             yield draft.tree.problem("duplicate-plugin", message, *loc, hint="remove it")
@@ -49,7 +52,10 @@ def _find_plugins(draft: Draft) -> Iterator[Problem]:
 
 
 def _read_templates(draft: Draft, loc: Loc, folder: str) -> Iterator[Problem]:
-    """Read and check the templates in a folder; a problem without a line of its own is at the key of the folder."""
+    """Read the templates of a folder into the draft and check them; yield their problems.
+
+    A problem that has no line in a template is placed at the spec's key of the folder.
+    """
     from evalpipe.templating.files import read_templates
     from evalpipe.templating.sandbox import check_templates
 
@@ -75,7 +81,7 @@ def _faint_accent(draft: Draft) -> Iterator[Problem]:
         rounded = floor(100 * reached) / 100  # rounded down, so that what is too little never reads as enough
         message = (f"the accent {draft.tree.show(*loc)} has a contrast of {rounded:.2f} to 1 on the boxes of the page "
                    f"({background}), and text needs {READABLE} to 1")
-        hint = f'write "{readable(theme.accent, LIGHT)}", the nearest shade that has it'
+        hint = f'write "{readable_shade(theme.accent, LIGHT)}", the nearest shade that has it'
         yield draft.tree.problem("low-contrast", message, *loc, hint=hint)
 
 
@@ -89,7 +95,7 @@ class AppearancePlan:
 
 
 def appearance_plan(spec: Spec) -> AppearancePlan:
-    """Return how the card of a spec looks."""
+    """Return the theme, the templates and the plugins that the spec gives for the card."""
     return AppearancePlan(spec.report.theme, spec.templates, spec.plugins)
 
 

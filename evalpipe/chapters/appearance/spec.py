@@ -13,7 +13,7 @@ from evalpipe.spec.field_types import IdleWithout, SpecPart
 
 
 def _colour(text: str) -> str:
-    """Refuse what is no colour, and write it in small letters."""
+    """Return a colour such as `#1F5FA8` in lower case; raise a validation error for a text that is no colour."""
     if not is_colour(text):
         raise PydanticCustomError("no_colour", "not a colour")
     return text.lower()

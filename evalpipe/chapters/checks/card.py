@@ -30,7 +30,7 @@ LISTED: dict[CheckKind, str] = {"clear": "Clear, with nothing to tell", "not-app
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield the section of all checks; nothing of results of versions that counted none."""
+    """Yield the section that lists every check with its outcome; none where older results recorded no checks."""
     if not results.checks:
         return
     described = {rule.code: rule.checks.rstrip(".") for rule in rules()}

@@ -19,7 +19,7 @@ NO_CHECK = "docs/findings.md lists the checks"
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
-    """Yield the problems of silenced checks: of a code that no check has, and of a reason that says nothing."""
+    """Yield the problems of silenced checks: a code that no check has, or a blank reason."""
     silence = None if draft.spec.checks is None else draft.spec.checks.silence
     for loc, reason in draft.entries(silence, "checks", "silence"):
         message = f"no check is called {str(loc[-1])!r}"

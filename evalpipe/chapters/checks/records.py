@@ -35,7 +35,7 @@ class Check(DescribedRow):
 
     @property
     def kind(self) -> CheckKind:
-        """The outcome, or that the check is silenced."""
+        """The outcome, or "silenced" where the spec silences the check."""
         return self.outcome if self.silenced is None else "silenced"
 
 

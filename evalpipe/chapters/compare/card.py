@@ -14,7 +14,7 @@ from evalpipe.card.figures.axes import LINE, Axis, number_axis
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.labels import name_rows
 from evalpipe.card.figures.panel import ROOM, RowLabel, rows_by_model
-from evalpipe.card.figures.svg import Sheet, drawing, in_turn
+from evalpipe.card.figures.svg import Sheet, drawing, more_models_than_inks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Code, Column, Figures, Heading, Link, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import (
@@ -22,9 +22,9 @@ from evalpipe.card.tables import (
     key_measures,
     metric_of,
     note_of,
-    on_same_rows,
     row_anchor,
-    signed,
+    same_rows_sentences,
+    signed_number,
     status_of,
     with_intervals,
 )
@@ -63,7 +63,7 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
 
     ``place`` is the number of the baseline among all, from 1; it keeps the ids of figures apart.
     """
-    groups = _by_measure(results, comparisons)
+    groups = _comparisons_by_measure(results, comparisons)
     if not groups:
         return
     context = context_of(results, comparisons[0].dataset)
@@ -95,7 +95,10 @@ def forests(results: Results, baseline: str, comparisons: Sequence[Comparison], 
 
 
 def _forest_sheets(results: Results, groups: Groups, models: Sequence[Series], axis: Axis) -> list[Sheet]:
-    """Draw the differences of all models in each measure over its margin; many models have a row each."""
+    """Draw, for each measure, the differences of all models over its margin; many models have a row each.
+
+    ``groups`` are the comparisons by the names of measure and model.
+    """
     texts = [name + ARROWS[metric_of(results, next(iter(by_model.values())).metric).direction]
              for name, by_model in groups.items()]
     margins = [next((c.margin for c in by_model.values() if c.margin is not None), None)
@@ -105,13 +108,13 @@ def _forest_sheets(results: Results, groups: Groups, models: Sequence[Series], a
     values = [[by_model.get(model.name) for model in models] for by_model in differences]
 
     def zone(plot: RowPanel, index: int, middles: Sequence[float]) -> None:
-        """Shade the margin of a measure behind its rows, and draw the line of no difference."""
+        """Shade the margin of measure ``index`` behind its rows, centred at ``middles``, and draw the line at zero."""
         margin, half = margins[index], (LINE + ROOM) / 2
         if margin is not None:
             plot.panel.box(-margin, margin, middles[0] - half, middles[-1] + half, "muted")
         plot.panel.rule("ink", x=0)
 
-    if in_turn(context_of(results, next(iter(next(iter(groups.values())).values())).dataset).series):
+    if more_models_than_inks(context_of(results, next(iter(next(iter(groups.values())).values())).dataset).series):
         return rows_by_model(texts, models, values, axis, zone)
     sheet = Sheet()
     plot = panel.rows(sheet, [RowLabel(text) for text in texts], axis, len(models), named=True)
@@ -124,8 +127,8 @@ def _forest_sheets(results: Results, groups: Groups, models: Sequence[Series], a
     return [sheet]
 
 
-def _by_measure(results: Results, comparisons: Iterable[Comparison]) -> Groups:
-    """Return the differences that share an axis, by the name of the measure and the model."""
+def _comparisons_by_measure(results: Results, comparisons: Iterable[Comparison]) -> Groups:
+    """Return the comparisons of measures within −1 to 1, which share an axis, by the names of measure and model."""
     names = names_of(results)
     ranges = {metric.name: metric.range for metric in results.metrics}
     on_axis = {name for name, (low, high) in ranges.items()
@@ -240,9 +243,10 @@ COLUMNS = (
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield a section of all pairs of models or of the baseline, then of the earlier dataset.
+    """Yield sections of differences between models, from the baseline model, and from the earlier dataset.
 
-    Recalibration has a section of its own.
+    Differences of single classes and forest plots have sections in the appendix. Recalibrated variants against their
+    originals are in the section of their chapter.
     """
     names = names_of(results)
     groups: dict[tuple[bool, str], list[Comparison]] = {}
@@ -290,7 +294,7 @@ def _lead(results: Results, baseline: str, comparisons: Sequence[Comparison]) ->
         which = f"Each model minus {baseline}" if baseline else "One model of each pair minus the other,"
         lead = f"{which} on the same rows{limits}{' of the difference' if limits else ''}."
     lead += MARGINS if any(c.margin is not None for c in comparisons) else ""
-    lead += on_same_rows(results) if comparisons[0].baseline_dataset is None else ""
+    lead += same_rows_sentences(results) if comparisons[0].baseline_dataset is None else ""
     corrected = sentences_on_corrections(results, [c for c in comparisons if c.slice is None])
     return f"{lead} {corrected}" if corrected else lead
 
@@ -369,7 +373,10 @@ def _only_model(names: Names, comparisons: Iterable[Comparison]) -> str | None:
 
 
 def measured(comparison: Comparison, *, test: bool = True) -> tuple[Cell, ...]:
-    """Return cells of a difference, its interval, its p-value, with the ``test`` named or not, and the adjusted one."""
+    """Return the cells of a difference: its value, interval, p-value and adjusted p-value.
+
+    The name of the test stands beside the p-value if ``test`` is true.
+    """
     number, p = difference_number(comparison), numbers.p_value(comparison.p_value)
     has_test_name = test and comparison.test is not None
     return (replace(number, interval=None), number.interval or "–",
@@ -388,17 +395,17 @@ def margin_of(comparison: Comparison) -> str:
 
 
 def verdict_of(comparison: Comparison) -> Cell:
-    """Return the verdict on a difference as a cell, and what of its margin is open."""
+    """Return the cell of a verdict, with a note where it is open whether the difference is within the margin."""
     word = comparison.verdict.replace("_", " ")
     verdict = Verdict(word, SIGNS[comparison.verdict], f"verdict {word}")
     return (verdict, Aside(MARGIN_OPEN, "options")) if comparison.margin_verdict == "undecided" else verdict
 
 
 def difference_number(comparison: Comparison) -> Number:
-    """Return a difference with its interval as a number of the card; of an undefined one, why."""
+    """Return a difference with its interval as a number of the card, or the status of an undefined one."""
     if comparison.difference is None:
         return Number(status_of(comparison))
-    return signed(comparison.difference, comparison.lower, comparison.upper, note_of(comparison))
+    return signed_number(comparison.difference, comparison.lower, comparison.upper, note_of(comparison))
 
 
 def _blocks_in_slices(results: Results, baseline: str, comparisons: Sequence[Comparison]) -> Iterator[Block]:
@@ -452,7 +459,7 @@ def sentences_on_corrections(results: Results, comparisons: Sequence[Comparison]
 
 
 def notes(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
-    """Return notes on the verdicts of a table that decide nothing."""
+    """Return a note for each verdict in a table that decides nothing: same, no direction, untested."""
     verdicts = {comparison.verdict for comparison in comparisons}
     return tuple(text for verdict, text in NOTES.items() if verdict in verdicts)
 
@@ -553,7 +560,7 @@ def datasets_compared(results: Results) -> Iterator[Claim]:
 
 
 def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Yield findings on measures in which models give the very numbers of the baseline."""
+    """Yield a finding for each pair of models on the measures that are equal in every resample."""
     for pair in _rows_by_pair(rows):
         names, first = names_of(results), pair[0]
         measures = first_of([names.measure(row.metric, row.params, row.average) for row in pair], "measure")
@@ -563,11 +570,12 @@ def _same_numbers(results: Results, rows: Sequence[Comparison]) -> Iterator[Find
 
 
 def _rows_by_pair(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
+    """Yield the comparisons in groups with the same dataset, model, baseline and baseline dataset."""
     return grouped(rows, lambda row: (row.dataset, row.model, row.baseline, row.baseline_dataset))
 
 
 def _section_anchor(results: Results, pair: Sequence[Comparison]) -> str:
-    """Return the anchor of the section of a pair: that of datasets is the second where models are compared too."""
+    """Return the anchor of a pair's section: the second for datasets where models are compared too, else the first."""
     is_second = pair[0].baseline_dataset is not None and any(
         row.baseline_dataset is None and row.variant == "original" for row in results.comparisons)
     return "comparison-2" if is_second else "comparison-1"

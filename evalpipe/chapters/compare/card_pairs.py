@@ -45,9 +45,11 @@ NO_PAIRS = Unless("no-pairs", by_results=lambda results: not any(is_pair(results
 
 
 def verdict_or_leaning(results: Results, row: Comparison) -> str:
-    """Return the verdict on a row; "perhaps_better" or "perhaps_worse" if undecided while the interval excludes zero.
+    """Return the verdict on a difference, or a finer word by a default margin or by its unadjusted interval.
 
-    Then the correction for the number of differences alone leaves it undecided.
+    "little_worse": worse, but the interval reaches into the margin. "within": the interval is within a default margin.
+    "perhaps_better", "perhaps_worse": the interval excludes zero, and only the correction for the number of differences
+    leaves it undecided.
     """
     direction = next((metric.direction for metric in results.metrics if metric.name == row.metric), "none")
     if row.verdict in ("worse", "undecided") and row.difference is not None:
@@ -78,20 +80,26 @@ def pairs_compared(results: Results) -> Iterator[Claim]:
 
 
 def best_of_pairs(results: Results, rows: Sequence[tuple[Comparison, Sequence[Comparison]]]) -> Iterator[Finding]:
-    """Say on each dataset which model has the best value, and which others it is better than or equal to."""
+    """Yield a finding for each dataset: which model has the best value, and which others it is better than or equal to.
+
+    ``rows`` has, for each dataset, a difference of the measure that ranks the models, and all judged differences.
+    """
     names = names_of(results)
     for first, pairs in rows:
-        best = _with_best_value(results, first)
-        standings = [_standing(results, row, best.model) for row in _of_measure(pairs, first)]
+        best = _best_estimate(results, first)
+        standings = [_standing(results, row, best.model) for row in _same_measure(pairs, first)]
         where = on_dataset(results, first.dataset)
         text, kind = _ranked(names, best, [standing for standing in standings if standing is not None], where)
         weight = weights.WHICH_MODEL if kind == "undecided" else weights.MODEL_BETTER
-        text = f"{text}.{_by_other_measures(results, best, pairs, first, both=kind == 'undecided')}"
-        yield finding(kind, weight, text, "comparison-1", _of_measure(pairs, first))
+        text = f"{text}.{_other_measures_sentence(results, best, pairs, first, both=kind == 'undecided')}"
+        yield finding(kind, weight, text, "comparison-1", _same_measure(pairs, first))
 
 
-def _with_best_value(results: Results, first: Comparison) -> Estimate:
-    """Return the estimate of the model with the best value of a measure on all rows."""
+def _best_estimate(results: Results, first: Comparison) -> Estimate:
+    """Return the estimate of the model that has the best value on all rows.
+
+    ``first`` is any difference of the measure, on the dataset in question.
+    """
     direction = next(metric.direction for metric in results.metrics if metric.name == first.metric)
     sign = 1 if direction == "maximize" else -1
     same_number = [row for row in results.rows if row.slice is None and row.variant == "original" and row.class_ is None
@@ -100,14 +108,14 @@ def _with_best_value(results: Results, first: Comparison) -> Estimate:
     return max(same_number, key=lambda row: (row.value is not None, sign * (row.value or 0.0)))
 
 
-def _of_measure(pairs: Sequence[Comparison], first: Comparison) -> list[Comparison]:
-    """Return the differences of the measure of one of them."""
+def _same_measure(pairs: Sequence[Comparison], first: Comparison) -> list[Comparison]:
+    """Return those of ``pairs`` that are of the same measure, options and average as ``first``."""
     return [row for row in pairs
             if (row.metric, row.params, row.average) == (first.metric, first.params, first.average)]
 
 
 def _standing(results: Results, row: Comparison, model: str) -> Standing | None:
-    """Return how a model stands beside the other of a pair; None where it is neither of them."""
+    """Return the verdict on ``model`` against the other model of a difference; None where it is neither of the two."""
     if model not in (row.model, row.baseline):
         return None
     verdict = VERDICTS.get(verdict_or_leaning(results, row), row.verdict)
@@ -117,7 +125,10 @@ def _standing(results: Results, row: Comparison, model: str) -> Standing | None:
 
 
 def _ranked(names: Names, best: Estimate, standings: Sequence[Standing], where: str) -> tuple[str, FindingKind]:
-    """Return the sentence on the best model, without a full stop, and the kind of finding; ``where``: " on test"."""
+    """Return the sentence on the best model, without a full stop, and the kind of finding.
+
+    ``where`` names the dataset where there are several, such as " on test".
+    """
     label, measure = names.model_of(best), names.measure_of(best)
     labels = {verdict: [names.model(item.other) for item in standings if item.verdict == verdict]
               for verdict in ("better", "equivalent", "same", "undecided", "worse")}
@@ -141,7 +152,7 @@ def _ranked(names: Names, best: Estimate, standings: Sequence[Standing], where: 
 
 
 def _difference_text(standing: Standing) -> str:
-    """Return the difference of a model less the other with its limits, whichever of them is subtracted in the row."""
+    """Return the text of the difference, the standing's model minus the other, with its limits."""
     row = standing.row
     if row.difference is None:
         return "undefined"
@@ -151,14 +162,14 @@ def _difference_text(standing: Standing) -> str:
     return numbers.signed_with_limits(-row.difference, lower, upper)
 
 
-def _by_other_measures(
+def _other_measures_sentence(
     results: Results, best: Estimate, pairs: Sequence[Comparison], first: Comparison, *, both: bool
 ) -> str:
-    """Return a sentence on the models that are better than the best one by other measures; empty without any.
+    """Return a sentence on the models that beat the best one by other measures than ``first``; empty without any.
 
-    Of two models that the first measure does not rank, it says of ``both`` in what they are better.
+    With ``both``, for two models that ``first`` does not rank, it also names the measures by which the best one wins.
     """
-    names, of_first = names_of(results), _of_measure(pairs, first)
+    names, of_first = names_of(results), _same_measure(pairs, first)
     standings = [standing for row in pairs if row not in of_first
                  and (standing := _standing(results, row, best.model)) is not None]
     better_models = [(standing.other, standing) for standing in standings if standing.verdict == "worse"]

@@ -15,8 +15,8 @@ from evalpipe.engine.differences import (
     Test,
     Tested,
     is_proportion,
-    one_value_a_row,
     options_of,
+    rows_count_alike,
     summary_of,
     tested,
     two_proportions_test,
@@ -25,9 +25,9 @@ from evalpipe.intervals.contrasts import (
     PairedProportions,
     Wald,
     diebold_mariano,
+    equivalence_p_value,
     margin_verdict,
     mcnemar,
-    p_of_verdict,
     paired_auc,
     verdict,
 )
@@ -60,14 +60,14 @@ class _Pair:
 
     @property
     def tested(self) -> tuple[Scope, Scope]:
-        """The two scopes as paired tests take them: where rows are streamed, in the same sample of rows."""
+        """The two scopes for a paired test: where rows are streamed, both on the rows that all models share."""
         if not self.same_rows:
             return self.first, self.second
         return self.dataset.beside_others(self.first), self.dataset.beside_others(self.second)
 
     @property
     def same_rows(self) -> bool:
-        """Whether both are of the same rows."""
+        """Whether both scopes are of the same dataset, so that their rows are paired."""
         return self.dataset is self.other
 
 
@@ -75,7 +75,7 @@ class _Pair:
 class _Compared:
     """A difference before its verdict, with its unadjusted p-values and the direction of its measure.
 
-    ``p`` is that of the margin, see `p_of_verdict`, ``p_zero`` that of no difference.
+    ``p`` is that of the margin, see `equivalence_p_value`, ``p_zero`` that of no difference.
     """
 
     row: Comparison
@@ -92,7 +92,10 @@ class _Compared:
         return row.dataset, row.baseline_dataset, model, row.slice is None
 
     def judged(self, p: float, p_zero: float, level: float) -> Comparison:
-        """Return the record of the difference with its verdict; ``p`` and ``p_zero`` are adjusted by now."""
+        """Return the record of the difference with its verdict at a confidence ``level``.
+
+        ``p`` and ``p_zero`` are already adjusted for the number of differences in the family.
+        """
         value, margin = self.difference.value or 0.0, self.row.margin or 0.0
         decision: Verdict = "same" if self.difference.same else verdict(
             value, p, p_zero, level, margin, self.direction)
@@ -105,10 +108,10 @@ class _Compared:
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return every difference that the spec declares, with a verdict that allows for all differences in its table.
 
-    p-values are adjusted in families, one for each table of the card: on one dataset, on all rows or in slices, all
-    models against the baseline, or all variants of a model against their original, or the dataset against the earlier
-    one. Those of the verdicts are adjusted together: with a margin they are of the margin. Those of no difference are
-    so too, which tell better from worse where the margin leaves it open.
+    p-values are adjusted in families, one for each table of the card. A table is of a dataset, on all rows or in
+    slices: all models against the baseline, all variants of a model against their original, or the dataset against an
+    earlier one. With a margin, verdicts rest on p-values of the margin. Those of no difference are adjusted likewise;
+    they tell better from worse where the margin leaves it open.
     """
     differences = [
         difference
@@ -129,9 +132,9 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _pairs(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[_Pair]:
-    """Yield pairs of variants and originals, of models, and then of datasets and the earlier one.
+    """Yield what is compared: variants with originals, models with each other, and datasets with the earlier one.
 
-    The pairs of models are those with the baseline, in slices too, or of all models, on all rows.
+    Models are compared with the baseline, in slices too, or each with every other, on all rows.
     """
     compare = plan.compare
     for dataset in evaluated:
@@ -165,16 +168,16 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
         values = (first, second) if k is None else (first.of_class(k), second.of_class(k))
         test = None if first.replicates is None else test_for(plan, *pair.tested, entry, k)
         if test is not None and pair.same_rows and pair.dataset.sample.streamed:
-            test = _test_of_rows(plan, test, pair.first, pair.second, float(values[0].value - values[1].value))
+            test = _test_of_grid_cells(plan, test, pair.first, pair.second, float(values[0].value - values[1].value))
         difference = tested(*values, plan.level, test, undefined)
         margin = plan.margin(entry) or 0.0
-        p, p_zero = (math.nan if difference.test is None else p_of_verdict(difference.test.contrast, bound)
+        p, p_zero = (math.nan if difference.test is None else equivalence_p_value(difference.test.contrast, bound)
                      for bound in (margin, 0.0))
         yield _Compared(_row(plan, pair, entry, difference, level), difference, p, p_zero, entry.metric.direction)
 
 
 def _row(plan: Plan, pair: _Pair, entry: MetricPlan, difference: Tested, level: str | None) -> Comparison:
-    """Return the record of a difference of a measure before its verdict; ``level`` is its class, None of all."""
+    """Return the record of a difference, still without a verdict; ``level`` names its class, None for all classes."""
     scope, test = pair.first, difference.test
     baseline = pair.second.sample.named(pair.second.model)
     return Comparison(
@@ -218,7 +221,7 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     DeLong's of areas, the paired t test of Diebold and Mariano of mean losses, and the score test of proportions. None
     where none of them fits, or where the standard error is zero or unknown.
     """
-    if not one_value_a_row(plan, entry, k):
+    if not rows_count_alike(plan, entry, k):
         return None
     summaries = summary_of(first, entry, k), summary_of(second, entry, k)
     if entry.metric.name in AREAS:
@@ -237,7 +240,7 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
 
 
 def ranked_alike(first: Scope, second: Scope, entry: MetricPlan) -> bool:
-    """Tell whether a measure depends on the order of rows alone, which two models order alike, with the same ties."""
+    """Tell whether a measure depends on the ranking alone, and two models rank the rows alike, ties included."""
     if first.sample.task != "binary" or any(leaf.metric.needs != "scores" for leaf in entry.leaves):
         return False
     first_rows, second_rows = (scope.summary.ranked.rows for scope in (first, second))
@@ -245,11 +248,11 @@ def ranked_alike(first: Scope, second: Scope, entry: MetricPlan) -> bool:
     return bool(same_order and np.array_equal(first_rows.starts, second_rows.starts))
 
 
-def _test_of_rows(plan: Plan, test: Test, first: Scope, second: Scope, value: float) -> Test | None:
-    """Return a test made on rows counted in cells of a grid of scores, with the ``value`` of the rows themselves.
+def _test_of_grid_cells(plan: Plan, test: Test, first: Scope, second: Scope, value: float) -> Test | None:
+    """Return a paired test on grid cells of scores, with the difference ``value`` of the rows themselves in it.
 
-    The error of a difference stays that of the cells, which are far narrower than scores vary. Counts of predicted
-    classes are right only where cells end at the thresholds; None where these were not known when rows were counted.
+    The standard error stays that of the cells, which are far narrower than scores vary. Counts of predicted classes are
+    exact only where cells end at the thresholds; None where these were not known when rows were counted.
     """
     if isinstance(test.contrast, Wald):
         return replace(test, contrast=replace(test.contrast, value=value))
@@ -260,7 +263,7 @@ def _test_of_rows(plan: Plan, test: Test, first: Scope, second: Scope, value: fl
 
 
 def reportable_alike(first: Scope, second: Scope) -> bool:
-    """Tell whether the equivocal zones of two models leave the same rows to be reported."""
+    """Tell whether the equivocal zones of two models leave the same rows with a predicted class."""
     masks = [scope.summary.rows.reportable for scope in (first, second)]
     reportable = [np.ones(len(first.summary.rows.truth), bool) if mask is None else mask for mask in masks]
     return bool((reportable[0] == reportable[1]).all())
@@ -284,7 +287,7 @@ def _proportions(first: Summary, second: Summary, entry: MetricPlan, options: Ma
 def flags(summary: Summary, entry: MetricPlan, options: Mapping[str, Any]) -> tuple[Flags, Flags]:
     """Return whether each row is a success, and whether it is a trial, of a proportion: two arrays [n].
 
-    All rows of a cell of the confusion matrix count alike, so one of each cell is asked, with a weight of its own.
+    Rows in the same cell of the confusion matrix count alike, so the metric is computed for a single row of each cell.
     """
     rows = summary.rows
     cells = rows.codes * rows.levels + rows.predicted_codes

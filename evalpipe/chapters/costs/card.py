@@ -15,7 +15,7 @@ from evalpipe.card.page import Aside, Column, Facts, Figures, Heading, Number, R
 from evalpipe.card.tables import below, labels, overall, ranged, shown, with_limits
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, p_beyond, rule, without
+from evalpipe.findings.claims import Claim, p_beyond, rule, unless_key
 from evalpipe.findings.margins import against_margin, margin_of
 from evalpipe.findings.words import by_dataset, finding, measures, values_of, with_verb
 from evalpipe.words import numbers
@@ -80,7 +80,7 @@ def _cost_blocks(results: Results) -> Iterator[Block]:
 
 
 def _cost_table(results: Results, dataset: str) -> Table:
-    """Return the table of what a row costs by each model, and if one level is predicted for all, by measure of cost."""
+    """Return the table of the mean cost of a row: under each model, then with each level predicted for all rows."""
     names = names_of(results)
     estimates = [e for e in overall(results, dataset) if e.metric in MEASURES and e.class_ is None]
     by_measure: dict[str, dict[str, Estimate]] = {}
@@ -107,7 +107,7 @@ def _cost_table(results: Results, dataset: str) -> Table:
 
 
 def _profit_blocks(results: Results) -> Iterator[Block]:
-    """Yield what a campaign costs and brings, and the profit on each dataset; nothing where none is declared."""
+    """Yield the blocks on profit: the terms of the campaign, then figures and tables for each dataset."""
     if not results.profit:
         return
     yield Heading("Profit")
@@ -117,7 +117,7 @@ def _profit_blocks(results: Results) -> Iterator[Block]:
         "lead")
     yield Facts(tuple((term, numbers.plain(results.spec["profit"][key])) for term, key in TERMS))
     for dataset in dict.fromkeys(row.dataset for row in results.profit):
-        profits = by_depth(results, dataset)
+        profits = profits_by_depth(results, dataset)
         drawn = any(rows[0].share_best is not None for rows in profits.values())
         replicates = (
             " Corrected: the largest profit minus its optimism, the mean excess of what bootstrap replicates earn at "
@@ -134,7 +134,10 @@ def _profit_blocks(results: Results) -> Iterator[Block]:
 
 
 def _largest_profits(results: Results, dataset: str, profits: dict[str, list[Profit]], *, drawn: bool) -> Table:
-    """Return the table of the depth at which the profit of each model is largest, and that profit."""
+    """Return the table of the depth at which the profit of each model is largest, and that profit.
+
+    ``profits`` are by model and depth; ``drawn`` says whether bootstrap replicates give limits and a correction.
+    """
     bests = {(best.dataset, best.model, best.variant): best for best in results.best_profit}
     columns = (Column("Model"), Column("Rows to contact", "num"), Column("Profit", "num"),
                Column("Corrected", "num", shown=drawn), Column("Profit per row", "num"))
@@ -152,7 +155,7 @@ def _largest_profits(results: Results, dataset: str, profits: dict[str, list[Pro
 
 
 def _depth_table(caption: str, rows: list[Profit]) -> Table:
-    """Return the table of the profit of a model by depth."""
+    """Return the table of a model's profit after each group of rows contacted, highest scores first."""
     drawn, digits = rows[0].share_best is not None, _digits(rows)
     heads = ("Rows so far", "Events so far", "Profit", "Group adds", "At random", "Perfect")
     columns = (Column("Groups"), *(Column(head, "num") for head in heads), Column("Best in", "num", shown=drawn))
@@ -167,7 +170,7 @@ def _depth_table(caption: str, rows: list[Profit]) -> Table:
 
 
 def _digits(rows: list[Profit]) -> int:
-    """Return the decimals of a table of profits, by its largest number."""
+    """Return how many decimals the profits of a table are shown with, by the largest of them."""
     largest = max(abs(value) for row in rows for value in (row.profit, row.profit_random, row.profit_wizard))
     return numbers.decimals(largest)
 
@@ -181,8 +184,8 @@ def _profit_number(row: Profit | BestProfit, digits: int) -> Number:
     return Number(value, limits, exact=exact)
 
 
-def by_depth(results: Results, dataset: str) -> dict[str, list[Profit]]:
-    """Return the profit by depth of each model that has one, without recalibration, in the order of the models."""
+def profits_by_depth(results: Results, dataset: str) -> dict[str, list[Profit]]:
+    """Return the profits on a dataset of each original model, by depth; models without any are left out."""
     rows = [row for row in results.profit if (row.dataset, row.variant) == (dataset, "original")]
     profits = {model.name: [row for row in rows if row.model == model.name] for model in results.models}
     return {model: of_model for model, of_model in profits.items() if of_model}
@@ -190,7 +193,7 @@ def by_depth(results: Results, dataset: str) -> dict[str, list[Profit]]:
 
 def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Return the figure of the profit of all models by the share of rows contacted, with random and perfect order."""
-    context, profits = context_of(results, dataset), by_depth(results, dataset)
+    context, profits = context_of(results, dataset), profits_by_depth(results, dataset)
     pairs = [(series, profits[series.name]) for series in context.series if series.name in profits]
     banded = all(row.lower is not None for _, rows in pairs for row in rows)
 
@@ -228,7 +231,7 @@ def profit_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
 
 
 def _profit_frame(rows: Sequence[Profit]) -> Frame:
-    """Return the frame of the figure, whose axes hold every profit and its limits; large numbers in millions."""
+    """Return the axes and sizes of the profit figure; the axis of profit holds every profit and its limits."""
     ends = [end for row in rows for end in (row.profit, row.profit_wizard, row.profit_random, row.lower, row.upper)
             if end is not None]
     low, high = min(ends), max(ends)
@@ -251,7 +254,7 @@ def _short_number(value: float) -> str:
     return numbers.fixed(value, 0) if float(value).is_integer() else numbers.plain(round(value, 6))
 
 
-@rule("fails", "undecided", "note", "passes", unless=(without("no-costs", "costs"),), claims_all=True)
+@rule("fails", "undecided", "note", "passes", unless=(unless_key("no-costs", "costs"),), claims_all=True)
 def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
     """Whether predictions cost less than always predicting the cheapest level, on the same rows."""
     free = {level.dataset for level in _free_levels(results)}  # nothing is cheaper, whatever the data
@@ -265,19 +268,19 @@ def cheaper_than_one_level(results: Results) -> Iterator[Claim]:
                                       undecided)
 
 
-@rule("fails", unless=(without("no-costs", "costs"),))
+@rule("fails", unless=(unless_key("no-costs", "costs"),))
 def free_level(results: Results) -> Iterator[Claim]:
     """Whether the cost table lets one level be predicted always without any cost."""
     yield from (Claim(row, costs_nothing) for row in _free_levels(results))
 
 
 def _free_levels(results: Results) -> list[CostReference]:
-    """Return the levels that cost nothing to predict always, where no cost is negative."""
+    """Return the levels that cost nothing if predicted for every row; none where any cost is negative."""
     return [row for row in results.cost_references if row.cost == 0 and all(cost.cost >= 0 for cost in results.costs)]
 
 
 def costs_nothing(_: Results, rows: Sequence[CostReference]) -> Iterator[Finding]:
-    """Say which level costs nothing to predict always, so that no model can save anything."""
+    """Yield the finding that names the levels that cost nothing if predicted for all, so no model can save anything."""
     levels = joined([f"'{level}'" for level in dict.fromkeys(row.level for row in rows)], "or")
     text = (f"By the cost table, always predicting {levels} costs nothing, so no model can cost less. Check that it "
             "names the cost of each kind of error.")
@@ -310,7 +313,7 @@ def undecided(results: Results, rows: Sequence[Estimate]) -> Iterator[Finding]:
 
 
 def _cost_text(row: Estimate) -> str:
-    """Return what a model costs beside the cheapest way without one, "0.2 more per row (from 0.2 less to 0.6 more)"."""
+    """Return the cost of a model against the cheapest constant prediction: "0.2 more per row (from 0.2 less to …)"."""
     more = _as_additional_cost(row)
     digits = numbers.decimals(more.value or 0.0, more.lower, more.upper)
     value, *ends = (f"{numbers.fixed(abs(end), digits)} {'less' if end < 0 else 'more'}"
@@ -325,7 +328,7 @@ def _as_additional_cost(row: Estimate) -> Estimate:
 
 
 def _one_level_for_all(results: Results, rows: Sequence[Estimate]) -> str:
-    """Return the cheapest way without a model, such as "always predicting 'no' (0.62 per row)"."""
+    """Return the cheapest constant prediction as text, such as "always predicting 'no' (0.62 per row)"."""
     dataset = rows[0].dataset
     cheapest = (row for row in results.cost_references if row.cheapest and row.dataset == dataset)
     return joined([f"always predicting '{row.level}' ({numbers.number(row.cost) if row.cost else 0} per row)"

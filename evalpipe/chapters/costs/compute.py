@@ -40,7 +40,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _costs_of_one_level(plan: Plan, sample: Sample) -> Iterator[CostReference]:
-    """Yield the mean cost of a row if one level is predicted for all, for each level; nothing without costs."""
+    """Yield for each level the mean cost of a row if that level is predicted for all; nothing without costs."""
     costs = plan.part(costs_plan)
     if costs is None:
         return
@@ -76,7 +76,7 @@ def _profit(plan: Plan, campaign: Campaign, dataset: Evaluated, model: str) -> t
 
 
 def _columns_by_depth(campaign: Campaign, summary: Summary) -> dict[str, Values]:
-    """Return the columns [groups + 1] of the profit by depth, by the fields of `Profit`."""
+    """Return rows, events and profit after each group, arrays [groups + 1], by the fields of `Profit`."""
     contacted, events = campaign.ranked(summary)
     profit = campaign.earned(contacted, events)
     return {

@@ -42,18 +42,21 @@ class Campaign:
         return cls(terms, whole=sample.weight_kind != "importance", total=float(sample.weights.sum()))
 
     def ranked(self, summary: Summary) -> tuple[Floats, Floats]:
-        """Return the rows contacted after each group, and the events among them, each [..., groups + 1]."""
+        """Return the cumulative rows contacted and the events among them, each [..., groups + 1].
+
+        The first entry is before any group, the last after all.
+        """
         return cumulative_groups(summary.ranked, self.terms.groups, counted=self.whole)
 
     def earned(self, contacted: Floats, events: Floats) -> Floats:
-        """Return the profit of contacting so many rows with so many events, [...]; 0 where none is contacted."""
+        """Return the profit of contacting rows of which ``events`` are events, [...]; 0 where none is contacted."""
         spent = self.terms.cost * contacted + np.where(contacted > 0, self.terms.fixed, 0.0)
         return np.asarray(self.terms.benefit * events - spent)
 
     def profits(self, summary: Summary) -> Floats:
-        """Return the profit after each group, [..., groups + 1], of as many rows as there are.
+        """Return the profit after each group, [..., groups + 1], scaled to the ``total`` weight of the rows.
 
-        Replicates may hold more or fewer rows; theirs is the profit of rows like them, ``total`` in number.
+        Bootstrap replicates may hold more or fewer rows; scaling makes their profits comparable.
         """
         contacted, events = self.ranked(summary)
         scale = ratio(self.total, contacted[..., -1:])

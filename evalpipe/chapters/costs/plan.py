@@ -66,7 +66,7 @@ def costs_plan(spec: Spec) -> CostsPlan | None:
 
 
 def profit_plan(spec: Spec) -> ProfitRule | None:
-    """Return what contacting rows costs and brings; None where the spec declares no profit."""
+    """Return the benefit and the costs of contacting rows, as the spec has them; None without `profit`."""
     return spec.profit
 
 

@@ -12,7 +12,7 @@ from evalpipe.card.figures.axes import HALVES, UNIT, Axis, number_axis, ticks_be
 from evalpipe.card.figures.context import column, context_of, known
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, grid, panel
-from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, in_turn, stacks
+from evalpipe.card.figures.svg import KeyEntry, Sheet, drawing, more_models_than_inks, stacks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Group, Row, Section, Table, Text
 from evalpipe.card.tables import curves_of, ranged, with_limits
@@ -60,7 +60,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
     yield from _column_procedures(results)
     methods = dict.fromkeys(curve.method for curve in results.curves if isinstance(curve, Marks))
     if methods:
-        names = [wording.method(method) for method in methods if method not in (None, "none")]
+        names = [wording.interval_method_title(method) for method in methods if method not in (None, "none")]
         limits = f" Their limits are of each rate alone: {', '.join(names)}." if names else " They have no limits."
         yield Procedure("Marked thresholds", (
             "Rows with a probability (or score) at or above a marked threshold are taken as predicted events. An "
@@ -95,8 +95,8 @@ HALF_NORMAL = "Atkinson (1985)"
 """The reference of the half-normal plot."""
 
 
-def clipping() -> str:
-    """Return the sentence on the least value that probabilities of the true level count as."""
+def clipping_sentence() -> str:
+    """Return the sentence on the least probability: probabilities of the true level below it are set to it."""
     return f"Probabilities of the true level count as {constants.CLIP:g} at least."
 
 
@@ -110,7 +110,7 @@ def _residual_kind_procedures(results: Results) -> Iterator[Procedure]:
         deviance, pearson = KINDS[results.task]
         sentence_of_kind = {"deviance": f"The deviance residual is {deviance}.",
                             "pearson": f"The Pearson residual is {pearson}."}
-        clip = [clipping()] if results.levels else []
+        clip = [clipping_sentence()] if results.levels else []
         yield Procedure("Deviance and Pearson residuals",
                         " ".join([*(sentence_of_kind[kind] for kind in kinds), *clip]), "McCullagh & Nelder (1989)")
     if isinstance(figure, HalfNormal | ScaleLocation):
@@ -157,7 +157,7 @@ def _rates_table(results: Results, dataset: str, marks: Sequence[Marks]) -> Tabl
 
 
 def _rate_at_marks(curve: Marks, name: str) -> Iterator[tuple[float | None, float | None, float | None]]:
-    """Yield the rate of this ``name`` at each mark with its limits."""
+    """Yield a rate with its lower and upper limit at each marked threshold; ``name`` is such as "precision"."""
     columns = curve.points.columns
     yield from zip(columns[name], columns[f"{name}_lower"], columns[f"{name}_upper"], strict=True)
 
@@ -242,13 +242,13 @@ def _related_figure(
 ) -> Drawing:
     """Return the figure of one measure against another over all thresholds, a panel for each prevalence.
 
-    ``place`` is the number of the figure.
+    ``names`` are the measure across and the measure up; ``place`` is the number of the figure.
     """
     first, other = names
     prevalences = list(dict.fromkeys(known(pairs[0][1].points.prevalence)))
     x, y = (_measure_axis(pairs, name, narrow=len(prevalences) > 1) for name in names)
     low, high = max(x.low, y.low, 0.0), min(x.high, y.high, 1.0)
-    sheet, apart = Sheet(), in_turn(context.series)
+    sheet, apart = Sheet(), more_models_than_inks(context.series)
     groups = [(share, [pair]) for share in prevalences for pair in pairs] if apart else [
         (share, list(pairs)) for share in prevalences]
     titles = [(f"{f'{drawn[0][0].label}, prevalence' if apart else 'Prevalence'} {wording.share(share)}", "ink")
@@ -301,5 +301,5 @@ def _measure_axis(pairs: Sequence[tuple[Series, RelatedMeasures]], name: str, *,
 
 
 def _measure_title(curve: RelatedMeasures | MeasuresByPrevalence, name: str) -> str:
-    """Return the title of a measure, which the run need not list among its measures."""
+    """Return the title of a measure from the notes of its curve, as the run need not list it; else its name."""
     return (curve.notes.titles or {}).get(name, name)

@@ -88,7 +88,10 @@ def _residuals(
 
 
 def _marks(draft: Draft, marks: tuple[float, ...], outputs_by_model: Sequence[frozenset[str]]) -> Iterator[Problem]:
-    """Check each mark, and that a model has curves to mark; ``outputs_by_model`` are such as "scores", in any order."""
+    """Report marked thresholds that are listed twice or out of range, and marks where no model has curves.
+
+    ``outputs_by_model`` has what each model gives, such as "scores".
+    """
     has_rank_scores = any("scores" in outputs and "probabilities" not in outputs for outputs in outputs_by_model)
     for index, mark in enumerate(marks):
         if math.isnan(mark):
@@ -159,7 +162,7 @@ class ResidualsPlan:
 
     @property
     def columns(self) -> tuple[tuple[Loc, str], ...]:
-        """The columns of the data that are read for them, each once, with the place in the spec that names it."""
+        """The columns that residuals are grouped or ordered by, each once, after its place in the spec."""
         loc_of_column: dict[str, Loc] = {}
         for index, column in enumerate(self.against):
             loc_of_column.setdefault(column, (*RESIDUALS, "against", index))
@@ -169,13 +172,13 @@ class ResidualsPlan:
 
 
 def columns(spec: Spec) -> tuple[tuple[Loc, str], ...]:
-    """Return the columns of the data to read, each with its place in the spec."""
+    """Return the columns of the data that residuals are grouped or ordered by, each after its place in the spec."""
     residuals = residuals_plan(spec)
     return () if residuals is None else residuals.columns
 
 
 def residuals_plan(spec: Spec) -> ResidualsPlan | None:
-    """Return which residuals are shown beside the usual ones; None where the spec requests none."""
+    """Return the residual diagnostics that the spec asks for, defaults filled in; None where it asks for none."""
     diagnostics = None if spec.curves is None else spec.curves.residuals
     if diagnostics is None or diagnostics is False:
         return None
@@ -244,7 +247,10 @@ def _windows_without_overlap(draft: Draft, window: Window) -> Iterator[Problem]:
 
 
 def _unfit_interval(draft: Draft, interval: str) -> Iterator[Problem]:
-    """Report a method of limits that does not hold for these rows, or that nothing is drawn for."""
+    """Report an interval method for event rates in bins that is not valid for these rows.
+
+    Bootstrap limits need bands; binomial limits need independent rows without importance weights.
+    """
     spec, intervals = draft.spec, draft.spec.intervals
     has_bands = spec.task == "binary" and intervals.bands and intervals.method != "none"
     message, hint = "", "write 'percentile', or remove it"
@@ -282,7 +288,7 @@ class CalibrationPlan:
     left_out: frozenset[str]
 
     def of_variant(self, variant: str) -> CalibrationPlan:
-        """Return the plan for a variant of a model: recalibrated ones may have windows of their own."""
+        """Return the plan for a variant of a model, with other windows if it is recalibrated."""
         window = self.settings.window
         if variant == "original" or window.of_variants is None:
             return self
@@ -292,7 +298,7 @@ class CalibrationPlan:
 
 
 def calibration_plan(spec: Spec) -> CalibrationPlan:
-    """Return which figures of calibration are drawn, and how."""
+    """Return the settings of the calibration figures, defaults filled in, and the curves that are not drawn."""
     declared, settings = spec.calibration is not None, spec.calibration or Calibration()
     rug = declared and settings.rug and spec.task == "binary"
     bins = [curve for kind, curve in CURVES_OF_BINS.items() if settings.strategy not in {None, kind}]

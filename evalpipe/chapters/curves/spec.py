@@ -132,12 +132,12 @@ class Window(SpecPart):
 
     @property
     def moved_by(self) -> float:
-        """The step by which windows move: as written, or half the width."""
+        """The distance between the centres of neighbouring windows: as the spec has it, or half the width."""
         return self.width / 2 if self.step is None else self.step
 
     @property
     def of_variants(self) -> tuple[float, float] | None:
-        """The width and the step of the windows of recalibrated variants; None where they are those of all."""
+        """The width and the step of the windows of recalibrated variants; None if they are as for other models."""
         if self.recalibrated is None:
             return None
         width = self.width if self.recalibrated.width is None else self.recalibrated.width

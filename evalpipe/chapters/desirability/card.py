@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.figures.axes import number_axis, unit_axis
 from evalpipe.card.figures.labels import LineLabel, label_lines
-from evalpipe.card.figures.panel import panel, stepped
+from evalpipe.card.figures.panel import panel, step_corners
 from evalpipe.card.figures.svg import Drawing, Sheet, drawing
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Cell, Code, Column, Figures, Number, Row, Section, Styled, Table, Text
 from evalpipe.card.tables import ranged
-from evalpipe.card.wording import group, joined, names_of
+from evalpipe.card.wording import joined, names_of, slice_value_text
 from evalpipe.chapters.desirability import card_models
 from evalpipe.chapters.desirability.card_models import CAVEAT, SOURCES, form
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, rule, without
+from evalpipe.findings.claims import Claim, rule, unless_key
 from evalpipe.findings.words import finding
 from evalpipe.words import numbers
 
@@ -42,7 +42,7 @@ def goal_titles(results: Results) -> dict[str, str]:
 
 
 def _goal_title(results: Results, goal: CandidateGoal) -> str:
-    """Return the title of what a goal judges; of its options, which all candidates share, with the prevalence alone."""
+    """Return the title of a goal's metric, with its prevalence but no other option, or of its characteristic."""
     if goal.metric is not None:
         prevalence = {name: value for name, value in goal.params.items() if name == "prevalence"}
         return names_of(results).measure(goal.metric, prevalence, goal.average)
@@ -51,12 +51,12 @@ def _goal_title(results: Results, goal: CandidateGoal) -> str:
 
 
 def id_texts(candidates: Candidates) -> dict[str, dict[Scalar | None, str]]:
-    """Return the text of each value in each column of ids: with as few digits as tell it from all others."""
+    """Return the text of each id value, by column and value; floats have just the digits that keep them distinct."""
     columns = {}
     for column in candidates.id:
         values = dict.fromkeys(candidate.id[column] for candidate in candidates.ranking)
         fractions = [value for value in values if isinstance(value, float)]
-        texts: dict[Scalar | None, str] = {value: "–" if value is None else group(value) for value in values}
+        texts: dict[Scalar | None, str] = {value: "–" if value is None else slice_value_text(value) for value in values}
         for digits in range(numbers.USUAL_DIGITS, 17):  # 17 digits would tell any two floats apart
             texts |= {value: numbers.exact(float(f"{value:.{digits}g}")) for value in fractions}
             if len({texts[value] for value in fractions}) == len(fractions):
@@ -195,7 +195,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield the verdict that heads the card of candidates without predictions, which no gate judges."""
+    """Yield the sign and the sentence that head the card of a run with candidates alone, which no gate judges."""
     if results.candidates.ranking and not results.datasets:
         yield "•", (f"{counted(results.candidates)} are ranked from a table without predictions, which no "
                     "gate can judge")
@@ -212,7 +212,7 @@ def glance(results: Results) -> Iterator[Table]:
 
 
 def outcome(results: Results) -> Iterator[tuple[str, Cell]]:
-    """Yield the number of candidates and the goals that rank them, for the head of the card."""
+    """Yield pairs of term and text for the head of the card: the number of candidates, and the goals ranking them."""
     candidates = results.candidates
     if candidates.ranking:
         yield "Candidates", (f"{numbers.count(len(candidates.ranking))}, told apart by "
@@ -221,7 +221,7 @@ def outcome(results: Results) -> Iterator[tuple[str, Cell]]:
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how the candidates were ranked."""
+    """Yield the paragraphs of the methods section on how candidates are ranked and on the one-standard-error rule."""
     candidates = results.candidates
     if not candidates.ranking:
         return
@@ -256,7 +256,7 @@ def _ranking(results: Results) -> Table:
 
 
 def _rank_and_id(texts: dict[str, dict[Scalar | None, str]], candidate: RankedCandidate) -> Iterator[Cell]:
-    """Yield the rank of a candidate and what tells it from others."""
+    """Yield the first cells of a candidate's row: its rank, then its id values; ``texts`` come from `id_texts`."""
     yield "–" if candidate.rank is None else str(candidate.rank)
     for column, value in candidate.id.items():
         text = texts[column][value]
@@ -334,7 +334,7 @@ def candidate_figures(results: Results) -> tuple[Drawing, ...]:
                 size=6)
     label_lines(plot, [], [
         LineLabel("Most desirable", "m1", *_across_and_up([point for _, point in best]), scattered=True),
-        LineLabel(FRONT, "m0", *_across_and_up(stepped(*_across_and_up(steps)))),
+        LineLabel(FRONT, "m0", *_across_and_up(step_corners(*_across_and_up(steps)))),
         *([LineLabel(OTHERS, "muted", *_across_and_up(rest), scattered=True)] if rest else [])])
     axes_text = " and ".join(f"{titles[goal.goal]} {sides.get(goal.kind, 'by its desirability')}" for goal in goals)
     caption = (f"Every candidate by two goals: {axes_text}. The line is the best that any of them reaches in one goal "
@@ -349,7 +349,7 @@ def candidate_figures(results: Results) -> tuple[Drawing, ...]:
 
 
 def _across_and_up(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    """Return points as their coordinates across and up."""
+    """Split points (x, y) into the list of their x and the list of their y."""
     return [x for x, _ in points], [y for _, y in points]
 
 
@@ -362,7 +362,7 @@ def _coordinate(goal: CandidateGoal, candidate: RankedCandidate) -> float | None
 SECTION = "candidates"
 
 
-@rule("fails", "undecided", "note", "passes", unless=(without("no-candidates", "candidates"),))
+@rule("fails", "undecided", "note", "passes", unless=(unless_key("no-candidates", "candidates"),))
 def best_candidate(results: Results) -> Iterator[Claim]:
     """Which candidate is the most desirable, and whether others lie within one standard error of it."""
     if results.candidates.ranking:
@@ -370,7 +370,7 @@ def best_candidate(results: Results) -> Iterator[Claim]:
         yield Claim(results.candidates, most_desirable if first and first[0].value else none_acceptable)
 
 
-@rule("note", unless=(without("no-candidates", "candidates"),))
+@rule("note", unless=(unless_key("no-candidates", "candidates"),))
 def candidates_ranked(results: Results) -> Iterator[Claim]:
     """Whether every candidate has the values that the goals need."""
     if any(candidate.value is None for candidate in results.candidates.ranking):
@@ -378,7 +378,10 @@ def candidates_ranked(results: Results) -> Iterator[Claim]:
 
 
 def most_desirable(results: Results, rows: Sequence[Candidates]) -> Iterator[Finding]:
-    """Yield the finding on which candidate is first, and how many others may be as good."""
+    """Yield the finding that names the best candidate; ``rows`` holds the record of all candidates.
+
+    It passes if no other ties or lies within one standard error, is undecided if some do, and is a note without errors.
+    """
     near, front = near_sentence(results), front_sentence(results)
     sentence = first_sentence(results)
     text = f"{sentence}; {front}." if front else f"{sentence}."
@@ -389,7 +392,7 @@ def most_desirable(results: Results, rows: Sequence[Candidates]) -> Iterator[Fin
 
 
 def none_acceptable(results: Results, _: Sequence[Candidates]) -> Iterator[Finding]:
-    """Yield the finding that no candidate can be chosen."""
+    """Yield the failing finding that no candidate has an overall desirability above 0."""
     yield finding("fails", weights.GOAL_MISSED, f"{first_sentence(results)}.", SECTION)
 
 

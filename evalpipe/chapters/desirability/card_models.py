@@ -14,7 +14,7 @@ from evalpipe.card.figures.panel import Panel, RowLabel, grid
 from evalpipe.card.figures.panel import rows as rows_of
 from evalpipe.card.figures.svg import Clauses, Drawing, Series, Sheet, drawing, series_of
 from evalpipe.card.page import Aside, Cell, Column, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import evenly, ranged, row_anchor, with_intervals
+from evalpipe.card.tables import even_groups, ranged, row_anchor, with_intervals
 from evalpipe.card.wording import Names, joined, names_of
 from evalpipe.chapters.desirability.records import FACTORS
 from evalpipe.findings import weights
@@ -40,7 +40,7 @@ def goal_title(names: Names, goal: Goal) -> str:
     return title[:1].upper() + title[1:]
 
 
-def ranked(results: Results, dataset: str) -> list[Overall]:
+def models_by_rank(results: Results, dataset: str) -> list[Overall]:
     """Return the models and variants of a dataset, the most desirable first, those without a value last."""
     rows = [row for row in results.desirability.overall if row.dataset == dataset]
     return sorted(rows, key=lambda row: row.rank or len(rows) + 1)
@@ -162,7 +162,7 @@ SOURCES = (
 
 
 def lines(results: Results, dataset: str | None) -> Iterator[str]:
-    """Yield for the terminal a line on the most desirable model of a dataset; on each of several."""
+    """Yield for the terminal the most desirable model of a dataset, with a line for each model that ties."""
     names = names_of(results)
     for winner in results.desirability.overall:
         if winner.dataset == dataset and winner.rank == 1 and winner.value is not None:
@@ -255,8 +255,8 @@ def _overall_table(results: Results, dataset: str, ranking: RankingFacts) -> Tab
         Column("First by changed weights", "num", shown=ranking.weighed), Column("Pareto", shown=ranking.several),
     )
     names, rows = names_of(results), []
-    places = numbers.column_decimals((row.value, row.lower, row.upper) for row in ranked(results, dataset))
-    for row in ranked(results, dataset):
+    places = numbers.column_decimals((row.value, row.lower, row.upper) for row in models_by_rank(results, dataset))
+    for row in models_by_rank(results, dataset):
         changes = [c for c in results.desirability.sensitivity
                    if (c.dataset, c.model, c.variant) == (row.dataset, row.model, row.variant)]
         rows.append(Row((
@@ -270,7 +270,7 @@ def _overall_table(results: Results, dataset: str, ranking: RankingFacts) -> Tab
 
 
 def desirability_number(value: float | None, row: Overall | Individual, places: int) -> Number:
-    """Return a desirability with its interval, with so many decimals, as a number of the card; if undefined, why."""
+    """Return a desirability with its interval to ``places`` decimals, or status and reason of an undefined one."""
     if value is None:
         return Number(f"{row.status}: {row.reason}" if row.reason else row.status)
     note = None if row.status == "ok" else f"{row.status}: {row.reason}"
@@ -279,10 +279,10 @@ def desirability_number(value: float | None, row: Overall | Individual, places: 
 
 def _individual_tables(results: Results, dataset: str) -> Iterator[Table]:
     """Yield tables with models down and goals across: desirabilities, and the values that they judge."""
-    names, models = names_of(results), ranked(results, dataset)
+    names, models = names_of(results), models_by_rank(results, dataset)
     row_of = {(row.model, row.variant, row.goal): row for row in results.desirability.individual
              if row.dataset == dataset}
-    for goals in evenly(results.desirability.goals, GOALS_ABREAST):
+    for goals in even_groups(results.desirability.goals, GOALS_ABREAST):
         columns = (Column("Model"), *(Column(goal_title(names, goal), "num") for goal in goals))
         cells = [_goal_column([row_of[row.model, row.variant, goal.goal] for row in models]) for goal in goals]
         yield Table(f"Individual desirabilities on {dataset}", columns, tuple(
@@ -335,13 +335,16 @@ ModelVariant = tuple[str, str]
 
 def desirability_figures(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Return the figures of a dataset: the curves of the goals, and the overall desirability of the models."""
-    context, rows = context_of(results, dataset), ranked(results, dataset)
-    drawings = (curves(context, rows), overall(context, rows))
+    context, rows = context_of(results, dataset), models_by_rank(results, dataset)
+    drawings = (goals_figure(context, rows), overall(context, rows))
     return tuple(drawing for drawing in drawings if drawing is not None)
 
 
 def _series_by_model(context: Context, rows: Sequence[Overall]) -> dict[ModelVariant, Series]:
-    """Return the ink and marker of each model that is told apart; the usual ones where that is every model."""
+    """Return the series (name, ink, marker) of the models that figures name, by model and variant.
+
+    These are all models, with the inks of other figures, or the `NAMED` most desirable; ``rows`` has the best first.
+    """
     names = names_of(context.results)
     if len(rows) <= NAMED:
         models = [(row.model, row.variant) for row in context.results.desirability.overall
@@ -351,7 +354,7 @@ def _series_by_model(context: Context, rows: Sequence[Overall]) -> dict[ModelVar
     return dict(zip(models, series_of([("/".join(model), names.model(*model)) for model in models]), strict=True))
 
 
-def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
+def goals_figure(context: Context, rows: Sequence[Overall]) -> Drawing:
     """Return the figure of the goals: the curve of each with every model at its value; bars for categories."""
     results, dataset = context.results, context.dataset.name
     goals, series, names = results.desirability.goals, _series_by_model(context, rows), names_of(results)
@@ -367,7 +370,7 @@ def curves(context: Context, rows: Sequence[Overall]) -> Drawing:
             lines.append([])
         else:
             marks.append(_draw_curve(goal_panel, goal, of_goal, series))
-            lines.append([LineLabel("", "ink", goal.x, goal.desirability), *_bars(of_goal.values())])
+            lines.append([LineLabel("", "ink", goal.x, goal.desirability), *_interval_lines(of_goal.values())])
         values = ", ".join(f"{names.model_of(row)} {numbers.number(row.desirability)}"
                            for row in of_goal.values() if row.desirability is not None)
         sentences.append(f"{goal.kind.capitalize()} {goal_title(names, goal)}: {values}.")
@@ -393,8 +396,8 @@ def _goal_axis(goal: Goal) -> Axis:
     return Axis("", low, high, ticks_between(low, high, 3))
 
 
-def _bars(rows: Iterable[Individual]) -> list[LineLabel]:
-    """Return the intervals of models' measures in a goal as lines that names keep off."""
+def _interval_lines(rows: Iterable[Individual]) -> list[LineLabel]:
+    """Return the intervals of the models' measures as nameless lines, which the labels of marks must not cover."""
     ends = [([or_nan(row.value_lower), or_nan(row.value_upper)], or_nan(row.desirability)) for row in rows
             if row.metric is not None]
     return [LineLabel("", "ink", limits, [height] * 2) for limits, height in ends]
@@ -403,9 +406,9 @@ def _bars(rows: Iterable[Individual]) -> list[LineLabel]:
 def _draw_curve(
     goal_panel: Panel, goal: Goal, rows: dict[ModelVariant, Individual], series: dict[ModelVariant, Series],
 ) -> list[LineLabel]:
-    """Draw the curve of a goal by numbers: the named models over the grey ones, the most desirable on top.
+    """Draw the curve of a numeric goal: the named models over the grey ones, the most desirable on top.
 
-    A model is drawn at its value, with the interval of its measure. Returns the marks that ask for a name.
+    A model is drawn at its value, with the interval of its measure. Returns the named models' marks, to be labelled.
     """
     marks: list[LineLabel] = []
     goal_panel.line(goal.x, goal.desirability, "ink", kind="thin")
@@ -432,7 +435,7 @@ def _draw_levels(
 ) -> list[LineLabel]:
     """Draw the desirability of each level of a goal as a bar, with the models of that level on top, side by side.
 
-    Returns the marks that ask for a name.
+    Returns the marks of the named models, to be labelled.
     """
     levels, named = list(goal.shape), list[LineLabel]()
     for position, level in enumerate(levels):
@@ -500,7 +503,7 @@ def most_desirable(results: Results) -> Iterator[Claim]:
     """Whether one model is the most desirable, by the share of resamples in which it ranks first."""
     for row in results.desirability.overall:
         if row.rank == 1 and row.value and row.probability_best is not None:
-            yield Claim(row, first if row.probability_best >= results.intervals.level else first_perhaps)
+            yield Claim(row, first if row.probability_best >= results.intervals.level else may_rank_first)
 
 
 @rule("fails", "undecided", unless=(NO_GOALS,))
@@ -519,7 +522,7 @@ def first(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
         yield finding("passes", weights.RANKED, text, SECTION)
 
 
-def first_perhaps(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
+def may_rank_first(results: Results, rows: Sequence[Overall]) -> Iterator[Finding]:
     """Yield the finding that a model ranks first, where resamples do not agree on it."""
     for row in rows:
         text = (f"{of_model(results, row)} ranks first in desirability, but these data do not decide: "
@@ -528,24 +531,26 @@ def first_perhaps(results: Results, rows: Sequence[Overall]) -> Iterator[Finding
 
 
 def _value_and_share(row: Overall) -> str:
+    """Return as text the overall desirability and the share of resamples in which the model is first."""
     return f"{with_limits(row)} overall, first in {numbers.percent(row.probability_best or 0.0, 1)} of resamples"
 
 
 def missed(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
     """Yield a finding on each goal that models miss."""
-    for goal_rows in _by_goal(rows):
+    for goal_rows in _rows_by_goal(rows):
         text = _missed_sentence(results, goal_rows)
         yield finding("fails", weights.GOAL_MISSED, text, SECTION, _with_metric(goal_rows))
 
 
 def missed_perhaps(results: Results, rows: Sequence[Individual]) -> Iterator[Finding]:
-    """Yield a finding on each goal that models miss, where other rows might reach it."""
-    for goal_rows in _by_goal(rows):
+    """Yield a finding on each goal that models miss, where some resamples reach it."""
+    for goal_rows in _rows_by_goal(rows):
         text = _missed_sentence(results, goal_rows, may_reach=True)
         yield finding("undecided", weights.TRIVIAL_OPEN, text, SECTION, _with_metric(goal_rows))
 
 
-def _by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:
+def _rows_by_goal(rows: Sequence[Individual]) -> Iterator[list[Individual]]:
+    """Yield the rows in groups of the same dataset and goal."""
     return grouped(rows, lambda row: (row.dataset, row.goal))
 
 
@@ -570,7 +575,7 @@ def _missed_sentence(results: Results, rows: Sequence[Individual], *, may_reach:
 
 
 def _allowed_text(results: Results, row: Individual) -> str:
-    """Return "; less than 20 is asked for", by the limit at which the goal of a row is worth nothing."""
+    """Return what the goal of a row asks for, such as "; the goal asks for less than 20"; empty without a limit."""
     goal = next((goal for goal in results.desirability.goals if goal.goal == row.goal), None)
     if goal is None or goal.kind not in ("minimize", "maximize"):
         return ""

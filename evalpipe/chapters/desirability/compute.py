@@ -50,7 +50,7 @@ STEPS = 200
 
 
 def desirability_of_values(goal: GoalPlan, x: ArrayLike) -> Floats:
-    """Return the desirability of values [...] in a goal; NaN of a missing value, unless the goal says what that counts.
+    """Return the desirability of values [...] in a goal; a missing value, NaN, has the goal's `missing`, else NaN.
 
     NaN too beyond the points of a goal that asks for an error there.
     """
@@ -61,7 +61,8 @@ def desirability_of_values(goal: GoalPlan, x: ArrayLike) -> Floats:
 def desirability_of(goal: GoalPlan, x: Scalar | None) -> float:
     """Return the desirability of one value or level in a goal.
 
-    A missing value, None, has what the goal says that it counts, or NaN; so has a value beyond points that end there.
+    A missing value, None, has the goal's `missing`, or NaN where the goal has none. A value beyond the points of a goal
+    that asks for an error there has NaN too.
     """
     if x is None:
         return np.nan if goal.rule.missing is None else goal.rule.missing
@@ -85,7 +86,7 @@ class JudgedModels:
 
     @property
     def goals(self) -> tuple[GoalPlan, ...]:
-        """The goals."""
+        """The goals that models are judged by, as the plan has them; the axis k of arrays."""
         return self.plan.goals
 
     @property
@@ -95,19 +96,19 @@ class JudgedModels:
 
     @cached_property
     def overall(self) -> Floats:
-        """The overall desirability [m]."""
+        """The overall desirability [m] of each model and variant; NaN where a goal has none."""
         return scale.overall(self.desirability, self.weights)
 
     @cached_property
     def overall_replicates(self) -> Floats | None:
-        """The overall desirability in each bootstrap replicate [m, B]."""
+        """The overall desirability [m, B] of each model in each bootstrap replicate; None without replicates."""
         if self.goal_replicates is None:
             return None
         return scale.overall(np.moveaxis(self.goal_replicates, 1, -1), self.weights)
 
     @cached_property
     def has_spread(self) -> bool:
-        """Whether replicates tell how uncertain a value is: they do not of a single cluster."""
+        """Whether bootstrap replicates show how uncertain a value is: not without any, nor with a single cluster."""
         return self.goal_replicates is not None and self.clusters != 1
 
     def about(self, name: str) -> dict[str, str]:
@@ -143,7 +144,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability
             for name, row in zip(names, measured, strict=True)])
         replicates = _desirability_replicates(plan, dataset, names, desirability)
         by_dataset.append(JudgedModels(plan, dataset, names, measured, desirability, replicates))
-    goals = [described(goal, [x for models in by_dataset for x in _values_for_curve(models, k)])
+    goals = [goal_record(goal, [x for models in by_dataset for x in _values_for_curve(models, k)])
              for k, goal in enumerate(plan.goals)]
     return {"desirability": Desirability(
         goals=goals,
@@ -185,7 +186,10 @@ def _desirability_within_points(evaluated: Evaluated, name: str, goal: GoalPlan,
 
 
 def _desirability_replicates(plan: Plan, evaluated: Evaluated, names: tuple[str, ...], d: Floats) -> Floats | None:
-    """Return the desirabilities in every replicate [m, k, B], constant for characteristics; None without replicates."""
+    """Return the desirability of each model in each goal and replicate [m, k, B]; None without replicates.
+
+    ``d`` [m, k] is that of the data, which characteristics have in every replicate.
+    """
     if plan.interval_method == "none" or all(goal.entry is None for goal in plan.goals):
         return None
     drawn = np.repeat(d[:, :, None], plan.replicates, axis=2)
@@ -200,7 +204,10 @@ def _desirability_replicates(plan: Plan, evaluated: Evaluated, names: tuple[str,
 def _uncertainty_fields(
     models: JudgedModels, name: str, goals: Sequence[GoalPlan], value: float, replicates: Floats | None
 ) -> dict[str, object]:
-    """Return a record's fields on the limits of a desirability, from its replicates [B]; none where it is undefined."""
+    """Return a record's fields on the limits of a desirability, from its replicates [B]; none where it is undefined.
+
+    ``goals`` are those that the desirability is of.
+    """
     if replicates is None or np.isnan(value):
         return {}
     clusters, level = models.clusters, models.plan.level
@@ -237,7 +244,7 @@ def _individual_records(models: JudgedModels) -> Iterator[Individual]:
 def _overall_records(models: JudgedModels) -> Iterator[Overall]:
     """Yield the record of each model over all goals: desirability, rank, Pareto front and probability of being best."""
     drawn = models.overall_replicates
-    shares_first = None if drawn is None or not models.has_spread else scale.best(drawn).mean(axis=1)
+    shares_first = None if drawn is None or not models.has_spread else scale.first_place_shares(drawn).mean(axis=1)
     on_front = scale.pareto(scores(models.goals, models.values, models.desirability))
     ranks, shares_of_weightings = scale.ranks(models.overall), _shares_of_weightings(models)
     for m, name in enumerate(models.names):
@@ -276,14 +283,14 @@ def scores(goals: Sequence[GoalPlan], values: Sequence[Sequence[Scalar | None]],
 
 
 def _shares_of_weightings(models: JudgedModels) -> Floats:
-    """Return the share of random weightings under which each model is the most desirable [m].
+    """Return the share of random sets of weights under which each model is the most desirable [m].
 
-    The weights are uniform over all that sum to 1: a Dirichlet distribution with parameters 1, whatever was declared.
+    The weights are uniform over all that sum to 1: a Dirichlet distribution with parameters 1, whatever the spec says.
     """
     generator = stream(models.plan.seed, "weightings", len(models.goals))
     # Exponential numbers over their sum, by which a weighted mean divides, are uniform over all weights that sum to 1.
     weights = generator.standard_exponential((constants.WEIGHTINGS, len(models.goals)))
-    return np.asarray(scale.best(scale.overall(models.desirability[:, None, :], weights)).mean(axis=1))
+    return np.asarray(scale.first_place_shares(scale.overall(models.desirability[:, None, :], weights)).mean(axis=1))
 
 
 def _sensitivity(models: JudgedModels) -> Iterator[WeightChange]:
@@ -293,7 +300,7 @@ def _sensitivity(models: JudgedModels) -> Iterator[WeightChange]:
             weights = models.weights
             weights[k] *= factor
             overall = scale.overall(models.desirability, weights)
-            is_first = scale.best(overall) > 0
+            is_first = scale.first_place_shares(overall) > 0
             for m, name in enumerate(models.names):
                 yield WeightChange(
                     **models.about(name), goal=goal.name, factor=factor,
@@ -302,7 +309,10 @@ def _sensitivity(models: JudgedModels) -> Iterator[WeightChange]:
 
 
 def _values_for_curve(models: JudgedModels, k: int) -> list[float]:
-    """Return what the curve of the k-th goal is to reach: finite values, and percentile limits of their replicates."""
+    """Return the values that the drawn curve of goal ``k`` must cover; none of a goal by category.
+
+    These are the models' finite values, and the percentile limits of their replicates.
+    """
     goal = models.goals[k]
     if goal.rule.kind == "category":
         return []
@@ -313,8 +323,8 @@ def _values_for_curve(models: JudgedModels, k: int) -> list[float]:
     return [x for x in reached if np.isfinite(x)]
 
 
-def described(goal: GoalPlan, spread: list[float]) -> Goal:
-    """Return the record of a goal with its curve, over its limits and the ``spread`` of all values."""
+def goal_record(goal: GoalPlan, spread: list[float]) -> Goal:
+    """Return the record of a goal with its curve, drawn over its limits and the range of the values in ``spread``."""
     x = np.empty(0) if goal.rule.kind == "category" else _curve_values(goal, spread)
     d = desirability_of_values(goal, x) if len(x) else x
     return Goal(
@@ -338,8 +348,11 @@ def _curve_values(goal: GoalPlan, spread: list[float]) -> Floats:
     return np.unique(np.concatenate([*steps, corners, neighbours]))
 
 
-def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
-    """Return the candidates by their rank; those that tie, and those without a rank, in the order of their ids."""
+def rank_candidates(plan: Plan, rows: CandidateRows) -> Candidates:
+    """Return the candidates of a table, ranked by overall desirability, the best first.
+
+    Candidates that tie, and those without a rank, which come last, stay in the order of their ids.
+    """
     table_plan = plan.part(candidates_plan)
     assert table_plan is not None  # noqa: S101 - there are rows
     goals = [column.goal for column in table_plan.goals]
@@ -354,7 +367,7 @@ def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
         spread = [] if column.goal.rule.kind == "category" else [
             float(values[k]) for values in rows.values if values[k] is not None]  # type: ignore[arg-type]
         records.append(CandidateGoal(
-            **described(column.goal, spread).model_dump(), column=column.column or column.names[0],
+            **goal_record(column.goal, spread).model_dump(), column=column.column or column.names[0],
             std_err=bool((~np.isnan(rows.std_err[:, k])).any())))
     return Candidates(
         id=list(table_plan.ids), goals=records,
@@ -366,9 +379,10 @@ def ranked(plan: Plan, rows: CandidateRows) -> Candidates:
 def _ranked_candidates(
     table_plan: CandidatesPlan, rows: CandidateRows, d: Floats, overall: Floats, within: float | None
 ) -> Iterator[RankedCandidate]:
-    """Yield the records of the candidates in the order of their ids, with their desirabilities ``d`` [n, k].
+    """Yield the records of the candidates in the order of their ids.
 
-    ``within`` is the least ``overall`` desirability that counts as near the best.
+    ``d`` [candidate, goal] are the desirabilities in single goals, ``overall`` [candidate] the overall ones. Candidates
+    whose overall desirability is at least ``within`` count as near the best.
     """
     goals = [column.goal for column in table_plan.goals]
     names, compared = [goal.name for goal in goals], scores(goals, rows.values, d)
@@ -395,6 +409,8 @@ def _one_error_below_best(
     """Return the overall desirability of the best if each value were one standard error worse; None without any error.
 
     Of several that tie, the least. This is the rule of one standard error of Breiman et al. (1984), for desirability.
+    ``d`` [candidate, goal] are the desirabilities in single goals, ``weights`` [goal] the weights of the goals, and
+    ``overall`` [candidate] the overall desirabilities.
     """
     best_indices = [n for n, rank in enumerate(scale.ranks(overall)) if rank == 1]
     if not best_indices or np.isnan(rows.std_err[best_indices]).all(axis=1).any():
@@ -405,7 +421,7 @@ def _one_error_below_best(
 
 
 def _least_within_error(goal: GoalPlan, value: object, error: float, d: float) -> float:
-    """Return the least desirability within one standard error of a value; ``d``, its own, where it has no error."""
+    """Return the least desirability within one standard error of a value; its desirability ``d`` if it has no error."""
     if np.isnan(error) or not isinstance(value, int | float) or goal.rule.kind == "category":
         return d
     ends = (value - error, value + error)
@@ -415,7 +431,7 @@ def _least_within_error(goal: GoalPlan, value: object, error: float, d: float) -
 
 
 def candidate_warnings(candidates: Candidates) -> Iterator[Warned]:
-    """Yield a warning for each goal that tells no two candidates apart."""
+    """Yield a warning for each goal that gives all candidates the same desirability."""
     for goal in candidates.goals:
         reached = {candidate.desirability[goal.goal] for candidate in candidates.ranking}
         if len(reached) == 1 and len(candidates.ranking) > 1 and None not in reached:

@@ -61,10 +61,10 @@ def custom(
     x: ArrayLike, values: ArrayLike, desirability: ArrayLike,
     extrapolate: Literal["clamp", "zero", "error"] = "clamp",
 ) -> Floats:
-    """Return the line through the points (``values``, ``desirability``), both [k], the values ascending.
+    """Return the desirability of ``x`` on straight lines through the points (``values``, ``desirability``), both [k].
 
-    Beyond the ends ``clamp`` holds the desirability of the nearest end, ``zero`` gives 0, and ``error`` NaN: whoever
-    asks for an error has to raise it.
+    The values ascend. Beyond the ends ``clamp`` keeps the desirability of the nearest end, ``zero`` gives 0 and
+    ``error`` NaN, for which the caller raises the error.
     """
     numbers, points = np.asarray(x, float), np.asarray(values, float)
     d = np.interp(numbers, points, np.asarray(desirability, float))
@@ -88,8 +88,8 @@ def overall(d: ArrayLike, weights: ArrayLike) -> Floats:
     return np.asarray(np.prod(power(np.asarray(d, float), shares), axis=-1))
 
 
-def best(overall: Floats) -> Floats:
-    """Return the share of first place of each candidate, [m, ...] to [m, ...]: those that tie share it equally.
+def first_place_shares(overall: Floats) -> Floats:
+    """Return each candidate's share of first place, [m, ...] to [m, ...]: 1 for a single best, shared equally in ties.
 
     Shares sum to 1. A NaN is never best; where all are NaN nobody is, and all shares are 0.
     """

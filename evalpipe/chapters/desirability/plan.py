@@ -181,7 +181,7 @@ def _goal_problems(spec: Spec, declared: CandidateTable, table: DataTable, goal:
     """Report columns of a goal that the table lacks, and several columns that may each be its values."""
     present, subject = [name for name in goal.names if name in table.columns], goal_subject(goal.goal.rule)
     if goal.std_err is not None and goal.std_err not in table.columns:
-        yield _missing_column(spec, table, goal.std_err, (*HERE, "std_err", *_key_of_goal(declared.std_err, goal.goal)))
+        yield _missing_column(spec, table, goal.std_err, (*HERE, "std_err", *_goal_key(declared.std_err, goal.goal)))
     if len(present) > 1:
         message = f"the columns {listed(present, 'and')} of {_table_name(table)} are both {subject}"
         hint = f"say which under 'candidates': columns: {{{subject}: {present[0]}}}"
@@ -215,7 +215,10 @@ def _columns_note(table: DataTable) -> str:
 
 
 def _columns_beside_goals(declared: CandidateTable) -> dict[str, Loc]:
-    """Return the columns that are read whatever the goals are, each with the place in the spec that names it."""
+    """Return the columns that are read for any goals, each with the place in the spec that names it.
+
+    These are the ids and, of a table with a row for each measure, its columns of measure, value and standard error.
+    """
     loc_of_column: dict[str, Loc] = {column: (*HERE, "id", index) for index, column in enumerate(declared.id)}
     long = declared.long
     for key in ("metric", "value", "std_err") if long is not None else ():
@@ -225,21 +228,25 @@ def _columns_beside_goals(declared: CandidateTable) -> dict[str, Loc]:
 
 
 def _goal_column(declared: CandidateTable, goal: GoalPlan, index: int, table: DataTable) -> GoalColumn:
-    """Return where the values of a goal are: in the column that the spec names, or one with a name of its subject."""
-    subject, key = goal_subject(goal.rule), _key_of_goal(declared.columns, goal)
+    """Return where a goal's values are: the column that the spec names for it, else a column called as what it judges.
+
+    ``index`` is the place of the goal among those of the spec.
+    """
+    subject, key = goal_subject(goal.rule), _goal_key(declared.columns, goal)
     names = (declared.columns[key[0]],) if key else (
         (subject,) if goal.entry is None else (subject, *goal.entry.metric.aliases))
     subject_key = "characteristic" if goal.entry is None else "metric"
     loc = (*HERE, "columns", *key) if key else ("desirability", index, subject_key)
     column = next((name for name in names if name in table.columns), None)
-    error_key = _key_of_goal(declared.std_err, goal)
+    error_key = _goal_key(declared.std_err, goal)
     return GoalColumn(goal, names, column, declared.std_err[error_key[0]] if error_key else None, loc)
 
 
-def _key_of_goal(mapping: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
-    """Return the key of a mapping that names a goal's subject, as a tuple to add to a location; empty without one.
+def _goal_key(mapping: Mapping[str, str], goal: GoalPlan) -> tuple[str, ...]:
+    """Return the key of ``mapping`` that stands for a goal's metric or characteristic, in a tuple; () without one.
 
-    A characteristic may be called as a measure is: the name as in the spec comes first.
+    Keys are names of metrics, aliases of them, or names of characteristics. A characteristic may be called as a metric
+    is, so the name as in the spec comes first. The tuple is appended to a place in the spec.
     """
     subject = goal_subject(goal.rule)
     if subject in mapping:
@@ -261,7 +268,7 @@ def _axes(spec: Spec, goals: tuple[GoalColumn, ...]) -> tuple[int, int] | None:
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """Yield lines on the table of candidates to be ranked, and on the columns of the goals."""
+    """Yield the lines of `evalpipe plan` on the table of candidates: its files, ids, and the column of each goal."""
     candidates = plan.part(candidates_plan)
     if candidates is None:
         return

@@ -16,7 +16,7 @@ from evalpipe.errors import Problem
 from evalpipe.plan.measures import goal_entries
 from evalpipe.spec.draft import refer
 from evalpipe.spec.messages import unknown_key
-from evalpipe.spec.rules_measures import check_measure, effective, misspelt_keys, one_value, prevalences
+from evalpipe.spec.rules_measures import check_measure, check_single_value, effective, misspelt_keys, prevalences
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
@@ -56,7 +56,10 @@ def goal_rules(draft: Draft) -> Iterator[Problem]:
 
 
 def _measure(draft: Draft, loc: Loc, goal: GoalRule) -> tuple[Entry | None, list[Problem]]:
-    """Return the measure of a goal, None where it is at fault, and its problems: it has one value of each model."""
+    """Return the measure of a goal, None where it is faulty, and its problems.
+
+    A measure has to give one value for each model.
+    """
     if goal.metric is None:
         metric_loc, is_written = (*loc, "metric"), "metric" in goal.model_fields_set
         message = f"expected the name of a metric, got {draft.tree.spell(*metric_loc)}"
@@ -69,7 +72,7 @@ def _measure(draft: Draft, loc: Loc, goal: GoalRule) -> tuple[Entry | None, list
     elif key_like:
         faults += misspelt_keys(draft, loc, goal.metric, KEYS)
     if entry is not None:
-        faults += one_value(draft, entry, "a goal judges one value of each model")
+        faults += check_single_value(draft, entry, "a goal judges one value of each model")
     return (None if faults else entry), faults
 
 
@@ -187,7 +190,7 @@ def _lacks(draft: Draft, loc: Loc, lacking: list[str]) -> Problem:
 
 
 def _check_judged_value(draft: Draft, loc: Loc, goal: GoalRule, value: str | float) -> Iterator[Problem]:
-    """Report a characteristic that the goal cannot judge."""
+    """Report a model's characteristic that the goal cannot judge: no level of it, a text, or beyond its points."""
     shown, points = draft.tree.show(*loc), goal.custom
     if goal.category is not None:
         levels = [level_text(level) for level in goal.category]
@@ -225,13 +228,13 @@ class GoalPlan:
 
     @property
     def subject(self) -> dict[str, object]:
-        """What the goal is of, as tables of results tell it."""
+        """What the goal judges, as fields of records: a characteristic, or a metric with its options and average."""
         if self.entry is None:
             return {"characteristic": self.rule.characteristic}
         return {"metric": self.entry.metric.name, "params": self.entry.shown, "average": self.entry.average}
 
     def of_level(self, level: object) -> float:
-        """Return the desirability of a level of a goal by category."""
+        """Return the desirability that a goal by category gives to a level."""
         return float(self.shape[level_text(level)])
 
 

@@ -125,7 +125,7 @@ class GoalRule(SpecPart):
 
     @property
     def kinds(self) -> list[str]:
-        """The forms that the goal is written in; a right one has one."""
+        """The forms that the goal is written in; a valid goal has exactly one."""
         return [kind for kind in KINDS if getattr(self, kind) is not None]
 
     @property
@@ -162,7 +162,7 @@ class GoalRule(SpecPart):
 
 
 def goal_names(goals: tuple[GoalRule, ...]) -> tuple[str, ...]:
-    """Return the names of goals, each different: a characteristic that is called as a measure says what it is."""
+    """Return a distinct name for each goal: "(characteristic)" marks one that is called like a measure."""
     measured = {goal.name for goal in goals if goal.metric is not None}
     return tuple(
         f"{goal.name} (characteristic)" if goal.metric is None and goal.name in measured else goal.name
@@ -218,7 +218,7 @@ class CandidateTable(Sparse):
 
 
 def goal_subject(goal: GoalRule) -> str:
-    """Return what a goal is of: the canonical name of its measure, or its characteristic; empty where neither is."""
+    """Return what a goal judges: the canonical name of its metric, or its characteristic; empty if it has neither."""
     return (goal.characteristic or "") if goal.metric is None else canonical_name(goal.metric.metric)
 
 

@@ -31,7 +31,7 @@ TOLERANCE = 0.01
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return the deviances of every model that gives probabilities; none where the plan has no table of them."""
+    """Return the field `deviances`: a record for each model that gives probabilities; empty if not planned."""
     fitted = plan.part(deviance_plan)
     if fitted is None:
         return {"deviances": []}

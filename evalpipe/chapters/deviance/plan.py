@@ -20,7 +20,7 @@ MEASURES = frozenset({"deviance", "null_deviance", "deviance_reduction"})
 
 
 def deviance_plan(spec: Spec, metrics: Iterable[MetricPlan]) -> Mapping[str, FittedOn] | None:
-    """Return how models were fitted, by their names, of those that say so.
+    """Return how models were fitted, by name, for those whose fit the spec describes.
 
     None where there is no table of deviances: no deviance is among the metrics, and no model says how it was fitted.
     """

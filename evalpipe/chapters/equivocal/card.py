@@ -28,7 +28,7 @@ READ = (
 
 
 def facts(_: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
-    """Yield where a model's zone lies; nothing of a model without one."""
+    """Yield the term and the text on a model's equivocal zone; nothing for a model without one."""
     if model.equivocal is not None:
         what = "highest probability " if model.equivocal.min_probability is not None else ""
         yield "Equivocal zone", f"{what}{reach(model.equivocal)}"
@@ -57,20 +57,20 @@ def matrix(results: Results, confusion: Confusion, ruled_by: str) -> Iterator[st
 
 
 def markers(results: Results, dataset: str) -> Iterator[str]:
-    """Yield, for the caption of a curve, that points of predicted classes are not of all rows."""
+    """Yield the note for captions of curves that markers use reportable rows alone, where a model has a zone."""
     originals = [c for c in results.confusion if c.dataset == dataset and c.variant == "original"]
     if any(confusion.zone for confusion in originals):
         yield MARKED
 
 
 def compared(results: Results) -> Iterator[str]:
-    """Yield, for what is said of differences on the same rows, that measures of classes are of reportable rows."""
+    """Yield the note that differences of predicted classes use each side's reportable rows, where there is a zone."""
     if any(confusion.zone for confusion in results.confusion):
         yield COMPARED
 
 
 def reach(zone: Zone) -> str:
-    """Return where a zone lies, as in "from 0.45 to 0.55"."""
+    """Return the range of an equivocal zone as text, such as "from 0.45 to 0.55"."""
     if zone.min_probability is not None:
         return f"below {numbers.plain(zone.min_probability)}"
     if zone.low is None or zone.high is None:

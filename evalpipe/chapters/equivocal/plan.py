@@ -50,7 +50,7 @@ def _wrong_zone(draft: Draft, loc: Loc, zone: float | Equivocal, model: Model | 
 
 
 def _zone_of_many_levels(draft: Draft, loc: Loc, zone: float | Equivocal) -> Iterator[Problem]:
-    """Report a zone about a threshold, which several levels do not have, and a probability that all rows reach."""
+    """Report, for several levels, a zone about a threshold and a least probability that every row reaches."""
     example, levels = "give the least highest probability: {min_probability: …}", draft.spec.outcome.levels or ()
     if not isinstance(zone, Equivocal):
         if draft.readable(*loc):
@@ -62,14 +62,14 @@ def _zone_of_many_levels(draft: Draft, loc: Loc, zone: float | Equivocal) -> Ite
         message = f"{with_article(draft.spec.task)} outcome has no '{side}'"
         yield draft.tree.problem("not-for-task", message, *loc, side, key=True, hint=example)
     elif zone.min_probability is None:
-        yield from _without_reach(draft, loc, example)
+        yield from _empty_zone(draft, loc, example)
     elif levels and 0 <= zone.min_probability <= 1 / len(levels):
         message = f"of {len(levels)} levels one always has a probability of 1/{len(levels)} or more, so no row would be"
         yield draft.tree.problem("unused-equivocal", f"{message} equivocal", *loc, "min_probability", hint="raise it")
 
 
 def _zone_of_two_levels(draft: Draft, loc: Loc, zone: float | Equivocal, *, is_rank: bool) -> Iterator[Problem]:
-    """Report a zone of several levels, an empty one, and distances beyond 1, which those of a rank score may be."""
+    """Report, for two levels, `min_probability`, an empty zone, and distances above 1 unless the score is a rank."""
     example = "give its reach: a number, or {below: …, above: …}"
     reaches: dict[Loc, float | None] = {loc: zone} if not isinstance(zone, Equivocal) else {
         (*loc, side): getattr(zone, side) for side in _SIDES}
@@ -77,7 +77,7 @@ def _zone_of_two_levels(draft: Draft, loc: Loc, zone: float | Equivocal, *, is_r
         message = f"{with_article(draft.spec.task)} outcome has no 'min_probability'"
         yield draft.tree.problem("not-for-task", message, *loc, "min_probability", key=True, hint=example)
     elif all(reach is None for reach in reaches.values()):
-        yield from _without_reach(draft, loc, example)
+        yield from _empty_zone(draft, loc, example)
     for reach_loc, reach in reaches.items():
         if reach is not None and reach > 1 and not is_rank:
             message = f"expected a distance between probabilities, from 0 to 1, got {draft.tree.show(*reach_loc)}"
@@ -85,8 +85,8 @@ def _zone_of_two_levels(draft: Draft, loc: Loc, zone: float | Equivocal, *, is_r
             yield draft.tree.problem("out-of-range", message, *reach_loc, hint=hint)
 
 
-def _without_reach(draft: Draft, loc: Loc, example: str) -> Iterator[Problem]:
-    """Report a zone without a reach, unless another key in it is refused already."""
+def _empty_zone(draft: Draft, loc: Loc, example: str) -> Iterator[Problem]:
+    """Report a zone that gives no distance and no probability, unless another of its keys is refused already."""
     if draft.readable(*loc) and not draft.unknown(*loc):
         yield draft.tree.problem("empty-value", "this equivocal zone has no reach", *loc, key=True, hint=example)
 
@@ -121,7 +121,7 @@ class ZonePlan:
 
     @property
     def words(self) -> str:
-        """Which rows have no class."""
+        """The words on which rows have no predicted class, for `evalpipe plan`."""
         if self.min_probability is not None:
             return f"rows whose highest probability is below {self.min_probability:g} have no class"
         return f"rows from {self.below:g} below to {self.above:g} above the threshold have no class"
@@ -151,7 +151,8 @@ def zone_plan(spec: Spec, model: Model) -> ZonePlan | None:
 def probability_zone_plan(spec: Spec, model: Model) -> ZonePlan | None:
     """Return the zone of classes made from a model's probabilities, such as those of its variants.
 
-    The spec's zone is one of probabilities; that of a score which is a rank alone is one of the score.
+    The spec's zone is in units of probability. The zone of a model whose score is a rank alone is in units of that
+    score, so it does not serve here.
     """
     is_rank = model.score is not None and model.scale is None
     declared = spec.equivocal if model.equivocal is None or is_rank else model.equivocal

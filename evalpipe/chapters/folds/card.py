@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Number, Row, Section, Table, Text
-from evalpipe.card.tables import metric_of, reasons_below, shown, with_intervals
+from evalpipe.card.tables import metric_of, reason_texts, shown, with_intervals
 from evalpipe.card.wording import names_of
 from evalpipe.chapters.repeats.card import spread_text
 from evalpipe.findings.words import grouped
@@ -71,7 +71,7 @@ def _blocks_of_model(results: Results, rows: Sequence[FoldSpread]) -> Iterator[B
     level = f"{with_intervals(results, limited=True)} of all rows" if has_limits else ""
     yield Table(f"{names.model_of(first)} on {first.dataset}: {len(first.folds)} folds of {sizes} "
                 f"rows{level}", COLUMNS, tuple(cells), stacked=True)
-    yield from reasons_below(results, rows)
+    yield from reason_texts(results, rows)
 
 
 def _spread_cells(row: FoldSpread) -> Iterator[Cell]:
@@ -90,5 +90,5 @@ def _spread_cells(row: FoldSpread) -> Iterator[Cell]:
             yield "–"
         else:
             label = row.folds[row.values.index(value)]
-            fold = f"fold {label}" if label.isdigit() else wording.group(label)
+            fold = f"fold {label}" if label.isdigit() else wording.slice_value_text(label)
             yield Number(numbers.fixed(value, digits), None, fold, numbers.exact(value))

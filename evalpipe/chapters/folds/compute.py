@@ -31,7 +31,7 @@ FEWEST_FOLDS = 2
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return each measure over the folds of each dataset as field of the results; none without folds in the spec."""
-    return {"folds": [row for dataset in evaluated for row in over_folds(plan, dataset.sample)]}
+    return {"folds": [row for dataset in evaluated for row in fold_spreads(plan, dataset.sample)]}
 
 
 def warnings(_: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
@@ -45,8 +45,8 @@ def warnings(_: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
             yield Warned.of("clusters-in-folds", dataset=sample.dataset, clusters=split_clusters)
 
 
-def over_folds(plan: Plan, sample: Sample) -> Iterator[FoldSpread]:
-    """Yield the record of each measure of every model and variant over folds: one, or one for each class."""
+def fold_spreads(plan: Plan, sample: Sample) -> Iterator[FoldSpread]:
+    """Yield, for each model, variant and measure, the record of its values in the folds and their spread."""
     folds = sample.folds
     if folds is None:
         return

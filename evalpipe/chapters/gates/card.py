@@ -82,7 +82,7 @@ def sections(results: Results) -> Iterator[Section]:
     listed = min(max(failed, FOLDED), MOST)
     yield Section("gates", "Gates", (
         _table(results, names, ordered[:listed]), *_counts_by_gate(names, ordered, listed),
-        *evidence(names, ordered[:listed])), part="requirements")
+        *evidence_tables(names, ordered[:listed])), part="requirements")
 
 
 def _table(results: Results, names: Names, gates: Sequence[Gate]) -> Table:
@@ -211,7 +211,7 @@ def nights(sequence: GateSequence) -> str:
     return counted if sequence.since is None else f"{counted} since {sequence.since}"
 
 
-def evidence(names: Names, gates: Sequence[Gate]) -> Iterator[Table]:
+def evidence_tables(names: Names, gates: Sequence[Gate]) -> Iterator[Table]:
     """Yield a table of the evidence of all nights, by verdict; nothing where none of the gates rests on it."""
     rows = tuple(Row(((gate.name or capital(names.subject(gate)), Aside(names.scope(gate), "definition")),
                       _evidence_number(gate.sequence.evidence), _evidence_number(gate.sequence.kept),
@@ -258,14 +258,14 @@ def dependent_nights(results: Results) -> Iterator[Claim]:
             continue
         # Of n independent nights the standard errors are 1 / sqrt(n) and, of a spread of 1, sqrt(3 / n).
         if nights.autocorrelation > CLEAR / math.sqrt(nights.nights) and gate.verdict != "fail":
-            yield Claim(gate, following)
+            yield Claim(gate, correlated_nights)
         elif nights.spread > 1 + CLEAR * math.sqrt(3 / nights.nights) and not nights.between_nights:
             yield Claim(gate, far_apart)
 
 
 def far_apart(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Yield a finding on each gate whose nights differ by more than their rows explain."""
-    for gate_rows in _by_gate(rows):
+    for gate_rows in _rows_by_gate(rows):
         spread = max(row.sequence.spread or 0.0 for row in gate_rows if row.sequence is not None)
         times = numbers.fixed(math.sqrt(spread), 1)
         text = (f"{_gate_name(results, gate_rows)}: values of successive nights differ {times} times as much as their "
@@ -274,9 +274,9 @@ def far_apart(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
         yield finding("undecided", weights.WARNED, text, "gates", gate_rows)
 
 
-def following(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
+def correlated_nights(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Yield a finding on each gate whose values are correlated from one night to the next."""
-    for gate_rows in _by_gate(rows):
+    for gate_rows in _rows_by_gate(rows):
         most = max(row.sequence.autocorrelation or 0.0 for row in gate_rows if row.sequence is not None)
         text = (f"{_gate_name(results, gate_rows)}: values of successive nights go together (correlation "
                 f"{numbers.fixed(most, 2)}). The value has changed, or nights share rows, customers or causes. The "
@@ -285,12 +285,13 @@ def following(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 
 
 def _gate_name(results: Results, rows: Sequence[Gate]) -> str:
+    """Return the name of the gate that the verdicts are of, or else the measure that it is on."""
     return rows[0].name or names_of(results).subject(rows[0])
 
 
 def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Yield a finding on each gate that failed."""
-    for gate_rows in _by_gate(rows):
+    for gate_rows in _rows_by_gate(rows):
         weight = weights.GATE_FAILED if gate_rows[0].severity == "fail" else weights.GATE_WARNED
         reasons = {row.reason.code for row in gate_rows if row.reason is not None}
         untrusted = f" {UNTRUSTED}" if "unreliable" in reasons else ""
@@ -299,7 +300,7 @@ def failed(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 
 def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Yield a finding on each inconclusive gate, with about how many more rows would decide."""
-    for gate_rows in _by_gate(rows):
+    for gate_rows in _rows_by_gate(rows):
         what_is_open = {"sequence": " The nights so far do not decide.", "check": ""}.get(
             gate_rows[0].on, f" These data do not decide.{_more_rows_sentence(results, gate_rows)}")
         text = f"{_observed_and_required(results, gate_rows)}{what_is_open}"
@@ -308,20 +309,21 @@ def undecided(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
 
 def kept(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Yield a finding on each gate that held."""
-    for gate_rows in _by_gate(rows):
+    for gate_rows in _rows_by_gate(rows):
         yield finding("passes", weights.GATE_HELD, _observed_and_required(results, gate_rows), "gates", gate_rows)
 
 
 def skipped(results: Results, rows: Sequence[Gate]) -> Iterator[Finding]:
     """Yield a finding on each gate that was not judged, with the reason."""
-    for gate_rows in _by_gate(rows):
+    for gate_rows in _rows_by_gate(rows):
         first = gate_rows[0]
         names = names_of(results)
         text = f"{first.name or names.subject(first)} was not judged: {gate_sentence(names, first)}"
         yield finding("note", weights.UNCHECKED, text, "gates", gate_rows)
 
 
-def _by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
+def _rows_by_gate(rows: Sequence[Gate]) -> Iterator[list[Gate]]:
+    """Yield the verdicts in groups of the same gate, in the order of the spec."""
     return grouped(sorted(rows, key=lambda row: row.gate), lambda row: row.gate)
 
 
@@ -352,7 +354,7 @@ def _worst_of_each_model(rows: Sequence[Gate]) -> list[Gate]:
         return list(rows)
 
     def distance(row: Gate) -> float:
-        """Return how far a number lies on the good side of its nearest limit."""
+        """Return how far the observed number lies on the good side of its nearest limit; negative beyond it."""
         sides = [(row.observed or 0.0) - limit if key.startswith("min") else limit - (row.observed or 0.0)
                  for key, limit in row.limit.items()]
         return min(sides, default=0.0)
@@ -362,14 +364,17 @@ def _worst_of_each_model(rows: Sequence[Gate]) -> list[Gate]:
 
 
 def _more_rows_sentence(results: Results, rows: Sequence[Gate]) -> str:
-    """Return the sentence on how many more rows would decide all; empty where a number lies on its limit."""
+    """Return the sentence on about how many more rows would decide; empty unless that is known of every verdict."""
     needed = [_more_rows_needed(results, row) for row in rows]
     defined = [pair for pair in needed if pair is not None]
     return more_rows_sentence(results, rows, defined) if len(defined) == len(needed) else ""
 
 
 def _more_rows_needed(results: Results, row: Gate) -> tuple[float, float] | None:
-    """Return the limit in the interval of a gate and about how many more rows would decide; None unless it is one."""
+    """Return the limit that the interval includes, and about how many more rows would decide.
+
+    None unless the interval includes exactly one of the gate's limits, and a number of rows is known.
+    """
     # A decrease is a change below zero.
     limits = [-limit if key.endswith("decrease") else limit for key, limit in row.limit.items()]
     included = [limit for limit in limits

@@ -40,7 +40,7 @@ def gate_sentence(names: Names, gate: Gate) -> str:
 
 
 def _check_predicate(gate: Gate) -> str:
-    """Return what follows the name of a check: its outcome in words, and what that comes to where it is not plain."""
+    """Return what follows the name of a check: its outcome and, where it does not apply, how that counts."""
     outcome = gate.reason.code.removeprefix("check-")
     if outcome == "not-applicable":
         return f"does not apply: {gate.reason.because}. {COUNTED[gate.verdict]}"
@@ -60,7 +60,10 @@ def _minus_reference(names: Names, gate: Gate) -> str:
 
 
 def _predicate(gate: Gate, *, is_count: bool) -> str:
-    """Return what follows the name of a number that is judged by this run alone: the number, and where it lies."""
+    """Return what follows the name of a number that this run alone judges: the number, and where it lies to the limits.
+
+    ``is_count`` says that the measure is a count, whose decimals are left out where all of them are zero.
+    """
     code, because = gate.reason.code, gate.reason.because
     if code == "absent":
         return f" is not given: {because}. {COUNTED[gate.verdict]}"
@@ -223,7 +226,7 @@ def _failure(results: Results, gate: Gate) -> str:
     limits = " and ".join(f"{LIMIT_WORDS[key]} {numbers.plain(value)}" for key, value in gate.limit.items())
     evaluated = [dataset for dataset in results.datasets if dataset.role == "evaluate"]
     several = len(results.models) > 1 or len(evaluated) > 1 or gate.variant != "original"
-    measured = _counted(results, gate)
+    measured = _rate_as_counts(results, gate)
     if measured is None:
         value = "no value" if gate.observed is None else numbers.with_limits(
             gate.observed, gate.lower, gate.upper, apart=gate.limit.values())
@@ -233,7 +236,7 @@ def _failure(results: Results, gate: Gate) -> str:
     elif several:
         measured = f"{of_model(results, gate)} {measured}"
     since = "" if gate.against_as_of is None else f" since {gate.against_as_of}"
-    return f"{where}: {_night(results, gate) or measured}{since}, required {limits}{nights_judged(gate)}"
+    return f"{where}: {_tonight_and_earlier(results, gate) or measured}{since}, required {limits}{nights_judged(gate)}"
 
 
 def nights_judged(gate: Gate) -> str:
@@ -244,7 +247,7 @@ def nights_judged(gate: Gate) -> str:
     return f" ({counted(gate.sequence.nights, 'night')}{since})"
 
 
-def _night(results: Results, gate: Gate) -> str:
+def _tonight_and_earlier(results: Results, gate: Gate) -> str:
     """Return tonight's value beside the earlier ones of the trend: "ROC AUC fell to 0.57 on …"; empty without them."""
     line = next((line for line in results.trend.lines if line.is_of(gate)), None)
     if line is None or line.value[-1] is None:
@@ -262,15 +265,15 @@ def _night(results: Results, gate: Gate) -> str:
             f"on {results.as_of}; it was {earlier}{change}")
 
 
-def _counted(results: Results, gate: Gate) -> str | None:
-    """Return a rate as counts: "finds 25 of 141 survivors"; None where the gate is on another number."""
+def _rate_as_counts(results: Results, gate: Gate) -> str | None:
+    """Return a rate as counts, such as "finds 25 of 141 survivors"; None where the gate is on another number."""
     if gate.against is not None or gate.observed is None or gate.on == "sequence" or gate.name is not None:
         return None
     return counted_rate(results, gate, gate.slice)
 
 
 def _harm(results: Results, gate: Gate) -> tuple[bool, float]:
-    """Return how much a failed gate harms: on all rows first, then its rows times how far it is beyond its limit."""
+    """Return a sort key of a gate's harm: whether it is on all rows, then its rows times the excess over its limit."""
     rows = 1.0 if gate.slice is None else next(
         (part.n for part in results.slices if (part.dataset, part.slice) == (gate.dataset, gate.slice)), 0.0)
     limits = [-limit if key.endswith("decrease") else limit for key, limit in gate.limit.items()]

@@ -20,7 +20,7 @@ from evalpipe.chapters.gates.compute_numbers import (
     Numbers,
     Observed,
     change,
-    is_on,
+    judges_number,
     subject_of,
     verdict,
 )
@@ -35,9 +35,9 @@ from evalpipe.chapters.gates.compute_sequence import (
     evidence,
     evidence_after_last,
     evidence_row,
-    exact,
-    gathered,
-    recent,
+    exact_evidence,
+    group_nights,
+    recent_evidence,
     sides,
     threshold,
 )
@@ -89,7 +89,7 @@ class _Case:
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return the exact evidence of this nightly run on gates `on: sequence`, as field of the results."""
-    return {"evidence": list(exact(plan, evaluated))}
+    return {"evidence": list(exact_evidence(plan, evaluated))}
 
 
 def judged(
@@ -141,7 +141,7 @@ def _verdicts(case: _Case) -> Iterator[Gate | Problem]:
                    limit={}, observed=None, lower=None, upper=None, level=None, method="none", verdict="inconclusive",
                    severity=rule.severity, reason=GateReason(code="check-clear"))
         return
-    subjects = [subject for subject in case.numbers.subjects if is_on(case.plan, case.gate, subject)]
+    subjects = [subject for subject in case.numbers.subjects if judges_number(case.plan, case.gate, subject)]
     place = case.plan.places.place
     if not subjects:
         message = f"gate {case.number} matches no number of this run, so it cannot be judged"
@@ -220,13 +220,13 @@ class Sequences:
         ``observed`` are the numbers of this night that gates judge.
         """
         evidence = tuple(_evidence_of_tonight(plan, results, observed))
-        earlier = _by_sequence(evidence, nights)
+        earlier = _nights_by_sequence(evidence, nights)
         alarms = len({*earlier, *(row.sequence for row in evidence)})
         return cls(plan, evidence, earlier, alarms)
 
     @property
     def needed(self) -> float:
-        """The evidence at which a verdict is given."""
+        """The e-value at which a gate fails or passes, so that all limits together keep the level."""
         return threshold(self.plan.part(sequence_plan).level, self.alarms)
 
     def state(self, number: int, subject: Subject) -> GateSequence:
@@ -239,7 +239,7 @@ class Sequences:
         return GateSequence(
             evidence=max(evidence_after_last(limit.logs.against, self.needed) for limit in limits),
             kept=min(evidence_after_last(limit.logs.kept, self.needed) for limit in limits),
-            recent=max(float(recent(limit.logs.against, self.needed)) for limit in limits),
+            recent=max(float(recent_evidence(limit.logs.against, self.needed)) for limit in limits),
             threshold=self.needed, level=rule.level, alarms=self.alarms, basis=rows[0].basis,
             nights=max(len(limit.days) for limit in limits), waiting=max(limit.waiting for limit in limits),
             since=days[0] if days else None, same_data=sorted({day for limit in limits for day in limit.same_data}),
@@ -294,7 +294,7 @@ class _LimitEvidence:
             is_measured = np.asarray(logs.against.any(axis=-1))
         else:
             gate = plan.part(gates_plan)[row.gate - 1]
-            groups = gathered(values, least_night(gate.entries))
+            groups = group_nights(values, least_night(gate.entries))
             between_nights = plan.part(sequence_plan).between_nights
             logs = evidence(groups, dict(sides(gate))[row.side], SIDES[row.side], between=between_nights)
             is_measured = np.isfinite(values.values)
@@ -306,8 +306,8 @@ class _LimitEvidence:
                    agreement(values))
 
 
-def _by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> dict[str, list[Night]]:
-    """Return the earlier nights by their sequence, in the order of days; only of gates that have ``evidence``.
+def _nights_by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> dict[str, list[Night]]:
+    """Return the earlier nights by the hash of their sequence, in the order of days, of gates that have ``evidence``.
 
     Where a model was renamed, the nights under its former name belong to the sequence under its new name, and the
     nights of another model that had the new name before do not.
@@ -342,7 +342,7 @@ def changed_sequences(results: Results, nights: Sequence[Night]) -> list[int]:
     ``nights`` is that evidence as the ledger has it now, in the order of days; the results keep a hash of the evidence
     that each gate was judged by.
     """
-    earlier = _by_sequence(results.evidence, nights)
+    earlier = _nights_by_sequence(results.evidence, nights)
     rows_of: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)
     for row in results.evidence:
         rows_of[row.gate, row.key].append(row)
@@ -361,7 +361,7 @@ def _evidence_of_tonight(plan: Plan, results: Results, observed: Numbers) -> Ite
         exact_rows[row.gate, row.key].append(row)
     for number, gate in enumerate(plan.part(gates_plan), 1):
         for subject in observed.subjects if gate.rule.on == "sequence" else ():
-            if is_on(plan, gate, subject):
+            if judges_number(plan, gate, subject):
                 data = data_of(results, subject.dataset)
                 rows = exact_rows[number, subject.key] or [
                     evidence_row(gate, number, subject, side, "asymptotic", None, data, plan.renamed)

@@ -34,7 +34,7 @@ class Numbers:
     """
 
     def __init__(self, results: Results) -> None:
-        """Collect the estimates and desirabilities of results by what each is of."""
+        """Index the estimates and desirabilities of a run by measure, class, dataset, model, variant and slice."""
         self._results = results
         self._expressions = {metric.name: (metric.expression, metric.measures) for metric in results.metrics}
         table = results.desirability
@@ -50,7 +50,7 @@ class Numbers:
         self.observed = {subject.key: observed for subject, observed in pairs}
 
     def judged(self, gate: GatePlan, subject: Subject) -> Observed:
-        """Return the number that a gate judges in this run: the value or, against the baseline, the difference."""
+        """Return the number that a gate judges in this run: the value, or the difference from the baseline."""
         return self.less_baseline(subject) if gate.against == "baseline" else self.observed[subject.key]
 
     def less_baseline(self, subject: Subject) -> Observed:
@@ -105,7 +105,7 @@ class EarlierRun:
 
     @cached_property
     def numbers(self) -> Numbers:
-        """Its numbers that gates can be on."""
+        """The numbers of the earlier run that gates can compare with."""
         return Numbers(self.results)
 
     def observed(self, subject: Subject) -> Observed | None:
@@ -152,8 +152,8 @@ def change(current: Observed, earlier: Observed) -> Observed:
                    reason=weaker.reason)
 
 
-def is_on(plan: Plan, gate: GatePlan, subject: Subject) -> bool:
-    """Tell whether a gate judges the number of a subject."""
+def judges_number(plan: Plan, gate: GatePlan, subject: Subject) -> bool:
+    """Tell whether a gate judges the number of a subject: its measure, class, dataset, model, variant and slice."""
     if gate.against == "baseline" and subject.model == gate.baseline:
         return False
     return (
@@ -227,15 +227,18 @@ def verdict(limits: GateLimits, on: On, observed: Observed, undefined: Word = "f
     if on == "value" or observed.status != "ok" or interval is None:
         # A reason says why the value is judged instead of the interval.
         side = limits.side(observed.value, observed.scale)
-        return _at_position("value", side, None if on == "value" else because)
+        return _verdict_by_side("value", side, None if on == "value" else because)
     if on in ("lower", "upper"):
-        return _at_position(on, limits.side(interval[0] if on == "lower" else interval[1], observed.scale))
+        return _verdict_by_side(on, limits.side(interval[0] if on == "lower" else interval[1], observed.scale))
     lower_side, upper_side = (limits.side(end, observed.scale) for end in interval)
     if lower_side != upper_side:
         return "inconclusive", GateReason(code="interval-includes")
-    return _at_position("interval", lower_side)
+    return _verdict_by_side("interval", lower_side)
 
 
-def _at_position(judged: Judged, side: int, because: Sentence | None = None) -> tuple[Word, GateReason]:
-    """Return pass where a side is 0, the limits or between them, else fail; the reason names what was ``judged``."""
+def _verdict_by_side(judged: Judged, side: int, because: Sentence | None = None) -> tuple[Word, GateReason]:
+    """Return "pass" for a ``side`` of 0 and "fail" for -1, below the limits, or 1, above them, with the reason.
+
+    The reason names what was ``judged``, such as "interval", and where it lies.
+    """
     return "fail" if side else "pass", GateReason(code=f"{judged}-{POSITIONS[side + 1]}", because=because)

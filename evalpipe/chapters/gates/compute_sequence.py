@@ -17,10 +17,10 @@ import numpy as np
 from evalpipe.arithmetic import exp, log1p, log_add_exp
 from evalpipe.base.digests import json_sha256
 from evalpipe.chapters.compare.compute import LOSSES, flags, reportable_alike
-from evalpipe.chapters.gates.compute_numbers import is_on, subject_of
+from evalpipe.chapters.gates.compute_numbers import judges_number, subject_of
 from evalpipe.chapters.gates.plan import evidence_kind, gates_plan, sequence_plan
 from evalpipe.chapters.gates.records import GateEvidence, GateLimits
-from evalpipe.engine.differences import one_value_a_row, options_of, summary_of
+from evalpipe.engine.differences import options_of, rows_count_alike, summary_of
 from evalpipe.intervals.binomial import clopper_pearson
 
 if TYPE_CHECKING:
@@ -96,12 +96,12 @@ class Shortfalls:
 
 
 def _bets(values: Floats, counts: Floats, bound: float) -> Floats:
-    """Return the log e-values [..., bets] of bets on values [..., m] of so many rows each, none below -``bound``."""
+    """Return the log e-values [..., bets] of bets on values [..., m] of ``counts`` rows each, none below -``bound``."""
     sizes = [share / max(bound, LEAST_BOUND) for share in SHARES]
     return np.stack([(counts * log1p(size * values)).sum(axis=-1) for size in sizes], axis=-1)
 
 
-def of_a_proportion(successes: Floats, trials: Floats, limit: float, side: int) -> NightEvidence:
+def proportion_evidence(successes: Floats, trials: Floats, limit: float, side: int) -> NightEvidence:
     """Return the evidence that a proportion is below a limit (side -1) or above it (1); shapes broadcast [...]."""
     hits, total = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
     counts, values = np.stack([hits, total - hits], axis=-1), side * (np.array([1.0, 0.0]) - limit)
@@ -109,12 +109,15 @@ def of_a_proportion(successes: Floats, trials: Floats, limit: float, side: int) 
 
 
 def of_a_mean(values: Floats, counts: Floats, limit: float, side: int, bounds: tuple[float, float]) -> NightEvidence:
-    """Return the evidence that the mean of values [..., m] within bounds is below a limit (side -1) or above it (1)."""
+    """Return the evidence that a mean of values within ``bounds`` is below a limit (side -1) or above it (1).
+
+    ``counts`` [..., m] are the rows that have each of the ``values`` [..., m].
+    """
     low, high = sorted(side * (bound - limit) for bound in bounds)
     return Shortfalls(side * (np.asarray(values, float) - limit), counts, low, high).evidence()
 
 
-def of_a_ratio(
+def ratio_evidence(
     parts: Sequence[tuple[float, float]], counts: Floats, limit: float, side: int
 ) -> NightEvidence:
     """Return the evidence that a ratio of means is below a limit (side -1) or above it (1).
@@ -126,11 +129,11 @@ def of_a_ratio(
     return Shortfalls(values, np.asarray(counts, float), min(values.min(), 0.0), max(values.max(), 0.0)).evidence()
 
 
-def of_a_value(value: Floats | float, error: Floats | float, limit: float, side: int) -> NightEvidence:
+def value_evidence(value: Floats | float, error: Floats | float, limit: float, side: int) -> NightEvidence:
     """Return the evidence that a value [...] with a standard error is below a limit (side -1) or above it (1).
 
-    It is asymptotic: that of a normal distribution with this error (Robbins 1970), whose mean is beyond the limit by
-    more than the allowance.
+    It is asymptotic: the value counts as normal with this error (Robbins 1970), and as evidence only so far as it is
+    beyond the limit by more than `ALLOWANCE` standard errors.
     """
     z = (side * (np.asarray(value, float) - limit) / np.asarray(error, float))[..., None]
     sizes = np.array(SCALES)
@@ -160,14 +163,16 @@ class Gathered(NamedTuple):
     errors: Floats
 
 
-def gathered(nights: Nights, least: float) -> Gathered:
-    """Return the mean of each group of nights; it ends with enough rows of the rarer outcome and one known error.
+def group_nights(nights: Nights, least: float) -> Gathered:
+    """Return the mean and standard error of each group of successive nights, at the night on which it ends; else NaN.
 
-    Nights weigh as their rows do. A night whose error is unknown, as where no row is wrong, takes that of the others by
-    their rows. Of a measure that few rows move to one side each night is a group, and those are left out of which fewer
-    than ``least`` rows of the rarer outcome are expected; 0 for any other measure. What a night has of them itself does
-    not matter, for that would choose nights with many events. The error is that of the nights' own errors or, where it
-    is larger, of how far the nights differ.
+    A group ends once it has `ENOUGH` rows of the rarer outcome and at least one known error. Nights weigh as their rows
+    do. A night whose error is unknown, as where no row is wrong, takes that of the others by their rows. The error is
+    that of the nights' own errors or, where it is larger, of how far the nights differ.
+
+    ``least`` is above 0 for a measure that a few rows bias. Then each night is a group, and nights are left out that
+    are expected to have fewer rows of the rarer outcome than this. The rows that they do have are not looked at, for
+    that would choose nights with many events.
     """
     is_counted = ~np.isnan(nights.values) & (_expected_support(nights) >= least)
     support = np.full(is_counted.shape, ENOUGH) if least else nights.support
@@ -188,7 +193,7 @@ def gathered(nights: Nights, least: float) -> Gathered:
 
 
 def _expected_support(nights: Nights) -> Floats:
-    """Return the rows of the rarer outcome that each night is to have by the share in those before; 0 at first."""
+    """Return the rows of the rarer outcome expected in each night, by its share in those before; 0 in the first."""
     defined = np.stack([np.where(np.isnan(nights.values), 0.0, total) for total in (nights.support, nights.rows)])
     support, rows = np.cumsum(defined, axis=-1) - defined
     return np.asarray(nights.rows * support / np.where(rows > 0, rows, np.inf))
@@ -208,20 +213,22 @@ def _mean_and_error(totals: Floats) -> tuple[Floats, Floats]:
 
 
 def evidence(groups: Gathered, limit: float, side: int, *, between: bool = False) -> NightEvidence:
-    """Return the evidence of groups on a limit, [..., nights, bets]; 0 on nights on which none ends.
+    """Return the evidence of groups of nights on a limit, [..., nights, bets]; 0 on nights on which no group ends.
 
-    With ``between``, errors grow by the spread of the groups before; until that is known, nothing counts.
+    ``side`` is -1 for a lowest number allowed, 1 for a highest. With ``between``, errors grow by the spread of the
+    groups before; until that is known, nothing counts.
     """
     errors = groups.errors * np.sqrt(_spread_before(groups)) if between else groups.errors
     is_known = ~np.isnan(groups.values) & ~np.isnan(errors)
-    night_logs = of_a_value(np.where(is_known, groups.values, limit), np.where(is_known, errors, 1.0), limit, side)
+    night_logs = value_evidence(np.where(is_known, groups.values, limit), np.where(is_known, errors, 1.0), limit, side)
     return NightEvidence(*(np.where(is_known[..., None], logs, 0.0) for logs in night_logs))
 
 
 def _spread_before(groups: Gathered) -> Floats:
-    """Return how far groups before each night differ, squared and in units of their errors; NaN until that is known.
+    """Return the spread of the groups before each night [..., nights]; NaN until enough are known.
 
-    Of successive ones (von Neumann 1941), so that one fall does not hide the next. It is at least 1.
+    It is the mean squared difference of successive groups (von Neumann 1941) over what their errors explain, and at
+    least 1. Differences of successive groups do not let a single fall hide the next.
     """
     shape = groups.values.shape
     squares, pairs, spread = np.zeros(shape[:-1]), np.zeros(shape[:-1]), np.full(shape, np.nan)
@@ -273,13 +280,13 @@ After 30 nights far below a limit, 11 as far above it take the evidence down aga
 """
 
 
-def staked(night: int) -> float:
+def stake_by_night(night: int) -> float:
     """Return how much of a stake of 1 is bet on falls that begin on a night or before; nights count from 1."""
     return AT_ONCE + (1 - AT_ONCE) * (1 - 1 / math.sqrt(1 + night / NIGHTS)) if night else 0.0
 
 
 def threshold(level: float, alarms: int) -> float:
-    """Return the evidence at which one of so many alarms is given, so that all keep the level together.
+    """Return the evidence at which each of ``alarms`` limits gives an alarm, so that all together keep the level.
 
     An e-process that has mean 1 or less reaches 1 / p with a probability of p at most, in whatever time: Ville (1939).
     The probabilities of several add up at most, whatever depends on what.
@@ -287,23 +294,23 @@ def threshold(level: float, alarms: int) -> float:
     return alarms / level
 
 
-def process(logs: Floats, needed: float) -> Floats:
-    """Return an e-process [..., nights] of the logarithms of e-values [..., nights, bets] in the order of nights.
+def e_process(logs: Floats, needed: float) -> Floats:
+    """Return the e-process after each night [..., nights], from the nights' log e-values [..., nights, bets].
 
-    ``needed`` is the evidence at which a verdict is given.
-    On each night, what is staked on a fall that begins then joins each bet, and all is multiplied by the e-value of the
-    night; the process is the mean over bets, with what is not staked yet. So its mean is at most 1 while the limit is
-    kept. It is a detector as of Shin, Ramdas & Rinaldo (2024), of which the stakes add up to 1. What a bet
-    has come to is kept up to `REACH` times what a verdict needs of all; that makes the mean smaller, never larger.
+    ``needed`` is the evidence at which a verdict is given. On each night, the stake on falls that begin then is added
+    to the wealth of each bet, and the sum is multiplied by the e-value of the night. The process is the mean over bets,
+    with what is not staked yet, so its mean is at most 1 while the limit is kept. It is a detector as of Shin, Ramdas &
+    Rinaldo (2024), of which the stakes add up to 1. The wealth of a bet is capped at `REACH` times what a verdict needs
+    of all bets; that makes the mean smaller, never larger.
     """
     bets = logs.shape[-1]
     most_log = math.log(REACH * bets * needed)
     log_wealth = np.full((*logs.shape[:-2], bets), -np.inf)
     evidence_after = np.empty(logs.shape[:-1])
     for night in range(logs.shape[-2]):
-        joined = log_add_exp(log_wealth, math.log(staked(night + 1) - staked(night)))
+        joined = log_add_exp(log_wealth, math.log(stake_by_night(night + 1) - stake_by_night(night)))
         log_wealth = np.minimum(joined + logs[..., night, :], most_log)
-        evidence_after[..., night] = exp(log_wealth).mean(axis=-1) + 1 - staked(night + 1)
+        evidence_after[..., night] = exp(log_wealth).mean(axis=-1) + 1 - stake_by_night(night + 1)
     return evidence_after
 
 
@@ -314,11 +321,11 @@ MONTH = 30
 """The nights that are recent."""
 
 
-def recent(logs: Floats, needed: float) -> Floats:
+def recent_evidence(logs: Floats, needed: float) -> Floats:
     """Return the evidence [...] of recent nights that a limit is missed, from log e-values [..., nights, bets].
 
-    Each bet counts from the night from which on it comes to most, as in the cumulative sums of Page (1954), within a
-    month. A stake of 1 begins anew on each night, so it is no e-value; to ask for little of it makes passes fewer.
+    Each bet starts on that of the last `MONTH` nights from which it grows most, as in cumulative sums (Page 1954). A
+    stake of 1 begins anew on each night, so it is no e-value; a limit on it only makes passes rarer.
     """
     most_log, log_wealth = math.log(REACH * logs.shape[-1] * needed), np.zeros((*logs.shape[:-2], logs.shape[-1]))
     for night in range(max(logs.shape[-2] - MONTH, 0), logs.shape[-2]):
@@ -328,7 +335,7 @@ def recent(logs: Floats, needed: float) -> Floats:
 
 def evidence_after_last(nights: Floats | Sequence[Sequence[float]], needed: float) -> float:
     """Return the evidence after the last night, from the log e-values of nights [nights, bets]; 1 before the first."""
-    return float(process(np.asarray(nights, float), needed)[-1]) if len(nights) else 1.0
+    return float(e_process(np.asarray(nights, float), needed)[-1]) if len(nights) else 1.0
 
 
 YEARS = 200
@@ -399,16 +406,16 @@ def _fails(check: NightCheck, true_values: Floats, rng: np.random.Generator) -> 
     if check.trials is not None:
         hits = rng.binomial(check.trials, np.clip(true_values, 0, 1), shape).astype(float)
         values, (lower, upper) = hits / check.trials, clopper_pearson(hits, check.trials, check.level)
-        against = of_a_proportion(hits, np.array(check.trials), check.limit, check.side).against
+        against = proportion_evidence(hits, np.array(check.trials), check.limit, check.side).against
     else:
         values = rng.normal(true_values, check.error, shape)
         margin = NormalDist().inv_cdf((1 + check.level) / 2) * check.error
         lower, upper = values - margin, values + margin
         nights = Nights(values, *(np.full(shape, number) for number in (check.error, 1.0, check.support)))
-        groups = gathered(nights, check.least)
+        groups = group_nights(nights, check.least)
         against = evidence(groups, check.limit, check.side).against
     if check.on == "sequence":
-        return np.asarray(process(against, check.needed) >= check.needed)
+        return np.asarray(e_process(against, check.needed) >= check.needed)
     nearest = upper if check.side < 0 else lower
     number = {"interval": nearest, "value": values, "lower": lower, "upper": upper}[check.on]
     return np.asarray(check.side * (number - check.limit) > 0)
@@ -427,8 +434,8 @@ def sides(gate: GatePlan) -> Iterator[tuple[Side, float]]:
         yield "high", limits.high
 
 
-def exact(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[GateEvidence]:
-    """Yield the evidence of each gate `on: sequence` on each number for which it is exact."""
+def exact_evidence(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[GateEvidence]:
+    """Yield the exact evidence of each gate `on: sequence`, for each number and limit on which it can be exact."""
     for number, gate in enumerate(plan.part(gates_plan), 1):
         for dataset in evaluated if gate.rule.on == "sequence" else ():
             for model in dataset.sample.models:
@@ -453,14 +460,14 @@ def _exact_of_model(
         for estimate in estimates:
             subject = subject_of(estimate)
             k = None if subject.class_ is None else sample.levels.index(subject.class_)
-            if not is_on(plan, gate, subject) or not is_exact(plan, sample, model, baseline, entry, k):
+            if not judges_number(plan, gate, subject) or not is_exact(plan, sample, model, baseline, entry, k):
                 continue
             for side, limit in sides(gate):
                 logs: NightEvidence | None = None
                 if scope is not None and gate.against != "baseline":
-                    logs = _of_values(scope, entry, k, limit, SIDES[side])
+                    logs = _value_evidence(scope, entry, k, limit, SIDES[side])
                 elif scope is not None and baseline_scope is not None:
-                    logs = _of_pairs(scope, baseline_scope, entry, k, limit, SIDES[side])
+                    logs = _difference_evidence(scope, baseline_scope, entry, k, limit, SIDES[side])
                     if logs is None:
                         break  # the value has an interval all the same, so its evidence is asymptotic
                 yield evidence_row(gate, number, subject, side, "exact", logs, data, plan.renamed)
@@ -481,7 +488,7 @@ def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: M
     models = [model] if other is None else [model, other]
     by_classes, between_nights = entry.metric.needs == "labels", plan.part(sequence_plan).between_nights
     return (
-        can_bet[evidence_kind(entry)] and not between_nights and one_value_a_row(plan, entry, k)
+        can_bet[evidence_kind(entry)] and not between_nights and rows_count_alike(plan, entry, k)
         and not sample.streamed and all(_is_untouched_by(plan, sample, name, thresholded=by_classes) for name in models)
     )
 
@@ -499,17 +506,20 @@ def _is_untouched_by(plan: Plan, sample: Sample, model: str, *, thresholded: boo
     return not thresholded or rule is None or rule.dataset not in (None, sample.dataset)
 
 
-def _of_values(scope: Scope, entry: MetricPlan, k: int | None, limit: float, side: int) -> NightEvidence:
-    """Return the exact evidence on the value of a measure; ``k`` is the index of its class, None of all classes."""
+def _value_evidence(scope: Scope, entry: MetricPlan, k: int | None, limit: float, side: int) -> NightEvidence:
+    """Return the exact evidence on the value of a measure that it misses a limit, and that it keeps it.
+
+    ``k`` is the index of its class, None of all classes; ``side`` is -1 for a lowest number allowed, 1 for a highest.
+    """
     summary, options = summary_of(scope, entry, k), options_of(entry, k)
     if evidence_kind(entry) == "rows":
         hits, trials = summary.proportion(entry.metric, options)
-        return of_a_proportion(np.asarray(hits), np.asarray(trials), limit, side)
+        return proportion_evidence(np.asarray(hits), np.asarray(trials), limit, side)
     if evidence_kind(entry) == "cells":
         squared = float(str(options.get("beta", 1.0))) ** 2
         # F beta: what a true positive, a false positive and a false negative add to its numerator and denominator.
         parts = [(1 + squared, 1 + squared), (0.0, 1.0), (0.0, squared)]
-        return of_a_ratio(parts, np.array([float(summary(name)) for name in ("tp", "fp", "fn")]), limit, side)
+        return ratio_evidence(parts, np.array([float(summary(name)) for name in ("tp", "fp", "fn")]), limit, side)
     losses = LOSSES[entry.metric.name](summary.rows, entry.params)
     return of_a_mean(losses, summary.floats, limit, side, _loss_bounds(entry))
 
@@ -524,12 +534,13 @@ def _loss_bounds(entry: MetricPlan) -> tuple[float, float]:
     return -math.log1p(-epsilon) / unit, -math.log(epsilon) / unit
 
 
-def _of_pairs(
+def _difference_evidence(
     scope: Scope, other: Scope, entry: MetricPlan, k: int | None, limit: float, side: int
 ) -> NightEvidence | None:
     """Return the exact evidence on the difference of two models on the same rows; None where their trials differ.
 
-    ``k`` is the index of the class of a measure, None of all classes.
+    ``k`` is the index of the class of a measure, None of all classes; ``side`` is -1 for a lowest number allowed, 1 for
+    a highest.
     """
     first, second = summary_of(scope, entry, k), summary_of(other, entry, k)
     if evidence_kind(entry) == "losses":
@@ -578,7 +589,7 @@ def evidence_row(
 
 
 def data_of(results: Results, dataset: str) -> str | None:
-    """Return the hash of a dataset's rows, by which a run on the same data is seen; None for data in memory."""
+    """Return the hash of a dataset's files and condition, by which the same data are seen; None for data in memory."""
     where = next((summary.where for summary in results.datasets if summary.name == dataset), None)
     return data_sha256([file for file in results.inputs if file.dataset == dataset], where)
 

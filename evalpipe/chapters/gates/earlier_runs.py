@@ -73,7 +73,7 @@ def look_back(
 
     @cache
     def read(earlier: EarlierPlan | None, optional: bool) -> EarlierRun | NoEarlier | Problem:  # noqa: FBT001
-        """Read the run that a gate compares with, once for all gates: the reference without a plan of another run."""
+        """Read the run that a gate compares with, once for all gates: the one planned or, without, the reference."""
         if earlier is None:
             return reference_for(tonight, folder, shown, nights)
         earlier_folder = RunFolder.named(earlier.path)
@@ -129,7 +129,7 @@ def reference_for(
     Results in the folder that, by the ledger, no run there wrote are a copy: they come after the nights of the ledger.
     ``shown`` is the folder's path in messages. Without a reference, returns why; a Problem where the file is broken.
     """
-    folder_references = kept_in(folder, shown)
+    folder_references = references_in_folder(folder, shown)
     if isinstance(folder_references, Problem):
         return folder_references
     folder_reference = next((run for run in folder_references if _may_be_reference_of(tonight, run)), None)
@@ -143,7 +143,7 @@ def reference_for(
     return ledger_reference or folder_reference or NoEarlier(why)
 
 
-def kept_in(folder: Path | None, shown: str) -> list[EarlierRun] | Problem:
+def references_in_folder(folder: Path | None, shown: str) -> list[EarlierRun] | Problem:
     """Return the references in an output folder, the newest first; a Problem where `reference.json` is broken.
 
     ``shown`` is the folder's path in messages. Without `reference.json` the newest run is the only reference, if it may
@@ -189,10 +189,11 @@ def _reference_of_night(tonight: Tonight, night: Night, recorded: Collection[str
 
 
 def may_be_reference(results: Results, fail_on: FailOn = "fail") -> bool:
-    """Tell whether a run may become the reference.
+    """Tell whether a run may become the reference of later ones.
 
-    It may where `evalpipe run` ends with 0, and no value is beyond its limit against the reference before; otherwise a
-    fall would be told of once and then be what is normal. With ``fail_on`` "never" it is as with "fail".
+    It may where `evalpipe run` ends with 0, and no value is beyond its limit against the reference before. Otherwise a
+    fall would be reported once, and later nights would be compared with the fallen value. With ``fail_on`` "never" it
+    is as with "fail".
     """
     gates_hold = results.holds("fail" if fail_on == "never" else fail_on)
     return gates_hold is not False and not any(
@@ -205,11 +206,11 @@ def next_references(
 ) -> dict[str, bytes]:
     """Return the files of references that a run leaves in its folder, by name: the newest two there are.
 
-    They are chosen from the references in the folder and the run itself or, where it is not ``fit``, the ``reference``
-    that it was compared with. Others of these two's nights are dropped. Where a night is run again, references of later
-    days stay ahead of it, unless it is ``accepted``.
+    They are chosen from the references in the folder and the run itself or, where it is not ``fit`` to be a reference,
+    the ``reference`` that it was compared with. Other references of the same nights are dropped. Where a night is run
+    again, references of later days stay ahead of it, unless it is ``accepted``.
     """
-    tonight, stored = Tonight.of(run.results), kept_in(folder, "")
+    tonight, stored = Tonight.of(run.results), references_in_folder(folder, "")
     before = [reference] if isinstance(reference, EarlierRun) else []
     kept_sha256s = {run.sha256, *(earlier.sha256 for earlier in before)}
     replaced_nights = [tonight, *(Tonight.of(earlier.results) for earlier in before)]

@@ -93,12 +93,12 @@ def _subject(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         hint = "add 'metric: …', 'desirability: overall' or 'check: …'"
         yield draft.tree.problem("gate-subject", "this gate says nothing of what it judges", *loc, hint=hint)
     elif gate.metric is None:
-        yield from _desired(draft, loc, gate)
+        yield from _desirability_subject(draft, loc, gate)
     elif gate.desirability is None:
         yield from _measure(draft, loc, gate, gate.metric)
 
 
-def _desired(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
+def _desirability_subject(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
     """Report a goal that is not declared, keys without effect, and a baseline, in a gate on desirability."""
     goal_loc: Loc = (*loc, "desirability")
     if goals := draft.spec.names_of_goals:
@@ -168,11 +168,11 @@ def _limits(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
             "say what the change is from: 'against: baseline', 'against: last' or 'against: {results: …}'")
         yield draft.tree.problem("gate-limit", f"'{key}' limits {limited}", *loc, key, key=True, hint=hint)
     if not misfits:
-        yield from _possible(draft, loc, gate.limit)
+        yield from _contradicting_limits(draft, loc, gate.limit)
 
 
-def _possible(draft: Draft, loc: Loc, limit: dict[str, float]) -> Iterator[Problem]:
-    """Report two limits of a gate that no number can keep, or of which one says nothing."""
+def _contradicting_limits(draft: Draft, loc: Loc, limit: dict[str, float]) -> Iterator[Problem]:
+    """Report pairs of limits that no number can keep, or that are about both a rise and a fall."""
     for least, most in (("min", "max"), ("min_increase", "max_increase"), ("min_decrease", "max_decrease")):
         if limit.get(least, -float("inf")) > limit.get(most, float("inf")):
             shown = [draft.tree.show(*loc, key) for key in (least, most)]
@@ -228,12 +228,12 @@ def _scope(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
         message = f"no entry of 'slices' is by {draft.tree.show(*loc, 'slices')} alone"
         yield from refer(draft, (*loc, "slices"), names, "unknown-slice", message, choose(names, None))
     elif gate.slices is not None:
-        yield from _combined(draft, (*loc, "slices"), gate.slices)
+        yield from _uncombined_columns(draft, (*loc, "slices"), gate.slices)
     elif gate.slice is not None:
-        yield from _combined(draft, (*loc, "slice"), tuple(gate.slice))
+        yield from _uncombined_columns(draft, (*loc, "slice"), tuple(gate.slice))
 
 
-def _combined(draft: Draft, loc: Loc, columns: tuple[str, ...]) -> Iterator[Problem]:
+def _uncombined_columns(draft: Draft, loc: Loc, columns: tuple[str, ...]) -> Iterator[Problem]:
     """Report columns of a gate that no entry of the spec's `slices` combines."""
     combinations = _slice_columns(draft)
     if columns and all(columns) and set(columns) not in map(set, combinations):
@@ -274,7 +274,7 @@ UNPROVEN = (
 
 
 def _nights(draft: Draft) -> Iterator[Problem]:
-    """Check that a run of gates `on: sequence` has a day and keeps what it finds; such settings need such a gate."""
+    """Report gates `on: sequence` in a run without a day or a ledger, and `sequence` settings without such a gate."""
     first = next((loc for loc, gate in draft.entries(draft.spec.gates, "gates") if gate.on == "sequence"), None)
     if first is None:
         if draft.spec.sequence is not None and draft.readable("gates"):
@@ -303,7 +303,7 @@ def _check_what_is_judged(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Pr
 
 
 def _check_evidence(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]:
-    """Check that nights give evidence on the measure of a gate, and that it has an interval where that takes one."""
+    """Check that nights give evidence on the measure of a gate, and that it has an interval if that is needed."""
     if gate.metric is None:
         return
     metric_loc = loc if draft.tree.get(*loc, "metric", "metric") is None else (*loc, "metric")
@@ -354,14 +354,14 @@ class GatePlan:
 
     @property
     def reference(self) -> str | None:
-        """What a change is from, as results tell it: the baseline's model, "last", or the path of an earlier run."""
+        """What a change is measured from: the baseline's model, "last", or the path of an earlier run; else None."""
         if self.earlier is not None:
             return self.earlier.written
         return self.baseline if self.against == "baseline" else self.against
 
     @property
     def words(self) -> str:
-        """What it is on, its limits, and what a change is from: "brier max 0.2, of every model on test"."""
+        """The gate in words: what it is on, its limits, and its reference: "brier max 0.2, of every model on test"."""
         if self.rule.check is not None:
             return f"the check {self.rule.check}"
         measures = " and ".join(entry.label for entry in self.entries)
@@ -382,7 +382,7 @@ class GatePlan:
 
     @property
     def document(self) -> dict[str, object]:
-        """What it is on, as JSON values, as far as known before data are seen; null where it is on each there is."""
+        """The gate as JSON values, before data are seen; null stands for every dataset, model or class."""
         rule = self.rule
         check: dict[str, object] = {} if rule.check is None else {"check": rule.check}
         return {

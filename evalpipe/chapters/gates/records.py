@@ -205,29 +205,29 @@ class Gate(Subject):
 
     @property
     def limits(self) -> GateLimits:
-        """The lowest and the highest that is allowed."""
+        """The lowest and the highest number that the gate allows; infinite where it sets none."""
         return GateLimits.of(self.limit)
 
     @property
     def scale(self) -> float:
-        """The size of the numbers that the observed one was computed from."""
+        """The size of the numbers that the observed one was computed from; its rounding error is relative to it."""
         return size(self.observed, self.reference)
 
     @property
     def outcome(self) -> Verdict:
-        """The verdict with its severity: a failed gate of severity warn is a warning; a skipped one is held."""
+        """The verdict with its severity: "warn" for a failed gate of severity warn, "pass" for a skipped one."""
         if self.verdict == "fail":
             return self.severity
         return "inconclusive" if self.verdict == "inconclusive" else "pass"
 
     @property
     def kind(self) -> Kind:
-        """The outcome, or that the gate was skipped."""
+        """The outcome, or "skipped" where the gate was skipped."""
         return "skipped" if self.verdict == "skipped" else self.outcome
 
 
 def current_word(fail_on: str) -> FailOn:
-    """Return the value of an option `fail_on`, which says what fails a run; warn of a word of earlier versions."""
+    """Return a value of the option `fail_on`; a word of earlier versions is replaced, with a FutureWarning."""
     if fail_on in FORMER_VERDICTS:
         message = f"'{fail_on}' is called '{FORMER_VERDICTS[fail_on]}' now"
         warnings.warn(message, FutureWarning, stacklevel=3)

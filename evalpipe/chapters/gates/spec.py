@@ -105,7 +105,7 @@ NEEDS_SLICES = Needs(("slices",), "unknown-slice", "there are no slices",
 
 
 def _options(schema: dict[str, Any]) -> None:
-    """Let the options of measures stand beside a measure's name."""
+    """Add to the JSON Schema of a gate that options of a measure may stand beside the measure's name."""
     names = sorted({option for entry in registry for option in entry.option_types} | {"average"})
     about = {"description": "An option of the measure, where it is named by its name alone."}
     schema["patternProperties"] = {f"^({'|'.join(map(re.escape, names))})$": about}
@@ -208,7 +208,7 @@ class GateRule(SpecPart):
     @model_validator(mode="before")
     @classmethod
     def gathered(cls, value: object) -> object:
-        """Take the options of a measure that stand beside its name for its own."""
+        """Move options that are written beside the name of a measure into the mapping of that measure."""
         if not isinstance(value, Mapping) or not isinstance(value.get("metric"), str):
             return value
         of_gate = {key: item for key, item in value.items() if key in KEYS}
@@ -217,7 +217,7 @@ class GateRule(SpecPart):
 
     @model_serializer(mode="wrap")
     def _written(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write the class under the key that the spec has for it, and no key that would say nothing."""
+        """Return the gate as a spec has it: with `class` for `class_`, and without keys that have no effect."""
         if self.check is not None:
             return {key: item for key, item in handler(self).items() if key in OF_CHECK}
         idle = {"undefined": self.on == "sequence", "optional": self.against == "last", "check": True}
@@ -225,7 +225,7 @@ class GateRule(SpecPart):
 
     @property
     def limit(self) -> dict[str, float]:
-        """The limits by their keys."""
+        """The limits that are set, by key, such as {"min": 0.7}."""
         return {key: float(item) for key in LIMITS if (item := getattr(self, key)) is not None}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Cell, Column, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import ranged, reasons_below, row_anchor, with_intervals
+from evalpipe.card.tables import ranged, reason_texts, row_anchor, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import Claim, Unless, rule
@@ -43,7 +43,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def reading(results: Results, dataset: str) -> Iterator[str]:
-    """Yield that the measures of a dataset are apparent, where the models were fitted to it."""
+    """Yield the warning that measures on a dataset are too good because models were fitted to its rows."""
     if any(summary.name == dataset and summary.trained_on for summary in results.datasets):
         more = " The section on optimism corrects them." if any(
             row.dataset == dataset for row in results.optimism) else ""
@@ -84,7 +84,7 @@ def _blocks_of_model(results: Results, rows: list[Optimism]) -> Iterator[Block]:
     yield Heading(name)
     yield Table(f"{name} by {first.fits} bootstrap fits{with_intervals(results, limited=has_limits)}", columns,
                 tuple(cells), stacked=True)
-    yield from reasons_below(results, rows)
+    yield from reason_texts(results, rows)
 
 
 MOST_MEASURES = 3

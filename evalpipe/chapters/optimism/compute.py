@@ -36,10 +36,10 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return each measure with its optimism, for each model that has bootstrap fits, as field of the results."""
     return {"optimism": [
         row for dataset in evaluated for model in dataset.sample.bootstrap
-        for row in _corrected(plan, dataset.sample, model)]}
+        for row in _optimism_records(plan, dataset.sample, model)]}
 
 
-def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
+def _optimism_records(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
     """Yield the record of each measure of a model, or of each of its classes, with its optimism."""
     summary = Summary(rows_of(sample, sample.models[model]), sample.weights)
     scope, fits = Scope(plan, sample, model, 0, all_rows_subset(sample), summary), sample.bootstrap[model]
@@ -59,7 +59,10 @@ def _corrected(plan: Plan, sample: Sample, model: str) -> Iterator[Optimism]:
 
 
 def _values_of_fit(sample: Sample, fit: BootstrapFit, entries: Sequence[MetricPlan]) -> list[list[Floats]]:
-    """Return the values of measures of a bootstrap fit in its sample, on the original rows, and on rows not drawn."""
+    """Return a bootstrap fit's values of each measure: in its sample, on the original rows, and on rows not drawn.
+
+    The outer list has these three, the inner lists have a value [] or [K] for each of the ``entries``.
+    """
     rows, weights = rows_of(sample, fit.predictions), sample.weights
     # A drawn count of rows of a frequency weight counts observations already.
     drawn_weights = fit.drawn if sample.weight_kind == "frequency" else fit.drawn * weights
@@ -77,7 +80,8 @@ def _optimism_fields(
 ) -> dict[str, Any]:
     """Return the fields of the record of a measure, from its values in the bootstrap fits, ``of_fits`` [B, 3].
 
-    The three are those in its sample, on the original rows and out of bag; ``bounds`` are those of the measure.
+    The columns are its values in the fit's sample, on the original rows and out of bag. ``apparent`` is its value for
+    the model itself; ``bounds`` are the least and the largest value that it can have.
     """
     out_of_bag = of_fits[:, OUT_OF_BAG]
     defined = of_fits[~np.isnan(of_fits[:, :OUT_OF_BAG]).any(axis=1)]

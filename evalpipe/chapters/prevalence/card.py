@@ -12,12 +12,12 @@ from evalpipe.card.figures.context import Context, column, context_of, or_nan
 from evalpipe.card.figures.curves import MOST, Band, left_out_sentence, readable
 from evalpipe.card.figures.labels import LineLabel, label_lines, label_on_lines
 from evalpipe.card.figures.panel import DASHES, DOTS, RowLabel, grid, panel, rows
-from evalpipe.card.figures.svg import Clauses, Sheet, drawing, in_turn
+from evalpipe.card.figures.svg import Clauses, Sheet, drawing, more_models_than_inks
 from evalpipe.card.page import Column, Figures, Heading, Row, Section, Table, Text
 from evalpipe.card.tables import curves_of, evaluated, labels, limited, overall, ranged, row_anchor, shown, with_limits
 from evalpipe.card.wording import joined, names_of, observed_share, share
 from evalpipe.findings import weights
-from evalpipe.findings.claims import NOT_BINARY, Claim, Unless, p_apart, p_beyond, rule, without
+from evalpipe.findings.claims import NOT_BINARY, Claim, Unless, p_apart, p_beyond, rule, unless_key
 from evalpipe.findings.words import finding, measures
 from evalpipe.results.curves.events import PredictiveValues
 from evalpipe.words import numbers
@@ -63,7 +63,7 @@ DRAWN = (
 
 
 def outcome(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield the declared and the observed prevalence for the head of the card; the latter of a binary outcome alone."""
+    """Yield pairs of term and text for the card's head: the declared prevalence, and if binary the observed one."""
     prior, evaluated_names = results.prevalence, [dataset.name for _, dataset in evaluated(results)]
     observed = "; ".join(
         f"{wording.observed_share(share.value, share.lower, share.upper)} in {share.dataset}"
@@ -85,7 +85,7 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield the section; none where no prevalence is declared and no measure is at one."""
+    """Yield the sections on prevalence; none where none is declared and no measure is reweighted to one."""
     prior = results.prevalence
     if prior is None and not any("prevalence" in e.params for e in results.rows):
         return
@@ -130,6 +130,7 @@ def _declared_sentence(results: Results) -> str:
 
 
 def _estimated_from(prior: Prior) -> str:
+    """Return the text on the dataset that gives the prevalence: "estimated from the 1,200 rows of train"."""
     return f"estimated from the {numbers.count(prior.rows or 0)} rows of {prior.dataset}"
 
 
@@ -174,7 +175,7 @@ def _share_and_limits(share: float, lower: float, upper: float) -> tuple[str, st
 
 
 def _tables(results: Results, dataset: str) -> Iterator[Table]:
-    """Yield the measures that have values at a prevalence, a column for each prevalence, that of the sample first."""
+    """Yield tables of the measures that are also taken at a prevalence, a column for each, that of the sample first."""
     measures: dict[Measure, dict[str, Estimate]] = {}
     estimates = [e for e in overall(results, dataset) if e.class_ is None]
     for e in estimates:
@@ -231,7 +232,7 @@ STROKES = ("", "9 3", DASHES, "3 3", DOTS)
 
 
 def prevalence_figures(results: Results, dataset: str, *, first: bool = True) -> tuple[Drawing, ...]:
-    """Return the figures of predictive values of a dataset; with the ``first`` dataset that of all prevalences too."""
+    """Return the figures of predictive values of a dataset; if it is the ``first``, also that of all prevalences."""
     context = context_of(results, dataset)
     drawings = (prevalences_figure(context) if first else None, by_prevalence_figure(context),
                 by_rate_figure(context, "sensitivity"), by_rate_figure(context, "specificity"))
@@ -272,7 +273,7 @@ def prevalences_figure(context: Context) -> Drawing | None:
 
 
 def _share_text(name: str, value: float) -> str:
-    """Return an observed prevalence, or the declared one, as text."""
+    """Return a prevalence as text: as the spec gives it where ``name`` is "declared", else rounded."""
     return wording.share(value) if name == "declared" else numbers.number(value)
 
 
@@ -386,7 +387,7 @@ def by_rate_figure(context: Context, rate: str) -> Drawing | None:
     numbered = joined([f"{number} {series.label}" for number, (series, _) in enumerate(pairs, 1)])
     caption = (
         f"PPV and NPV of any model at the declared prevalence {wording.share(prior.value)}, by its {rate}, with "
-        f"its {other} on the lines. Marks: the models{f', {numbered}' if in_turn(pairs) else ''}."
+        f"its {other} on the lines. Marks: the models{f', {numbered}' if more_models_than_inks(pairs) else ''}."
     )
     alt = f"Predictive values at the declared prevalence by {rate}, {context.dataset.name}. " + " ".join(
         f"{series.label}: {rate} {numbers.number(_rate_of(curve, rate))}, {other} "
@@ -422,7 +423,7 @@ def _by_rate_sheet(
         at = _rate_of(curve, rate), or_nan(curve.notes.ppv_declared if value == "ppv" else curve.notes.npv_declared)
         plot.marks(at[:1], at[1:], series.ink, series.marker, size=5.5, name=series.label)
         # Thin lines to more names than there are inks would be a web.
-        name = str(number) if in_turn(pairs) else series.label
+        name = str(number) if more_models_than_inks(pairs) else series.label
         models += [] if math.isnan(sum(at)) else [LineLabel(name, series.ink, at[:1], at[1:])]
     boxes = label_on_lines(plot, labels, models)
     sheet.key(label_lines(plot, models, occupied=boxes, unnamed=labels))
@@ -448,7 +449,7 @@ class Share(NamedTuple):
 Pair = tuple[Share, Share]
 
 
-@rule("note", unless=(without("no-prevalence", "prevalence"),), claims_all=True)
+@rule("note", unless=(unless_key("no-prevalence", "prevalence"),), claims_all=True)
 def prevalence_declared(results: Results) -> Iterator[Claim]:
     """Whether the declared prevalence equals that of the evaluated rows."""
     for row in results.observed:
@@ -484,7 +485,7 @@ def differs(_: Results, rows: Sequence[Pair]) -> Iterator[Finding]:
 SHIFTED = Unless("shifted", by_results=lambda results: any(row.method == SHIFT for row in results.recalibration))
 
 
-@rule("fails", unless=(NOT_BINARY, without("no-prevalence", "prevalence"), SHIFTED), claims_all=True)
+@rule("fails", unless=(NOT_BINARY, unless_key("no-prevalence", "prevalence"), SHIFTED), claims_all=True)
 def probabilities_carried_over(results: Results) -> Iterator[Claim]:
     """Whether probabilities hold at the declared prevalence: there their odds may be off by a factor of two at most."""
     prior = None if SHIFTED.holds(results) else results.prevalence
@@ -498,13 +499,13 @@ MOST_TIMES = 1_000_000
 
 
 def _times_text(log_factor: float) -> str:
-    """Return a factor, of which the logarithm is given: "36.6", or "more than 1,000,000"."""
+    """Return the factor exp(``log_factor``) as text, such as "36.6" or "more than 1,000,000"."""
     return (f"more than {numbers.count(MOST_TIMES)}" if log_factor > math.log(MOST_TIMES)
             else numbers.fixed(math.exp(log_factor), 1))
 
 
 def not_carried_over(results: Results, rows: Sequence[Any]) -> Iterator[Finding]:
-    """Say which probabilities are too high or too low at the declared prevalence, and by which factor their odds."""
+    """Yield a finding for each model whose odds are wrong at the declared prevalence: which way, and by what factor."""
     observed = {row.dataset: row.value for row in results.observed if row.level == results.event}
     for row in rows:
         way, times = ("high", -row.value) if row.value < 0 else ("low", row.value)

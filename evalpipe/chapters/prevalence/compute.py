@@ -84,7 +84,10 @@ def _cannot_be_estimated(plan: Plan, message: str) -> DataError:
 
 
 def _with_known_shares(part: Any, shares: tuple[float, ...]) -> Any:
-    """Return a part of a plan with the ``shares`` in place of stand-ins for them; the same object where it has none."""
+    """Return a part of a plan in which each `UnreadShares`, at any depth, is replaced by the ``shares``.
+
+    The same object where it contains none.
+    """
     if isinstance(part, UnreadShares):
         return part.known(shares)
     if isinstance(part, Mapping):

@@ -103,11 +103,11 @@ class UnreadShares:
     form: int | Literal["all", "list", "text"]
 
     def __str__(self) -> str:
-        """Return "that of DATASET"."""
+        """Return the text for shares that are not yet read: "that of" and the name of the dataset."""
         return f"that of {self.dataset}"
 
     def known(self, shares: tuple[float, ...]) -> float | tuple[float, ...] | list[float] | str:
-        """Return what takes the place of this stand-in, in its form, once the ``shares`` of all levels are known."""
+        """Return the ``shares`` in the form that this stand-in calls for: a number, a tuple, a list or a text."""
         if isinstance(self.form, int):
             return shares[self.form]
         if self.form == "text":
@@ -162,7 +162,7 @@ def unread_prevalence(spec: Spec, form: int | Literal["all", "list", "text"]) ->
 
 
 def prior_plan(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> PriorPlan:
-    """Return the prevalence of a measure from the one its entry asks for.
+    """Return the prevalence at which a measure is computed, from the one that its entry in the spec asks for.
 
     ``asked`` is "sample", "declared", a number, or a mapping of level to number.
     """
@@ -184,6 +184,7 @@ def prior_plan(spec: Spec, metric: Metric, choice: MetricChoice, asked: Any) -> 
 
 
 def _shares_text(levels: Sequence[str], shares: Sequence[float]) -> str:
+    """Return the share of each level as text, such as "low 0.2, high 0.8"."""
     return ", ".join(f"{level} {share:g}" for level, share in zip(levels, shares, strict=True))
 
 

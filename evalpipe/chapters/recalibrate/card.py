@@ -36,13 +36,13 @@ from evalpipe.card.figures.reliability import (
     draw_diagonal,
     draw_rug,
     interval_caption,
-    kind_of,
+    kind_of_bins,
     missed_bins,
     near_axis,
     rug_caption,
     score_weights,
 )
-from evalpipe.card.figures.scatter import NEAR_SENTENCE, axis_name, beside_diagonal, short
+from evalpipe.card.figures.scatter import NEAR_SENTENCE, axis_name, distance_from_diagonal, short
 from evalpipe.card.figures.svg import Clauses, Drawing, Series, Sheet, drawing
 from evalpipe.card.method import RECALIBRATION, Procedure
 from evalpipe.card.page import (
@@ -61,7 +61,7 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
-from evalpipe.card.tables import key_measures, on_same_rows, row_anchor, shown, with_intervals, with_limits
+from evalpipe.card.tables import key_measures, row_anchor, same_rows_sentences, shown, with_intervals, with_limits
 from evalpipe.card.wording import capital, names_of, variant_name
 from evalpipe.chapters.compare.card import (
     COLUMNS,
@@ -125,9 +125,9 @@ def drawings(results: Results, dataset: str) -> Iterator[Drawing]:
 
 
 def with_original(curves: Mapping[str, C]) -> Iterator[dict[str, C]]:
-    """Yield the curves by variant for each figure, the original first in each; none where there is no variant.
+    """Yield the curves of each figure by variant: the original first, then as many variants as fit.
 
-    A raw score has no such curve of its own, so its variants stand alone.
+    Nothing where there is no variant. A raw score has no such curve, so its variants stand alone.
     """
     original = [variant for variant in curves if variant == "original"]
     variants, room = [variant for variant in curves if variant != "original"], MOST_PANELS - len(original)
@@ -141,14 +141,14 @@ def series_of_variant(model: Series, variant: str) -> Series:
 
 
 def panel_titles(curves: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the title of the panel of each variant, with its ink."""
+    """Return pairs (title, colour) for the panels of variants."""
     return [(variant_name(variant), "ink") for variant in curves]
 
 
 def _reliability_figure(context: Context, model: Series, number: int, curves: Mapping[str, Reliability]) -> Drawing:
     """Return a figure of the reliability of a model and its variants in bins, ``number`` counted from 1."""
     first = next(iter(curves.values()))
-    kind = kind_of(first)
+    kind = kind_of_bins(first)
     spreads = context.variants(model.name, Histogram)
     rugs = context.variants(model.name, Rug)
     has_spread = not spreads.keys().isdisjoint(curves) and not rugs
@@ -159,7 +159,7 @@ def _reliability_figure(context: Context, model: Series, number: int, curves: Ma
         f"{rug_caption(context, rugs.values())}{beneath}"
     )
     findings = " ".join(f"{variant_name(variant)}: {missed_bins(curve)}." for variant, curve in curves.items())
-    alt = f"Reliability of {model.label} on {context.dataset.name} {before_or_after(curves)}, {kind}. {findings}"
+    alt = f"Reliability of {model.label} on {context.dataset.name} {before_after_words(curves)}, {kind}. {findings}"
 
     drawn_columns = [values for c in curves.values()
                      for values in (c.points.position, c.points.upper, c.points.event_rate)]
@@ -174,21 +174,21 @@ def _reliability_figure(context: Context, model: Series, number: int, curves: Ma
         draw_rug(plot, series_of_variant(model, variant), rugs.get(variant))
         draw_bins(plot, series_of_variant(model, variant), curve, 3.5 if len(curve.points.rows) <= MANY else 2.8)
     sentence = variants_finding(curves, bins_off, missed_bins, partial(bins_off, what=""))
-    return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
+    return drawing(figure_id(context, model, number), figure_title(model, curves), (sentence, caption, alt), [sheet])
 
 
-def key_of(context: Context, model: Series, number: int, curve: str = "") -> str:
-    """Return the key of the figure of this ``number`` of a model, counted from 1, of a ``curve`` other than bins."""
+def figure_id(context: Context, model: Series, number: int, curve: str = "") -> str:
+    """Return the id of figure ``number`` of a model, from 1; ``curve`` is a prefix such as "smooth-", if any."""
     return f"d{context.place}-recalibration-{curve}{context.series.index(model) + 1}-{number}"
 
 
-def title_of(model: Series, curves: Iterable[str]) -> str:
-    """Return the title of a figure of a model and its variants; of a raw score, of its variants alone."""
-    return f"{model.label} {before_or_after(curves)}"
+def figure_title(model: Series, curves: Iterable[str]) -> str:
+    """Return "Forest before and after recalibration", or "after" alone where the original has no curve."""
+    return f"{model.label} {before_after_words(curves)}"
 
 
-def before_or_after(curves: Iterable[str]) -> str:
-    """Return the words on whether a figure shows a model before and after recalibration, or after it alone."""
+def before_after_words(curves: Iterable[str]) -> str:
+    """Return "before and after recalibration", or "after recalibration" where no curve is of the original."""
     return "before and after recalibration" if "original" in curves else "after recalibration"
 
 
@@ -210,7 +210,7 @@ def _observed_against_predicted(
         "Smooth lines of observed against predicted values. Dotted diagonal: observed = predicted. Below it "
         f"predictions are too high, above it too low.{NEAR_SENTENCE}"
     )
-    gaps = " ".join(f"{variant_name(variant)}: {_widest_gap(curve)}." for variant, curve in curves.items())
+    gaps = " ".join(f"{variant_name(variant)}: {_furthest_from_diagonal(curve)}." for variant, curve in curves.items())
     where = f"{model.label} on {context.dataset.name}"
     alt = f"Observed against predicted for {where} before and after recalibration. {gaps}"
     x, y = (_shared_axis(curves.values(), axis_name(context, name)) for name in ("Predicted", "Observed"))
@@ -223,8 +223,8 @@ def _observed_against_predicted(
         plot.line(predicted, observed, series.ink, name=series.label)
         if len(predicted) < FEW:
             plot.marks(predicted, observed, series.ink, series.marker)
-    sentence = variants_finding(curves, beside_diagonal, _widest_gap)
-    return drawing(key_of(context, model, number), title_of(model, curves), (sentence, caption, alt), [sheet])
+    sentence = variants_finding(curves, distance_from_diagonal, _furthest_from_diagonal)
+    return drawing(figure_id(context, model, number), figure_title(model, curves), (sentence, caption, alt), [sheet])
 
 
 def draw_equal_diagonal(drawn: Panel) -> None:
@@ -234,13 +234,13 @@ def draw_equal_diagonal(drawn: Panel) -> None:
 
 
 def _shared_axis(curves: Iterable[ObservedPredictedSmooth], name: str) -> Axis:
-    """Return the axis that holds the values of all curves, on both sides."""
+    """Return an axis that spans both the predicted and the observed values of all curves."""
     axis = number_axis(name, [value for curve in curves for values in curve.points.path for value in known(values)])
     return Axis(name, axis.low, axis.high, ticks_between(axis.low, axis.high, 2))
 
 
-def _widest_gap(curve: ObservedPredictedSmooth) -> str:
-    """Return the words on where a line is furthest from the diagonal."""
+def _furthest_from_diagonal(curve: ObservedPredictedSmooth) -> str:
+    """Return words on where a line is furthest from the diagonal."""
     rows = [(x, y) for x, y in zip(*curve.points.path, strict=True) if x is not None and y is not None]
     x, y = max(rows, key=lambda row: abs(row[1] - row[0]))
     return f"the line is furthest from the diagonal where {short(x)} is predicted, at {short(y)}"
@@ -269,12 +269,12 @@ def _windows_figure(context: Context, model: Series, number: int, curves: Mappin
         draw_diagonal(drawn)
         draw_windows(drawn, series_of_variant(model, variant), curve)
     texts = _figure_texts(context, where, (finding, findings), window_caption(context, list(curves.values())))
-    title = f"{title_of(model, curves)}, moving windows"
-    return drawing(key_of(context, model, number, "windows-"), title, texts, [sheet])
+    title = f"{figure_title(model, curves)}, moving windows"
+    return drawing(figure_id(context, model, number, "windows-"), title, texts, [sheet])
 
 
 def _smooth_curves_by_variant(context: Context, model: Series) -> dict[str, SmoothCurves]:
-    """Return the smooth curves of a model and its variants, by variant; without those that have none."""
+    """Return the logistic, spline and isotonic calibration curves of a model, by variant that has any."""
     lines = context.variants(model.name, CalibrationLogistic)
     splines = context.variants(model.name, CalibrationSpline)
     steps = context.variants(model.name, CalibrationIsotonic)
@@ -296,15 +296,19 @@ def _smooth_figure(context: Context, model: Series, number: int, curves: Mapping
     finding = variants_finding(curves, smooth_in_short, smooth_finding)
     texts = _figure_texts(context, f"Smooth calibration curves of {model.label}", (finding, findings),
                           smooth_caption(context, list(curves.values()), parts=False))
-    title = f"{title_of(model, curves)}, smooth curves"
-    return drawing(key_of(context, model, number, "smooth-"), title, texts, [sheet])
+    title = f"{figure_title(model, curves)}, smooth curves"
+    return drawing(figure_id(context, model, number, "smooth-"), title, texts, [sheet])
 
 
 def variants_finding(
     curves: Mapping[str, C], say: Callable[[C], str], at_length: Callable[[C], str],
     again: Callable[[C], str] | None = None,
 ) -> Clauses:
-    """Return the finding of a figure of variants: what ``say`` returns for each, of all but the first ``again``."""
+    """Return the finding of a figure of several variants, a short and a long clause for each.
+
+    Functions from a curve to words: ``say`` gives the short clause, ``again`` that of all variants but the first,
+    if it differs, and ``at_length`` the long one.
+    """
     words = [say, *[again or say] * (len(curves) - 1)]
     short = [f"{variant_name(variant)}: {words[k](curve)}" for k, (variant, curve) in enumerate(curves.items())]
     long = [f"{variant_name(variant)}: {at_length(curve)}" for variant, curve in curves.items()]
@@ -314,10 +318,14 @@ def variants_finding(
 def _figure_texts(
     context: Context, where: str, findings_of_both: tuple[Clauses, Mapping[str, str]], caption: str
 ) -> tuple[Clauses, str, str]:
-    """Return three texts of a figure: its finding, the caption, and the alternative text of findings by variant."""
+    """Return three texts of a figure: its finding, the caption, and the alternative text.
+
+    ``findings_of_both`` are the finding as clauses, and its words by variant, from which the alternative text is
+    made.
+    """
     finding, findings = findings_of_both
     sentences = [f"{variant_name(variant)}: {words}" for variant, words in findings.items()]
-    alt = f"{where} on {context.dataset.name} {before_or_after(findings)}. {' '.join(f'{s}.' for s in sentences)}"
+    alt = f"{where} on {context.dataset.name} {before_after_words(findings)}. {' '.join(f'{s}.' for s in sentences)}"
     return finding, caption, alt
 
 
@@ -352,7 +360,7 @@ CROSS_FITTED = Procedure(
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield two sections for each dataset with recalibrated predictions: what they gain, and what was fitted."""
+    """Yield the card's sections on recalibration of each dataset: its gain, all differences, what was fitted."""
     judged_datasets = {applied.dataset for record in results.recalibration for applied in record.applied}
     for number, dataset in enumerate((dataset.name for dataset in results.datasets), 1):
         if dataset in judged_datasets:
@@ -375,11 +383,11 @@ def sections(results: Results) -> Iterator[Section]:
 def _gain_blocks(results: Results, dataset: str, place: int) -> Iterator[Block]:
     """Yield what recalibration gains on a dataset: conclusions, figures, and measures before and after.
 
-    ``place`` is the number of the dataset, for links.
+    ``place`` is the number of the dataset, in the anchors that it links to.
     """
     records = [record for record, _ in _applied_on(results, dataset)]
     models = [model for model in results.models if model.name in {record.model for record in records}]
-    yield from (Text(sentences, "lead") for sentences in _lead(results, dataset, records))
+    yield from (Text(sentences, "lead") for sentences in _lead_sentences(results, dataset, records))
     conclusions = [(model.label, conclusion(results, dataset, model.name)) for model in models]
     yield Facts(tuple((f"{label}: {gain.headline}", " ".join(gain.sentences)) for label, gain in conclusions), "rules")
     yield Figures(partial(drawings, results, dataset))
@@ -421,7 +429,7 @@ def _fit_blocks(results: Results, dataset: str) -> Iterator[Block]:
 
 
 def _applied_on(results: Results, dataset: str, model: str | None = None) -> list[tuple[Recalibration, Applied]]:
-    """Return the recalibrators judged on a dataset, of one model or all, each with the record of that."""
+    """Return pairs of a recalibrator and the record of its use on a dataset, of one ``model`` or of all."""
     return [
         (record, applied) for record in results.recalibration for applied in record.applied
         if applied.dataset == dataset and model in {None, record.model}
@@ -429,12 +437,12 @@ def _applied_on(results: Results, dataset: str, model: str | None = None) -> lis
 
 
 def _differences(results: Results, dataset: str, model: str | None = None) -> list[Comparison]:
-    """Return the differences of variants from their originals on a dataset, of one model or of all."""
+    """Return the comparisons of variants with their originals on a dataset, of one ``model`` or of all."""
     return [c for c in results.comparisons if is_recalibrated(c) and c.dataset == dataset and model in {None, c.model}]
 
 
-def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> Iterator[str]:
-    """Yield sentences on what was fitted on what, and what the intervals leave out."""
+def _lead_sentences(results: Results, dataset: str, records: Sequence[Recalibration]) -> Iterator[str]:
+    """Yield the opening sentences: which rows recalibrators were fitted on, what intervals do not cover."""
     first = records[0]
     events = "" if first.events is None else f", {numbers.count(first.events)} events"
     rows = f"{numbers.count(first.n)} rows{events}"
@@ -451,13 +459,13 @@ def _lead(results: Results, dataset: str, records: Sequence[Recalibration]) -> I
         tested = sentences_on_corrections(results, [c for c in _differences(results, dataset) if c.slice is None])
         limits = (f"{with_intervals(results, limited=True)}. The intervals take the fitted recalibrators "
                   f"as fixed; a fit on other rows would differ.{choice} {tested}")
-    yield f"Differences are recalibrated variant minus original on the same rows{limits}{on_same_rows(results)}"
+    yield f"Differences are recalibrated variant minus original on the same rows{limits}{same_rows_sentences(results)}"
     if any(record.shifts for record in records):
         yield f"{SHIFTED}: judge it by measures at that prevalence, not by those of the sample."
 
 
 def _before_after_blocks(results: Results, dataset: str, model: ModelSummary, section: str) -> Iterator[Block]:
-    """Yield the table of the first key measures of a model and of its variants, in the section of this anchor."""
+    """Yield the table of a model's first key measures, original beside variants; ``section`` is its anchor."""
     names, key = names_of(results), key_measures(results)
     measures: dict[tuple[int, str, tuple[tuple[str, object], ...]], dict[str, Estimate]] = {}
     for e in results.rows:
@@ -501,7 +509,7 @@ def _difference_blocks(results: Results, dataset: str, model: ModelSummary) -> I
 
 
 def _difference_rows(results: Results, differences: Sequence[Comparison]) -> Iterator[Row | Group]:
-    """Yield each measure with the differences of the variants in it; a test that all share is named beside it."""
+    """Yield for each measure a heading, with the test if variants share it, and a row for each variant."""
     names = names_of(results)
     better = {metric.name: wording.better(wording.BETTER[metric.direction]) for metric in results.metrics}
     measures: dict[tuple[str, str], list[Comparison]] = {}
@@ -517,7 +525,7 @@ def _difference_rows(results: Results, differences: Sequence[Comparison]) -> Ite
 
 
 def _fit_table(results: Results, dataset: str, model: ModelSummary) -> Table:
-    """Return the table of the recalibrators of a model: what was fitted, and what each makes of the predictions."""
+    """Return a model's table of recalibrators: what was fitted, distinct predictions, and rows clipped."""
     applied = _applied_on(results, dataset, model.name)
     again = ", each fitted once more on all rows" if applied[0][0].folds is not None else ""
     columns = (Column("Variant", style="variant"), Column("Method", style="how"), Column("Fitted"),
@@ -531,7 +539,7 @@ def _fit_table(results: Results, dataset: str, model: ModelSummary) -> Table:
 
 
 def _method_text(record: Recalibration) -> str:
-    """Return a method with its options, but of a shift of prevalence without: its parameters say them all."""
+    """Return a method's title with its options; of a shift of prevalence, the title alone."""
     title = registry[record.method].title if record.method in registry else record.method
     plain = {name: value for name, value in record.options.items() if not isinstance(value, list)}
     # A method fitted on the score says so, whatever its option asked for.

@@ -9,7 +9,7 @@ from evalpipe.card.tables import overall, shown
 from evalpipe.card.wording import joined, names_of, variant_name
 from evalpipe.chapters.compare.card import is_recalibrated
 from evalpipe.findings import weights
-from evalpipe.findings.claims import NOTHING_TESTED, Claim, Unless, rule, without
+from evalpipe.findings.claims import NOTHING_TESTED, Claim, Unless, rule, unless_key
 from evalpipe.findings.margins import margin_between
 from evalpipe.findings.words import anchor, difference_of, finding, grouped, of_model
 from evalpipe.words import numbers
@@ -62,7 +62,7 @@ class Conclusion(NamedTuple):
 
 
 def conclusion(results: Results, dataset: str, model: str) -> Conclusion:
-    """Return whether recalibration of a model is a gain on a dataset, and what is wrong with its own predictions.
+    """Return whether recalibration of a model is a gain on a dataset, and how calibrated it was before.
 
     A method gains where the verdict on a proper loss is "better", as `PROPER_LOSSES` names them.
     """
@@ -81,7 +81,11 @@ def has_rank_score(results: Results, model: str) -> bool:
 
 
 def _differences_of_losses(results: Results, dataset: str, model: str) -> dict[str, list[Comparison]]:
-    """Return the differences over all rows by the name of the proper loss or, without any, of one in other units."""
+    """Return the differences of variants from the original in proper losses, over all rows, by loss.
+
+    Losses are of the first group of `PROPER_LOSSES` that was measured; variants at another prevalence are left
+    out.
+    """
     names = names_of(results)
     shifted = {record.variant for record in results.recalibration if record.shifts}
     rows = [
@@ -99,7 +103,7 @@ def _differences_of_losses(results: Results, dataset: str, model: str) -> dict[s
 
 
 def _verdict_without_losses(results: Results) -> Conclusion:
-    """Return the conclusion where nothing can judge recalibration."""
+    """Return the conclusion where no measure can judge recalibration: no verdict, and why."""
     if results.recalibration and all(record.shifts for record in results.recalibration):
         return Conclusion("no verdict.", (f"{SHIFTED}, so measures on these rows cannot judge it.",))
     kind, example = ("proper score", "the Brier score or the log loss") if results.levels else (
@@ -199,7 +203,7 @@ def _calibration_before(results: Results, dataset: str, model: str) -> Iterator[
 
 
 def _calibration_side(e: Estimate, words: CalibrationWords) -> str:
-    """Return on which side of its ideal value a measure of calibration lies, as far as its interval tells."""
+    """Return a clause on whether a calibration measure is below, above or at its ideal, by its interval."""
     text = f"{words.name} {shown(e).text}"
     if e.lower is None or e.upper is None:
         return f"the {words.name} is {shown(e).text}"
@@ -221,11 +225,11 @@ NO_CHANGE = Unless(NOTHING_TESTED, by_results=lambda results: all(
     row.verdict is None for row in results.comparisons if row.variant != row.baseline_variant))
 
 
-@rule("fails", "undecided", "note", "passes", unless=(without("no-recalibration", "recalibrate"), NO_CHANGE))
+@rule("fails", "undecided", "note", "passes", unless=(unless_key("no-recalibration", "recalibrate"), NO_CHANGE))
 def recalibration_judged(results: Results) -> Iterator[Claim]:
     """Whether recalibration makes a model better or worse, by the verdicts of its comparisons."""
     shifted = {(fit.model, fit.variant) for fit in results.recalibration if fit.shifts}
-    says = {"better": helps, "worse": harms, "undecided": undecided}
+    says = {"better": improvement_findings, "worse": harms, "undecided": undecided_findings}
     rows = [row for row in results.comparisons if row.variant != row.baseline_variant == "original"
             and row.slice is None and row.class_ is None and (row.model, row.variant) not in shifted
             and "prevalence" not in row.params and row.baseline_dataset is None]
@@ -233,9 +237,12 @@ def recalibration_judged(results: Results) -> Iterator[Claim]:
     yield from (Claim(row, says[row.verdict]) for row in rows if row.metric == metric and row.verdict in says)
 
 
-def helps(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Yield findings on methods by which recalibration makes a model better, by how much at most, and at what price."""
-    for group in _by_model(rows):
+def improvement_findings(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+    """Yield a finding on each model that recalibration makes better: by which methods, and by how much at most.
+
+    It is a note where another measure gets worse by more than its margin, which the sentence then adds.
+    """
+    for group in _rows_by_model(rows):
         price = _price_sentence(results, group)
         text = f"{_change_sentence(results, group, 'makes {} better')}{price}"
         yield finding("note" if price else "passes", weights.RECALIBRATION_HELPS, text,
@@ -243,26 +250,31 @@ def helps(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
 
 
 def harms(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Yield findings on methods by which recalibration makes a model worse."""
-    for group in _by_model(rows):
+    """Yield a finding on each model that recalibration makes worse, with the methods that do."""
+    for group in _rows_by_model(rows):
         text = _change_sentence(results, group, "makes {} worse")
         yield finding("fails", weights.RECALIBRATION_HARMS, text, anchor(results, group[0], SECTION), group)
 
 
-def undecided(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Yield findings on methods for which these data do not show any gain."""
-    for group in _by_model(rows):
+def undecided_findings(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+    """Yield a finding on each model whose comparisons show neither gain nor loss by recalibration."""
+    for group in _rows_by_model(rows):
         text = (f"These data do not show that recalibration by {_joined_methods(group)} makes "
                 f"{of_model(results, _as_original(group))} better or worse.")
         yield finding("undecided", weights.RECALIBRATION_OPEN, text, anchor(results, group[0], SECTION), group)
 
 
-def _by_model(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
+def _rows_by_model(rows: Sequence[Comparison]) -> Iterator[list[Comparison]]:
+    """Yield the rows of each model on each dataset as a list."""
     return grouped(rows, lambda row: (row.dataset, row.model))
 
 
 def _change_sentence(results: Results, rows: Sequence[Comparison], verb: str) -> str:
-    """Return "Recalibration by beta makes Forest better: Brier score −0.074 (−0.090 to −0.058)."."""
+    """Return "Recalibration by beta makes Forest better: Brier score −0.074 (−0.090 to −0.058).".
+
+    ``verb``, such as "makes {} better", has {} where the model's name goes. The difference is the largest of
+    ``rows``.
+    """
     most = max(rows, key=lambda row: abs(row.difference or 0.0))
     measure = names_of(results).measure(most.metric, most.params, most.average)
     by_most = f"by {variant_name(most.variant)}, " if len(rows) > 1 else ""
@@ -271,15 +283,16 @@ def _change_sentence(results: Results, rows: Sequence[Comparison], verb: str) ->
 
 
 def _price_sentence(results: Results, rows: Sequence[Comparison]) -> str:
-    """Return " The price: Specificity falls from 0.59 to 0.00."; empty where no measure is worse beyond the margin.
+    """Return " The price: Specificity falls from 0.59 to 0.00."; empty where no measure is clearly worse.
 
-    It is that of the method that gains most, or else of another; of several measures, that of the most margins.
+    Clearly: the whole interval is beyond the margin. It names the measure that is worse by most margins, of the
+    method that gains most if that has any.
     """
     most = max(rows, key=lambda row: abs(row.difference or 0.0)).variant
     methods = {(row.dataset, row.model, row.variant) for row in rows}
     worse: list[tuple[float, Comparison, float]] = []
     for row in results.comparisons:
-        before = _value(results, row, row.baseline_variant)
+        before = _value_of_variant(results, row, row.baseline_variant)
         if (row.dataset, row.model, row.variant) in methods and row.verdict == "worse" and is_recalibrated(row) and (
                 row.slice is None and row.class_ is None and "prevalence" not in row.params and before is not None
                 and row.lower is not None and row.upper is not None):
@@ -292,8 +305,8 @@ def _price_sentence(results: Results, rows: Sequence[Comparison]) -> str:
     method = f" by {variant_name(row.variant)}" if len(rows) > 1 else ""
     measure = names_of(results).measure(row.metric, row.params, row.average)
     gained = next((other for other in results.comparisons if other.metric == TRADED.get(row.metric) and (
-        other.verdict == "better") and _key_of(other) == _key_of(row)), None)
-    before_of_gained = None if gained is None else _value(results, gained, gained.baseline_variant)
+        other.verdict == "better") and _comparison_key(other) == _comparison_key(row)), None)
+    before_of_gained = None if gained is None else _value_of_variant(results, gained, gained.baseline_variant)
     gain = "" if gained is None or before_of_gained is None else (
         f", while {names_of(results).measure(gained.metric, gained.params)} {_change_text(gained, before_of_gained)}")
     return f" The price: {measure}{method} {_change_text(row, before)}{gain}."
@@ -303,28 +316,29 @@ TRADED = {"specificity": "sensitivity", "sensitivity": "specificity"}
 """The measure that gains where another loses, as more or fewer rows lie above the threshold."""
 
 
-def _key_of(row: Comparison) -> tuple[Any, ...]:
-    """Return what the comparisons of one recalibration of a model on the same rows share."""
+def _comparison_key(row: Comparison) -> tuple[Any, ...]:
+    """Return the key of comparisons of one variant of a model with one baseline on the same rows."""
     return row.dataset, row.model, row.variant, row.baseline, row.baseline_variant, row.slice, row.class_
 
 
 def _change_text(row: Comparison, before: float) -> str:
-    """Return "falls from 0.59 to 0.00" for a measure that was ``before`` what its difference is added to."""
+    """Return "falls from 0.59 to 0.00": from the value ``before`` to that plus the difference of ``row``."""
     text = numbers.number(before)
     after = numbers.fixed(before + (row.difference or 0.0), len(text.partition(".")[2]))
     return f"{'falls' if (row.difference or 0.0) < 0 else 'rises'} from {text} to {after}"
 
 
-def _value(results: Results, row: Comparison, variant: str) -> float | None:
-    """Return the value of the measure of a difference for a variant of its model; None where there is none."""
+def _value_of_variant(results: Results, row: Comparison, variant: str) -> float | None:
+    """Return the estimate of the measure of ``row`` for another ``variant`` of its model; None without one."""
     about = row.model_copy(update={"variant": variant}).about
     return next((estimate.value for estimate in results.rows if estimate.about == about), None)
 
 
 def _as_original(rows: Sequence[Comparison]) -> Comparison:
-    """Return a row that names the model without its variant."""
+    """Return the first row with its variant set to "original", so that a sentence names the model alone."""
     return rows[0].model_copy(update={"variant": "original"})
 
 
 def _joined_methods(rows: Sequence[Comparison]) -> str:
+    """Return the names of the variants of ``rows``, joined by "or"."""
     return joined([variant_name(row.variant) for row in rows], "or")

@@ -109,7 +109,7 @@ def _fit_on_dataset(
         return _variant_predictions(variant, sample, (fit,))
 
     evaluated = (sample.of(variant.model) for sample in samples_to_predict if sample.role == "evaluate")
-    applied = [_applied(variant, sample, fit, predictions_on(sample)) for sample in evaluated]
+    applied = [_application_record(variant, sample, fit, predictions_on(sample)) for sample in evaluated]
     return (dict.fromkeys((sample.dataset for sample in samples_to_predict), predictions_on),
             [_recalibration_record(variant, fit_sample, fit, applied)])
 
@@ -131,7 +131,7 @@ def _cross_fit(
         predictions[sample.dataset] = partial(lambda predictions, _: predictions, by_fold)
         if sample.role == "evaluate":
             fit = _fit_recalibrator(variant, sample)
-            applied = [_applied(variant, sample, fit, by_fold)]
+            applied = [_application_record(variant, sample, fit, by_fold)]
             records.append(_recalibration_record(variant, sample, fit, applied))
     return predictions, records
 
@@ -197,14 +197,14 @@ def _is_rank_alone(model: Predictions) -> bool:
 
 
 def _scores_of_fit(model: Predictions) -> Floats | None:
-    """Return the raw scores of a model, or those its probabilities were made of; None of probabilities alone."""
+    """Return the scores to fit on: raw, or those that probabilities were made of; None without any."""
     return model.score if _is_rank_alone(model) else model.made_of
 
 
-def _by_own_fold(values: Sequence[Floats], folds: Wholes | None) -> Floats:
-    """Return for each row the value by the fit of its own fold, from the values of all rows by each fit.
+def _values_by_fold(values: Sequence[Floats], folds: Wholes | None) -> Floats:
+    """Return for each row the value by the fit that left its fold out; ``values`` are those of each fit.
 
-    ``folds`` is the fold of each row, [n]; None where one fit serves all rows.
+    ``folds`` is the fold of each row, [n]; None where a single fit serves all rows.
     """
     if folds is None:
         return values[0]
@@ -215,32 +215,33 @@ def _by_own_fold(values: Sequence[Floats], folds: Wholes | None) -> Floats:
 
 
 def recalibrated(model: Predictions, fits: Sequence[Fitted], folds: Wholes | None = None) -> Predictions:
-    """Return a model's predictions with probabilities or scores recalibrated, each row by the fit of its own fold.
+    """Return a model's predictions with recalibrated probabilities, each row by the fit that left its fold out.
 
-    Ranks are those of the log odds where the model gives scores that a method maps to such, as probabilities round to
-    ties near 0 and 1. What a method that only rises or falls rounds to one number keeps the order of the model.
+    ``folds`` is the fold of each row, [n]; None where a single fit serves all rows. Rows are ranked by log odds
+    where the fits give them, for probabilities round to ties near 0 and 1. Ties that a monotone method makes by
+    rounding keep the order of the model's scores.
     """
     if model.stated is not None:  # rows stand for cells of a grid of scores
         return _recalibrated_cells(model, fits)
     score = _scores_of_fit(model)
-    values = _by_own_fold([fit(model.probability, score) for fit in fits], folds)
+    values = _values_by_fold([fit(model.probability, score) for fit in fits], folds)
     by_fit = [odds for odds in (fit.log_odds(score) for fit in fits) if odds is not None]
-    odds = _by_own_fold(by_fit, folds) if len(by_fit) == len(fits) else None
+    odds = _values_by_fold(by_fit, folds) if len(by_fit) == len(fits) else None
     if values.ndim > 1:
         return replace(model, probability=values, score=odds, log_odds=odds is not None)
     ranking = values if odds is None else odds
     if all(fit.direction for fit in fits):
         order = present(model.score, "scores")
         # A fit that falls turns the order round, and those of two folds may differ in that.
-        ranking = break_ties(ranking, _by_own_fold([order * (fit.direction or 0) for fit in fits], folds))
+        ranking = break_ties(ranking, _values_by_fold([order * (fit.direction or 0) for fit in fits], folds))
     return replace(model, probability=values, score=ranking, log_odds=odds is not None)
 
 
 def _recalibrated_cells(model: Predictions, fits: Sequence[Fitted]) -> Predictions:
-    """Return recalibrated predictions of the cells of a grid of scores, each of which stands for the rows in it.
+    """Return recalibrated predictions where rows are counted in cells of a grid of scores, not held.
 
-    Cells are ranked by the probability at their score, ``stated``; ``probability`` is the mean of the rows of a cell,
-    and ``ends`` [n, 2] are the least and the largest of them, whose order a map that falls turns round.
+    Cells are ranked by the probability at their score, ``stated``; ``probability`` is the mean of the rows of a
+    cell, and ``ends`` [n, 2] are the least and the largest of them, whose order a map that falls turns round.
     """
     at_score = recalibrated(replace(model, probability=model.stated, stated=None), fits)
     fit, score = fits[0], _scores_of_fit(model)
@@ -254,7 +255,7 @@ def _recalibrated_cells(model: Predictions, fits: Sequence[Fitted]) -> Predictio
 def _variant_predictions(
     variant: _Variant, sample: Sample, fits: Sequence[Fitted], folds: Wholes | None = None
 ) -> Predictions:
-    """Return a variant's predictions on a sample, with classes by its own probabilities."""
+    """Return a variant's predictions on a sample; classes, if any, are by its recalibrated probabilities."""
     declared, model = variant.plan.models[variant.model], sample.models[variant.model]
     model = replace(
         model, source=variant.model, variant=variant.method.name, folds=folds, zone=declared.variant_zone, group=None,
@@ -285,17 +286,20 @@ def _ranks_within_folds(sample: Sample, model: Predictions, fits: Sequence[Fitte
             mapped = recalibrated(model, (fit,))
             ranking = rows_of(sample, mapped).ranking if sample.task in MANY else present(mapped.score, "scores")
         ranks.append(np.stack([mid_ranks(column, sample.weights) for column in np.atleast_2d(ranking.T)], axis=-1))
-    own_ranks = _by_own_fold(ranks, folds)
+    own_ranks = _values_by_fold(ranks, folds)
     return own_ranks if sample.task in MANY else own_ranks[:, 0]
 
 
 def _recalibrated_numbers(
     sample: Sample, model: Predictions, fits: Sequence[Fitted], folds: Wholes | None
 ) -> Predictions:
-    """Return recalibrated numbers, also of fits without the row; raises _UnfitError of counts not above zero."""
+    """Return predicted numbers, and those of models fitted without the row, recalibrated.
+
+    Raises _UnfitError where a predicted count would not be above zero.
+    """
     def mapped(numbers: Values | None) -> Floats | None:
         """Return predicted numbers recalibrated, each by the fit of its row's fold; None where there are none."""
-        return None if numbers is None else _by_own_fold([fit(numbers) for fit in fits], folds)
+        return None if numbers is None else _values_by_fold([fit(numbers) for fit in fits], folds)
 
     predicted, left_out = mapped(model.predicted), mapped(model.left_out)
     low_count = sum(int((numbers <= 0).sum()) for numbers in (predicted, left_out) if numbers is not None)
@@ -310,12 +314,12 @@ def _recalibrated_numbers(
             deviations = numbers - np.average(numbers, weights=sample.weights)
             spread = float(np.sqrt(np.average(deviations**2, weights=sample.weights)))
             of_fits.append(deviations / spread if spread else deviations)
-        standardised = _by_own_fold(of_fits, folds)
+        standardised = _values_by_fold(of_fits, folds)
     return replace(model, predicted=predicted, left_out=left_out, standardised=standardised)
 
 
-def _applied(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) -> Applied:
-    """Return the record of a fit on a sample: distinct predictions before and ``after``, and rows clipped."""
+def _application_record(variant: _Variant, sample: Sample, fit: Fitted, after: Predictions) -> Applied:
+    """Return the record of a fit used on a sample: distinct predictions before and ``after``, and rows clipped."""
     model = sample.models[variant.model]
     values = [_recalibrator_input(sample, predictions) for predictions in (model, after)]
     distinct = list(values)

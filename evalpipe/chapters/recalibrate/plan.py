@@ -154,7 +154,7 @@ def check_shift(draft: Draft, loc: Loc, name_loc: Loc) -> Iterator[Problem]:
     """Check the prevalences that a recalibrator shifts from and to; ``name_loc`` is the place of its name."""
     declared, name, many = draft.spec.prevalence, draft.tree.get(*name_loc), draft.spec.task in MANY
     if draft.tree.get(*loc, "to") is None:
-        impossible = None if declared is None else _impossible_at(declared.mean)
+        impossible = None if declared is None else _level_that_never_occurs(declared.mean)
         if declared is None:
             message, form = f"{name} needs a prevalence to shift to", "[…]" if many else "…"
             yield draft.tree.problem("missing-option", message, *name_loc, hint=(
@@ -167,7 +167,7 @@ def check_shift(draft: Draft, loc: Loc, name_loc: Loc) -> Iterator[Problem]:
         yield from _check_shares(draft, (*loc, key), many=many)
 
 
-def _impossible_at(prevalence: float | dict[str, float]) -> str | None:
+def _level_that_never_occurs(prevalence: float | dict[str, float]) -> str | None:
     """Return the level, or the event, that never occurs at a prevalence; None where each occurs."""
     match prevalence:
         case dict(shares):

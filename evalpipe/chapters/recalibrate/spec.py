@@ -34,7 +34,7 @@ class MethodChoice:
 
     @classmethod
     def read(cls, value: object) -> MethodChoice:
-        """Accept ``"isotonic"``, ``{"method": "beta", "parameters": "ab", "name": "beta_ab"}`` or a choice."""
+        """Return the choice that a method's name, such as ``"isotonic"``, or a mapping stands for."""
         if isinstance(value, MethodChoice):
             return value
         if isinstance(value, str):
@@ -46,7 +46,7 @@ class MethodChoice:
 
     @classmethod
     def blank(cls) -> MethodChoice:
-        """Return what stands for a recalibrator that cannot be read."""
+        """Return a choice without method or name, in place of an entry of the spec that cannot be read."""
         return cls("", "")
 
     @property
@@ -55,7 +55,7 @@ class MethodChoice:
         return "to" in calibration.registry[self.method].options.model_fields
 
     def _written(self, info: SerializationInfo) -> str | dict[str, Any]:
-        """Return the choice as it stands in a spec; in JSON, which results hold, with the defaults of all options."""
+        """Return the choice as in YAML: a name or a mapping; in JSON with the defaults of all options."""
         options = dict(self.options)
         if info.mode == "json":
             options = calibration.registry[self.method].options.model_validate(options).model_dump(mode="json")
@@ -64,7 +64,7 @@ class MethodChoice:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """Read a method, a mapping or a choice, and write it as a spec has it."""
+        """Return the pydantic schema: `read` on validation, `_written` on serialization."""
         written = core_schema.plain_serializer_function_ser_schema(cls._written, info_arg=True)
         return core_schema.no_info_plain_validator_function(cls.read, serialization=written)
 
@@ -72,7 +72,7 @@ class MethodChoice:
     def __get_pydantic_json_schema__(
         cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Describe every method with its options."""
+        """Return the JSON Schema of an entry, with the options of every method."""
         return methods_schema()
 
 

@@ -11,7 +11,7 @@ from evalpipe.card.tables import estimate_of, ranged, row_anchor, shown
 from evalpipe.card.wording import joined, names_of
 from evalpipe.chapters.compare.card import difference_number, notes, verdict_of
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, rule, without
+from evalpipe.findings.claims import Claim, rule, unless_key
 from evalpipe.findings.words import by_dataset, finding, grouped, of_model, of_models, verb_form
 from evalpipe.findings.words import difference_of as difference_text
 from evalpipe.words import numbers
@@ -28,7 +28,7 @@ COLUMNS = (Column("Measure", style="what"), Column("Model", style="model"), Colu
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield the section, with a table for each dataset."""
+    """Yield the card's section on reference rates: each model minus each rate, a table for each dataset."""
     names, rates = names_of(results), results.reference_rates
     tables = [Table(f"Differences from reference rates on {rows[0].dataset}", COLUMNS, tuple(
         Row((names.measure_of(r), names.model_of(r), shown(estimate_of(results, r)), r.baseline,
@@ -45,7 +45,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield what the intervals take into account."""
+    """Yield the method note on what the interval of a difference from a reference rate takes into account."""
     if results.reference_rates:
         yield Procedure("Reference rates", (
             "The interval of a difference includes the uncertainty of the estimate and, where the spec gives limits "
@@ -57,41 +57,45 @@ RATES = "reference-rates"
 """The anchor of the section on reference rates."""
 
 
-@rule("fails", "undecided", "passes", unless=(without("no-reference-rates", "reference_rates"),), claims_all=True)
+@rule("fails", "undecided", "passes", unless=(unless_key("no-reference-rates", "reference_rates"),), claims_all=True)
 def reference_rates_reached(results: Results) -> Iterator[Claim]:
     """Whether models reach the reference rates, by the intervals of the differences."""
-    findings = {"better": reached, "worse": missed, "undecided": undecided}
+    findings = {"better": rate_reached_findings, "worse": rate_missed_findings, "undecided": rate_undecided_findings}
     yield from (Claim(row, findings[row.verdict]) for row in results.reference_rates
                 if row.verdict in findings and row.variant == "original" and row.class_ is None and row.slice is None)
 
 
-def reached(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
+def rate_reached_findings(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
     """Yield findings on models that are better than a reference rate."""
-    for group in _by_rate(rows):
+    for group in _rows_by_rate(rows):
         verb = verb_form(group, "is better than", "are better than")
         yield finding("passes", weights.RATE_REACHED, _difference_sentence(results, group, verb), RATES, group)
 
 
-def missed(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
+def rate_missed_findings(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
     """Yield findings on models that do not reach a reference rate."""
-    for group in _by_rate(rows):
+    for group in _rows_by_rate(rows):
         verb = verb_form(group, "does not reach", "do not reach")
         yield finding("fails", weights.RATE_MISSED, _difference_sentence(results, group, verb), RATES, group)
 
 
-def undecided(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
-    """Yield findings on models of which these data do not decide whether they reach a reference rate."""
-    for group in _by_rate(rows):
+def rate_undecided_findings(results: Results, rows: Sequence[RateDifference]) -> Iterator[Finding]:
+    """Yield findings on models whose interval of the difference from a reference rate includes zero."""
+    for group in _rows_by_rate(rows):
         verb = verb_form(group, "is shown neither better nor worse than", "are shown neither better nor worse than")
         yield finding("undecided", weights.RATE_OPEN, _difference_sentence(results, group, verb), RATES, group)
 
 
-def _by_rate(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
+def _rows_by_rate(rows: Sequence[RateDifference]) -> Iterator[list[RateDifference]]:
+    """Yield the rows of each reference rate, a rival's value of a measure, as a list."""
     return grouped(rows, lambda row: (row.baseline, row.metric, str(row.params)))
 
 
 def _difference_sentence(results: Results, rows: Sequence[RateDifference], verb: str) -> str:
-    """Return "Forest does not reach last year's model (Brier score 0.12): difference +0.02 (0.01 to 0.03)."."""
+    """Return "Forest does not reach last year's model (Brier score 0.12): difference +0.02 (0.01 to 0.03).".
+
+    ``verb`` is the words between the models and the rival. All ``rows`` are of one rate.
+    """
     first = rows[0]
     measure = names_of(results).measure(first.metric, first.params, first.average)
     differences = joined([f"{difference_text(row)}{f' for {of_model(results, row)}' if len(rows) > 1 else ''}"

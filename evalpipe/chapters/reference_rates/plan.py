@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalpipe.plan.measures import MetricPlan, entries
-from evalpipe.spec.rules_measures import effective, known_value
+from evalpipe.spec.rules_measures import check_known_value, effective
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
     """Yield the problems of reference rates: of the measure of each, and two of one name and measure."""
     names: set[tuple[str, ...]] = set()
     for loc, rate in draft.entries(draft.spec.reference_rates, "reference_rates"):
-        entry, faults = known_value(draft, loc, rate, "a reference rate is one value of each model")
+        entry, faults = check_known_value(draft, loc, rate, "a reference rate is one value of each model")
         yield from faults
         if entry is not None and rate.name:
             name = rate.name, entry.metric.name, effective(draft, entry)
@@ -42,7 +42,7 @@ class RatePlan:
 
 
 def rates_plan(spec: Spec) -> tuple[RatePlan, ...]:
-    """Return the rates of rivals, in order; none where the spec has none."""
+    """Return the reference rates of the spec, in order: who reached which value of which measure."""
     rates = []
     for rate in spec.reference_rates or ():
         limits = None if rate.lower is None or rate.upper is None else (rate.lower, rate.upper)

@@ -14,7 +14,7 @@ from evalpipe.card.figures.panel import DOTS, Panel, panel
 from evalpipe.card.figures.svg import Clauses, Sheet, drawing, stacks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Figures, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import ranged, reasons_below, row_anchor, with_intervals
+from evalpipe.card.tables import ranged, reason_texts, row_anchor, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import NO_BASELINE, ONE_MODEL, Claim, Unless, rule
@@ -51,7 +51,7 @@ WITH_LIMITS = {"Interval of the mean", "Interval for a new fit", "SE within", "S
 
 
 def sections(results: Results) -> Iterator[Section]:
-    """Yield the section, with a table and a figure for each model of which there are several fits."""
+    """Yield the card's section on repeated fits: a table and figures for each model with several fits."""
     if results.repeated:
         blocks = [block for number, repeated in enumerate(results.repeated, 1)
                   for block in _blocks_of_model(results, repeated, number)]
@@ -66,7 +66,7 @@ def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def reading(results: Results, dataset: str) -> Iterator[str]:
-    """Yield which fit the measures of a dataset are of."""
+    """Yield a sentence on which of a model's several fits the measures of a dataset are of."""
     names = names_of(results)
     for repeated in results.repeated:
         if repeated.dataset == dataset:
@@ -75,7 +75,7 @@ def reading(results: Results, dataset: str) -> Iterator[str]:
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how the spread between fits was estimated."""
+    """Yield the method note on how the spread between the fits of a model was estimated."""
     if any(row.between is not None for row in results.repeats):
         yield Procedure("Repeated fits", (
             "Every replicate draws the same rows for all fits, so that it is known how much of the error for lack of "
@@ -86,7 +86,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
 
 
 def _blocks_of_model(results: Results, repeated: RepeatedModel, place: int) -> Iterator[Block]:
-    """Yield the table and figures of the fits of a model in each measure; ``place`` is the number of the model."""
+    """Yield a table of a model's measures over its fits, and figures; ``place`` is its number, for their ids."""
     rows, names = rows_of_fits(results, repeated), names_of(results)
     name = f"{names.model(repeated.model)} on {repeated.dataset}"
     limited = any(row.lower is not None for row in rows)
@@ -108,7 +108,7 @@ def _blocks_of_model(results: Results, repeated: RepeatedModel, place: int) -> I
     yield Heading(name)
     yield Text(f"{len(repeated.files)} fits, in {file_name(repeated.files[0])} to {file_name(repeated.files[-1])}.")
     yield Table(f"Fits of {name}{with_intervals(results, limited=limited)}", columns, tuple(cells), stacked=True)
-    yield from reasons_below(results, rows)
+    yield from reason_texts(results, rows)
     yield Figures(partial(figures, results, repeated, rows, place))
 
 
@@ -127,7 +127,7 @@ def fits_differ(results: Results) -> Iterator[Claim]:
     """Whether the fits of a model differ between them as much as the rows make one of them uncertain."""
     for row in single_values(results):
         if row.between is not None and row.within and row.between >= row.within:
-            yield Claim(row, as_wide)
+            yield Claim(row, fits_differ_findings)
 
 
 @rule("undecided", unless=(NO_REPEATS, ONE_MODEL, NO_BASELINE))
@@ -138,11 +138,11 @@ def fits_against_models(results: Results) -> Iterator[Claim]:
         if between_models and row.slice is None and row.class_ is None and row.difference is not None:
             wider = _row_with_widest_spread(results, row)
             if wider is not None and abs(row.difference) < (wider.sd or 0.0):
-                yield Claim(row, smaller)
+                yield Claim(row, fits_may_reverse_findings)
 
 
-def as_wide(results: Results, rows: Sequence[Repeat]) -> Iterator[Finding]:
-    """Yield findings on measures in which fits differ as much as samples of rows do."""
+def fits_differ_findings(results: Results, rows: Sequence[Repeat]) -> Iterator[Finding]:
+    """Yield findings on measures whose SD between fits is at least the standard error of a single fit."""
     for group in grouped(rows, lambda row: (row.dataset, row.model)):
         names = names_of(results)
         parts = [f"{names.measure(row.metric, row.params, row.average)} SD {spread_text(row.between or 0.0)} between "
@@ -152,8 +152,8 @@ def as_wide(results: Results, rows: Sequence[Repeat]) -> Iterator[Finding]:
         yield finding("note", weights.FITS_DIFFER, text, SECTION, group)
 
 
-def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
-    """Yield findings on measures in which another fit of the same model may reverse a difference."""
+def fits_may_reverse_findings(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
+    """Yield findings on differences of two models that are smaller than the SD of the fits of either."""
     # By id, for rows cannot be keys.
     widest = {id(row): fits for row in rows if (fits := _row_with_widest_spread(results, row)) is not None}
     for pair in grouped(rows, lambda row: (row.dataset, row.model, row.baseline, widest[id(row)].model)):
@@ -171,6 +171,7 @@ def smaller(results: Results, rows: Sequence[Comparison]) -> Iterator[Finding]:
 
 
 def _more_measures(rows: Sequence[object]) -> str:
+    """Return ", and so in 2 more measures" for those beyond MOST_MEASURES; empty where there are none."""
     more = len(rows) - MOST_MEASURES
     return "" if more <= 0 else f", and so in {more} more {'measure' if more == 1 else 'measures'}"
 
@@ -184,12 +185,12 @@ def _row_with_widest_spread(results: Results, comparison: Comparison) -> Repeat 
 
 
 def rows_of_fits(results: Results, repeated: RepeatedModel) -> list[Repeat]:
-    """Return the measures over a model's fits on a dataset."""
+    """Return the records of all measures over a model's repeated fits on a dataset."""
     return [row for row in results.repeats if (row.dataset, row.model) == (repeated.dataset, repeated.model)]
 
 
 def single_values(results: Results) -> Iterator[Repeat]:
-    """Yield the records of fits in measures that are one number, where every fit has a value."""
+    """Yield the records of measures that are one number, not one for each class, if all fits have a value."""
     yield from (row for row in results.repeats if row.mean is not None and row.class_ is None)
 
 
@@ -211,7 +212,7 @@ def spread_text(deviation: float) -> str:
 
 
 def digits_of_values(row: Repeat) -> int:
-    """Return the decimals in which the values of fits are told apart: the second digit of their standard deviation."""
+    """Return the decimals for the values of fits: to the second significant digit of their SD."""
     return min(numbers.significant(row.sd, 2), numbers.MOST_DECIMALS) if row.sd else numbers.USUAL_DIGITS
 
 
@@ -228,13 +229,13 @@ AT = 0.2
 
 def figures(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
     """Yield the figures of the fits of a model; ``place`` is its number, which keeps the ids of figures apart."""
-    yield from strips(results, repeated, rows, place)
+    yield from strip_figure(results, repeated, rows, place)
     if any(height is not None for curve in repeated.sensitivity for height in curve):
         yield _roc_figure(results, repeated, place)
 
 
 def _roc_figure(results: Results, repeated: RepeatedModel, place: int) -> Drawing:
-    """Return the figure of the ROC curves of all fits, with that of the card on top."""
+    """Return the figure of the ROC curves of all fits, that of the fit that the card shows on top."""
     name, count = names_of(results).model(repeated.model), len(repeated.files)
     title, sheet = f"ROC curves of {count} fits of {name} on {repeated.dataset}", Sheet()
     across = repeated.false_positive_rate
@@ -246,7 +247,7 @@ def _roc_figure(results: Results, repeated: RepeatedModel, place: int) -> Drawin
     for file, curve in zip(repeated.files, curves, strict=True):
         plot.record(fit_name(file), across[::5], curve[::5])
     of_card = LineLabel("The fit of this card", "m1", across, curves[0])
-    furthest = max(curves[1:], key=lambda curve: _widest_gap(curve, curves[0]), default=curves[0])
+    furthest = max(curves[1:], key=lambda curve: _largest_difference(curve, curves[0]), default=curves[0])
     others = [LineLabel("", "m0", across, curve) for curve in curves[1:] if curve is not furthest]
     label_lines(plot, [], [of_card, LineLabel("Other fits", "m0", across, furthest)], unnamed=others)
     at_rate = min(range(len(across)), key=lambda k: abs(across[k] - AT))
@@ -261,13 +262,16 @@ def _roc_figure(results: Results, repeated: RepeatedModel, place: int) -> Drawin
     return drawing(f"repeats-roc-{place}", title, (clauses, caption, f"{title}. {finding}"), [sheet])
 
 
-def _widest_gap(curve: Sequence[float], other: Sequence[float]) -> float:
-    """Return how far two curves are apart where they differ most."""
+def _largest_difference(curve: Sequence[float], other: Sequence[float]) -> float:
+    """Return the largest absolute difference of two curves, which have heights at the same places."""
     return max((abs(a - b) for a, b in zip(curve, other, strict=True) if not math.isnan(a + b)), default=0.0)
 
 
-def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
-    """Yield the figure of the values of fits in each measure that is one number; ``place`` is that of the model."""
+def strip_figure(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], place: int) -> Iterator[Drawing]:
+    """Yield the figure with the value of each fit on an axis for each measure, if there are any.
+
+    ``place`` is the number of the model, for the id of the figure.
+    """
     drawn_rows = [row for row in rows if row.mean is not None and row.class_ is None]
     if not drawn_rows:
         return
@@ -292,9 +296,9 @@ def strips(results: Results, repeated: RepeatedModel, rows: Sequence[Repeat], pl
 def _draw_strip(
     sheet: Sheet, title: str, row: Repeat, repeated: RepeatedModel
 ) -> tuple[Panel, list[LineLabel], list[LineLabel]]:
-    """Draw the values of the fits in one measure below what is on the sheet.
+    """Draw the values of the fits in a measure below what is on the sheet.
 
-    Returns the strip with the marks that ask for a name, and what else names keep off.
+    Returns the panel, the marks to be labelled, and the marks that labels must not cover.
     """
     values = [value for value in row.values if value is not None]
     limits = [limit for limit in (row.new_lower, row.new_upper) if limit is not None]
@@ -320,7 +324,7 @@ def _draw_strip(
 
 
 def _spread_sentence(row: Repeat) -> str:
-    """Return how far the fits reach: "from 0.1480 to 0.1520 over 20 fits, SD 0.0011, a new fit from 0.13 to 0.16"."""
+    """Return how far the fits reach: "from 0.148 to 0.152 over 20 fits, SD 0.0011; interval for a new fit …"."""
     digits = digits_of_values(row)
     low, high = (numbers.fixed(end, digits) for end in (row.lowest or 0.0, row.highest or 0.0))
     text = f"from {low} to {high} over {row.fits} fits, SD {spread_text(row.sd or 0.0)}"

@@ -52,11 +52,11 @@ CONSTANT = sentence("same-in-fits")
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return each measure over the fits of each model that has several, and the files of these, by field."""
+    """Return fields of the results on models with several fits: their files, and each measure over the fits."""
     pairs = [(dataset.sample, model) for dataset in evaluated for model in dataset.sample.refits]
     return {
         "repeated": [_repeated_model(plan, sample, model) for sample, model in pairs],
-        "repeats": [row for sample, model in pairs for row in over_fits(plan, sample, model)],
+        "repeats": [row for sample, model in pairs for row in repeat_records(plan, sample, model)],
     }
 
 
@@ -72,8 +72,8 @@ def _repeated_model(plan: Plan, sample: Sample, model: str) -> RepeatedModel:
         dataset=sample.dataset, model=model, files=[part.table.files[0][1] for part in parts], **curves)
 
 
-def over_fits(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
-    """Yield the records of the measures of one model's fits on a dataset: one each, or one for each class."""
+def repeat_records(plan: Plan, sample: Sample, model: str) -> Iterator[Repeat]:
+    """Yield the records of the measures over one model's fits on a dataset: one each, or one for each class."""
     narrowed, by_number = _plan_of_metrics_alone(plan), {
         str(number): fit for number, fit in enumerate(_all_fits(sample, model))}
     fits = replace(sample, models=MappingProxyType(by_number), refits=MappingProxyType({}), slicings=(), searched=())
@@ -111,9 +111,9 @@ def _all_fits(sample: Sample, model: str) -> tuple[Predictions, ...]:
 
 
 def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int) -> dict[str, Any]:
-    """Return fields of a record: the values of a measure over ``fits``, their mean, its limits, and how they spread.
+    """Return fields of a `Repeat`: a measure's values over ``fits``, their mean with limits, their spread.
 
-    ``k`` is the index of the class, where the measure is of one.
+    ``k`` is the index of the class, where the measure is of a single class.
     """
     values = np.array([fit.value for fit in fits])
     fields = dict.fromkeys(FIELDS) | {"values": [None if math.isnan(x) else float(x) for x in values], "method": "none"}
@@ -138,7 +138,11 @@ def _measure_fields(plan: Plan, entry: MetricPlan, fits: Sequence[Drawn], k: int
 def _spread_fields(
     spread: FitSpread, bounds: tuple[float, float], level: float, doubt: Sentence | None
 ) -> dict[str, Any]:
-    """Return fields of a record on the spread between and within fits, and on limits of the mean and of a new fit."""
+    """Return fields of a `Repeat`: the spread between and within fits, and limits of the mean and of a new fit.
+
+    ``bounds`` are the lowest and highest possible value of the measure; ``doubt`` says why limits are unreliable,
+    if so.
+    """
     parts = {
         "between": math.sqrt(spread.between), "within": math.sqrt(spread.within),
         "correlation": spread.shared / spread.within if spread.within else None,

@@ -40,11 +40,11 @@ TOO_ALIKE = Unless("contents-too-alike", by_results=lambda results: all(
 @rule("fails", unless=(NO_DATASETS, NO_OTHER_ROWS, BY_CONTENTS, NO_SHARED_COLUMN, TOO_ALIKE))
 def training_contents(results: Results) -> Iterator[Claim]:
     """Whether evaluated rows are in training, or in other rows used for fitting, by their contents under other ids."""
-    yield from (Claim(row, in_training) for row in results.shared_contents if row.verdict == "shared")
+    yield from (Claim(row, shared_rows_findings) for row in results.shared_contents if row.verdict == "shared")
 
 
-def in_training(_: Results, rows: Sequence[SharedContents]) -> Iterator[Finding]:
-    """Say how many evaluated rows are in other datasets by their contents, and how many chance explains."""
+def shared_rows_findings(_: Results, rows: Sequence[SharedContents]) -> Iterator[Finding]:
+    """Yield findings on evaluated rows that other datasets hold under other ids, with how many chance explains."""
     for row in rows:
         columns = "column" if len(row.columns) == 1 else "columns"
         text = (f"{numbers.count(row.twins)} of {numbers.count(row.rows)} rows of {row.dataset} "
@@ -57,11 +57,11 @@ def in_training(_: Results, rows: Sequence[SharedContents]) -> Iterator[Finding]
 @rule("fails", unless=(NO_DATASETS, NEVER_HELD))
 def rows_repeated(results: Results) -> Iterator[Claim]:
     """Whether rows are copies of each other under other ids: the same in all, and in measured numbers like no other."""
-    yield from (Claim(row, copied) for row in results.copies)
+    yield from (Claim(row, copies_findings) for row in results.copies)
 
 
-def copied(_: Results, rows: Sequence[Copies]) -> Iterator[Finding]:
-    """Say how many rows are copies, and what tells that they are not alike by chance."""
+def copies_findings(_: Results, rows: Sequence[Copies]) -> Iterator[Finding]:
+    """Yield findings on datasets with many copied rows, and why these are not alike by chance."""
     for row in rows:
         text = (f"{numbers.count(row.copies)} of {numbers.count(row.n)} rows of {row.dataset} "
                 f"({numbers.percent(row.copies, row.n)}) are copies of others, in {numbers.count(row.columns)} columns "
@@ -83,11 +83,15 @@ def groups_undeclared(results: Results) -> Iterator[Claim]:
     """Whether a model is worse in one group of a column that no slice names, of 2 to 20 levels."""
     for row in results.undeclared_groups:
         if row.least > _margin(results, row):
-            yield Claim(row, unsliced)
+            yield Claim(row, undeclared_group_findings)
 
 
 def _margin(results: Results, row: UndeclaredGroup) -> float:
-    """Return how large a difference must be: of means of numbers in their standard deviation, of losses as a share."""
+    """Return the difference beyond which a group is reported, in the units of the measure.
+
+    It is the margin itself for rates, a multiple of the standard deviation for means of numbers, and a share of
+    the mean outside the group for losses.
+    """
     if row.kind == "mean" and not results.levels:
         spread = next(dataset.outcome.get("sd", 0.0) for dataset in results.datasets if dataset.name == row.dataset)
         return margin_of(results, "mean") * spread
@@ -95,8 +99,8 @@ def _margin(results: Results, row: UndeclaredGroup) -> float:
     return margin_of(results, "groups") * (1.0 if is_rate else row.outside)
 
 
-def unsliced(results: Results, rows: Sequence[UndeclaredGroup]) -> Iterator[Finding]:
-    """Say which column has a group that fails, how it does, and which lines show it."""
+def undeclared_group_findings(results: Results, rows: Sequence[UndeclaredGroup]) -> Iterator[Finding]:
+    """Yield a finding on each group in which a model fails, worst first, with the key that would slice it."""
     for row in sorted(rows, key=lambda row: -row.least / (_margin(results, row) or 1.0)):
         model = f"{names_of(results).model(row.model)}{on_dataset(results, row.dataset)}"
         value, expected = numbers.number(row.value), numbers.number(row.expected)
@@ -116,11 +120,11 @@ def unsliced(results: Results, rows: Sequence[UndeclaredGroup]) -> Iterator[Find
 @rule("fails", unless=(NO_DATASETS, NEVER_HELD, CLUSTERED, NOTHING_UNNAMED, NO_IDS))
 def clusters_undeclared(results: Results) -> Iterator[Claim]:
     """Whether rows belong to few ids of a column that no cluster names, and go together within them."""
-    yield from (Claim(row, unclustered) for row in results.undeclared_clusters)
+    yield from (Claim(row, undeclared_cluster_findings) for row in results.undeclared_clusters)
 
 
-def unclustered(results: Results, rows: Sequence[UndeclaredCluster]) -> Iterator[Finding]:
-    """Say which column has ids whose rows go together, and how much too narrow intervals are."""
+def undeclared_cluster_findings(results: Results, rows: Sequence[UndeclaredCluster]) -> Iterator[Finding]:
+    """Yield findings on columns of ids within which errors are alike, and how much too narrow intervals are."""
     for row in rows:
         text = (f"Rows{on_dataset(results, row.dataset)} are not independent: {numbers.count(row.rows)} belong to "
                 f"{numbers.count(row.ids)} values of {row.column}, within which errors are alike. The interval of "
@@ -133,18 +137,18 @@ def unclustered(results: Results, rows: Sequence[UndeclaredCluster]) -> Iterator
 def value_shared(results: Results) -> Iterator[Claim]:
     """Whether many rows share a score or prediction, such as the default of a scoring system, that no others have."""
     for row in results.shared_values:
-        yield Claim(row, cut_off if row.at_end else filled_in)
+        yield Claim(row, extreme_score_findings if row.at_end else default_score_findings)
 
 
-def filled_in(results: Results, rows: Sequence[SharedValue]) -> Iterator[Finding]:
-    """Say which value inside the range of the scores many rows have, as a scoring system fills it in."""
+def default_score_findings(results: Results, rows: Sequence[SharedValue]) -> Iterator[Finding]:
+    """Yield findings on a score inside the range that many rows share, perhaps a default for missing scores."""
     for row in rows:
         text = f"{_shared_sentence(results, row)} Was it filled in where there was no score?"
         yield finding("note", weights.FILLED_IN, text, anchor(results, row))
 
 
-def cut_off(results: Results, rows: Sequence[SharedValue]) -> Iterator[Finding]:
-    """Say which value many rows have that is the least or the largest."""
+def extreme_score_findings(results: Results, rows: Sequence[SharedValue]) -> Iterator[Finding]:
+    """Yield findings on a score that many rows share and that is the lowest or highest of all."""
     for row in rows:
         yield finding("note", weights.CUT_OFF, _shared_sentence(results, row), anchor(results, row))
 

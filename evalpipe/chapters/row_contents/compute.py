@@ -38,17 +38,17 @@ RARELY, OFTEN = 0.01, 0.1
 
 
 def copies_in(sample: Sample) -> Iterator[Copies]:
-    """Yield the record of copies among the rows of a sample, if they are many."""
+    """Yield a record of how many rows of a sample are copies of others, if they are many."""
     contents, n = sample.contents, len(sample.truth)
     if contents is not None and contents.copies >= max(FEWEST, SHARE * n):
         yield Copies(dataset=sample.dataset, n=n, copies=contents.copies, columns=contents.compared)
 
 
 def shared_contents(sample: Sample) -> Iterator[SharedContents]:
-    """Yield how many rows of a sample are in other datasets by their contents, and how many are so by chance.
+    """Yield how many rows of a sample are in other datasets by their contents, and how many chance explains.
 
-    Where rows are drawn alike, as large a share has a twin in the other dataset as rows have within their own. The
-    larger of the two shares is raised by four standard errors and, of rows that are rarely alike, nine rows.
+    By chance, as large a share of rows has a twin in the other dataset as within its own. The larger share of the
+    two datasets is raised by four standard errors and nine rows, to allow for sampling.
     """
     for rows in () if sample.contents is None else sample.contents.shared:
         share = max(rows.repeated / max(1, rows.rows), rows.other_repeated / max(1, rows.other_rows))
@@ -89,7 +89,7 @@ class Losses(NamedTuple):
 
 
 def losses(sample: Sample, model: Predictions) -> Losses | None:
-    """Return the losses of a model: squared errors of probabilities, errors of numbers or classes; None without any."""
+    """Return residuals and losses of a model's rows: of probabilities, numbers or classes; None without any."""
     truth, probability = sample.truth, model.probability
     if sample.task in NUMBERS:
         missed = np.asarray(truth - model.predicted, float)
@@ -108,7 +108,7 @@ def losses(sample: Sample, model: Predictions) -> Losses | None:
 
 
 def undeclared_clusters(sample: Sample) -> Iterator[UndeclaredCluster]:
-    """Yield the column of ids within which the first model's residuals go together most, where there is one."""
+    """Yield the column of ids within which the first model's residuals correlate most, if any correlate enough."""
     name, model = next(iter(sample.models.items()))
     of_model = losses(sample, model)
     columns = {} if sample.contents is None or sample.cluster is not None else sample.contents.ids
@@ -123,11 +123,11 @@ def undeclared_clusters(sample: Sample) -> Iterator[UndeclaredCluster]:
 def _together(
     dataset: str, model: str, column: str, codes: Wholes, residual: Floats, error: float
 ) -> UndeclaredCluster | None:
-    """Return the record of a column of ids whose rows go together, with a p-value up to ``error``; None of another.
+    """Return a record if residuals correlate within the ids of a column, at a p-value up to ``error``.
 
-    By the products of the residuals of two rows of an id, whose mean is 0 where rows are independent, whatever they
-    predict; the total over its own spread keeps few products, as of rare events, from being taken for many. Ids next
-    to each other must go together less than the rows of one.
+    ``codes`` are the ids of rows, [n], below 0 for none. The test is on the products of residuals of two rows with
+    the same id, whose mean is 0 where rows are independent. The total over its spread keeps few products, as of
+    rare events, from counting as many. Neighbouring ids must correlate less than the rows of an id.
     """
     from scipy.special import ndtr
 
@@ -154,10 +154,10 @@ def _together(
 
 
 def undeclared_groups(sample: Sample, min_rows: int, cluster: Wholes | None) -> Iterator[UndeclaredGroup]:
-    """Yield for each model and column the group that is most surely worse than all others, if there is one.
+    """Yield for each model and column the group that is worse than the rest by most standard errors, if any is.
 
-    ``cluster`` [n] numbers clusters of rows that go together, None where rows are independent. Limits are corrected for
-    all groups of all columns and models (Bonferroni).
+    ``cluster`` [n] numbers clusters of rows that go together, None where rows are independent. Limits are
+    corrected for all groups of all columns and models (Bonferroni).
     """
     from scipy.special import ndtri
 
@@ -186,7 +186,7 @@ def undeclared_groups(sample: Sample, min_rows: int, cluster: Wholes | None) -> 
             continue
         inside = groups == group
         outside = float(np.average(of_model.loss[~inside], weights=weight[~inside]))
-        value, expected = _values(sample, of_model, kind, inside, weight)
+        value, expected = _observed_and_expected(sample, of_model, kind, inside, weight)
         worst[name, column] = float(sizes[group]), UndeclaredGroup(
             dataset=sample.dataset, model=name, column=column, groups=len(means.rows), rows=int(means.rows[group]),
             n=len(groups), kind=kind, value=value, expected=outside if expected is None else expected,
@@ -201,7 +201,7 @@ if TYPE_CHECKING:
 
 
 def _measures(sample: Sample, of_model: Losses) -> Iterator[tuple[Kind, Floats]]:
-    """Yield the kinds of measure that groups are compared by, with their values [n]."""
+    """Yield the kinds of measure that groups are compared by, with the value of each row, [n]."""
     if sample.task == "binary" and of_model.promised is not None:
         yield "mean", of_model.residual
     if sample.task in NUMBERS:  # their errors grow with them, and are no failure
@@ -212,11 +212,15 @@ def _measures(sample: Sample, of_model: Losses) -> Iterator[tuple[Kind, Floats]]
         yield "promised", of_model.loss - of_model.promised
 
 
-def _values(
+def _observed_and_expected(
     sample: Sample, of_model: Losses, kind: Kind, inside: Flags, weight: Floats
 ) -> tuple[float, float | None]:
-    """Return the value in a group and what it should be; None where that is the value in all others."""
+    """Return the value of a measure in a group, and the expected one; None where that is the value elsewhere.
+
+    ``inside`` flags the rows of the group, [n].
+    """
     def mean(values: Floats) -> float:
+        """Return the weighted mean of values [n] over the rows of the group."""
         return float(np.average(values[inside], weights=weight[inside]))
 
     if kind == "mean":
@@ -234,13 +238,16 @@ class GroupMeans(NamedTuple):
     errors: Floats
 
     def usable(self, min_rows: int) -> Flags:
-        """Tell which groups have enough rows inside and outside."""
+        """Return flags [k] of groups with ``min_rows`` rows or more inside and outside, and errors above 0."""
         rest = self.rows.sum() - self.rows
         return np.asarray((self.rows >= min_rows) & (rest >= min_rows) & (self.errors > 0))
 
 
 def group_means(values: Floats, weight: Floats, groups: Wholes, cluster: Wholes | None) -> GroupMeans:
-    """Return how the means of values [n] differ between groups and all others, where groups are of fixed sizes."""
+    """Return the means of groups [k] of values [n], their differences from all other rows, and standard errors.
+
+    ``groups`` [n] and ``cluster`` [n] are the codes of rows. The sizes of groups are taken as fixed.
+    """
     rows, totals = np.bincount(groups), np.bincount(groups, weight)
     safe = np.maximum(totals, 1e-300)
     means = np.bincount(groups, weight * values) / safe
@@ -269,7 +276,10 @@ GRID = 1000
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return what the rows of evaluated datasets hold, as fields of the results; nothing of rows that are not held."""
+    """Return fields of the results on what rows hold: copies, shared rows, undeclared clusters and groups.
+
+    Of data that are never held in memory there are only rows in other datasets.
+    """
     datasets = [dataset for dataset in evaluated if not dataset.sample.streamed]
     fields: dict[str, list[object]] = {name: [] for name in (
         "looked_at", "copies", "shared_contents", "undeclared_clusters", "undeclared_groups", "shared_values")}
@@ -278,7 +288,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     for sample in (dataset.sample for dataset in datasets):
         clusters = list(undeclared_clusters(sample))
         cluster = sample.cluster if not clusters or sample.contents is None else sample.contents.ids[clusters[0].column]
-        fields["looked_at"] += _looked_at(sample)
+        fields["looked_at"] += _searched_columns(sample)
         fields["copies"] += copies_in(sample)
         fields["undeclared_clusters"] += clusters
         fields["undeclared_groups"] += undeclared_groups(sample, plan.slices.min_rows, cluster)
@@ -286,8 +296,8 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     return dict(fields)
 
 
-def _looked_at(sample: Sample) -> Iterator[LookedAt]:
-    """Yield how many columns were looked at that the spec does not name, if there are any."""
+def _searched_columns(sample: Sample) -> Iterator[LookedAt]:
+    """Yield a record if columns that the spec does not name were searched, for groups or for ids."""
     contents = sample.contents
     if contents is not None and (contents.further or contents.unseen):
         holds: list[Literal["groups", "ids"]] = ["groups"] if contents.groups else []
@@ -297,7 +307,7 @@ def _looked_at(sample: Sample) -> Iterator[LookedAt]:
 
 
 def _shared_values(sample: Sample) -> Iterator[SharedValue]:
-    """Yield for each model the score or prediction that many rows share, if there is one."""
+    """Yield for each model the most frequent score or prediction, if many rows share it and few any other."""
     for name, model in sample.models.items():
         values = _scores(model, sample.task)
         if model.source is not None or values is None or not len(values):
@@ -318,7 +328,7 @@ def _shared_values(sample: Sample) -> Iterator[SharedValue]:
 
 
 def _scores(model: Predictions, task: str) -> Values | None:
-    """Return what a model predicts for each row in numbers, [n] or [n, K]; None where it gives classes alone."""
+    """Return a model's probabilities, scores or predicted numbers, [n] or [n, K]; None of classes alone."""
     if model.probability is not None:
         return model.probability
     return model.score if model.score is not None or task in ("binary", "multiclass", "ordinal") else model.predicted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.words.spelling import some_of
+from evalpipe.words.spelling import first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,11 +17,11 @@ def lines(plan: Plan) -> Iterator[str]:
     for dataset in plan.datasets:
         if dataset.further:
             unseen = f"; {dataset.unseen} more are too many" if dataset.unseen else ""
-            yield f"checks look at further columns of {dataset.name}: {some_of(dataset.further)}{unseen}"
+            yield f"checks look at further columns of {dataset.name}: {first_few(dataset.further)}{unseen}"
 
 
 def document(plan: Plan) -> dict[str, Any]:
-    """Return the same by dataset for the plan as JSON; ``unseen`` counts the columns beyond what checks look at."""
+    """Return by dataset the columns that no key names and checks look at; ``unseen`` counts those left out."""
     return {"further_columns": {
         dataset.name: {"columns": list(dataset.further), "unseen": dataset.unseen}
         for dataset in plan.datasets if dataset.further}}

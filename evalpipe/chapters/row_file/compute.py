@@ -32,7 +32,7 @@ def frames(plan: Plan, samples: Sequence[Sample]) -> Iterator[pl.DataFrame]:
 
 
 def columns_of(plan: Plan) -> tuple[RowColumn, ...]:
-    """Return the columns of the row-level file of a plan, in order."""
+    """Return the name, type and meaning of each column of the row-level file of a plan, in order."""
     return columns(plan.task, plan.outcome.levels, plan.id)
 
 
@@ -123,7 +123,7 @@ def _level_names(sample: Sample, codes: Values, model: Predictions | None = None
 
 
 def _in_equivocal_zone(model: Predictions) -> Values | None:
-    """Return whether each row is in the equivocal zone, [n]; None of a model without a zone."""
+    """Return flags [n] of the rows in the equivocal zone; None of a model without such a zone."""
     return None if model.reportable is None else ~model.reportable
 
 
@@ -138,7 +138,7 @@ def probability_column(level: str) -> str:
 
 
 def columns(task: Task, levels: Sequence[str], identity: str | None) -> tuple[RowColumn, ...]:
-    """Return the columns of the file, in order; ``identity`` is the column that names a row, None without."""
+    """Return name, type and meaning of the file's columns; ``identity`` is the column of row ids, None without."""
     id_meaning = NUMBERED if identity is None else f"The row's value in column '{identity}'."
     if task in NUMBERS:
         of_task = _number_columns(task)

@@ -18,7 +18,7 @@ def row_file_plan(spec: Spec) -> RowFormat | None:
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """Yield the line on the row-level file."""
+    """Yield for `evalpipe plan` the line on the row-level file; nothing where none is requested."""
     form = plan.part(row_file_plan)
     if form is not None:
         row_name = "its number in the file" if plan.id is None else f"its {plan.id}"

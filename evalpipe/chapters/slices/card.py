@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Code, Column, Figures, Fold, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import MOST_ROWS, ranged, row_anchor, signed, status_of
+from evalpipe.card.tables import MOST_ROWS, ranged, row_anchor, signed_number, status_of
 from evalpipe.card.wording import MOST_NAMED, Names, capital, names_of, number_word
 from evalpipe.chapters.slices import card_figures
-from evalpipe.chapters.slices.card_figures import FIRST, MORE, lead, matrices, slice_forests, sliced
+from evalpipe.chapters.slices.card_figures import FIRST, MORE, estimates_by_slice, matrices, sign_legend, slice_forests
 from evalpipe.findings import weights
-from evalpipe.findings.claims import NO_GATES, NO_SLICES, NOTHING_TESTED, Claim, Unless, p_beyond, rule, without
+from evalpipe.findings.claims import NO_GATES, NO_SLICES, NOTHING_TESTED, Claim, Unless, p_beyond, rule, unless_key
 from evalpipe.findings.margins import AsNote, against_margin, margin_between, margin_of
 from evalpipe.findings.words import counted_rate, difference_of, finding, of_model, of_models, rows_of, verb_form
 from evalpipe.findings.words import with_limits as value_with_limits
@@ -60,13 +60,13 @@ def sections(results: Results) -> Iterator[Section]:
     further: list[Block] = []
     tests: list[Block] = []
     for dataset in (dataset.name for dataset in results.datasets):
-        by_slice, worst = sliced(results, dataset), tuple(worst_slices(results, dataset))
+        by_slice, worst = estimates_by_slice(results, dataset), tuple(worst_slices(results, dataset))
         if not by_slice.slicings and not worst:
             continue
         blocks.append(Heading(f"Slices of {dataset}"))
         if by_slice.slicings:
             tables = tuple(matrices(results, dataset, by_slice))
-            blocks += [*lead(results, dataset, _references(results, dataset)), *tables]
+            blocks += [*sign_legend(results, dataset, _references(results, dataset)), *tables]
             further += [table.folded for table in tables if table.folded is not None]
             count = min(card_figures.MOST_FORESTS, len(by_slice.measures))
             lead_of_forests = f"Of the first {count} key {'measure' if count == 1 else 'measures'}; all are in "
@@ -87,7 +87,7 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how disparities and the worst slices were found, where there are any."""
+    """Yield the method notes on disparities and on the search for the worst slices, where there are any."""
     if results.disparities:
         yield DISPARITIES_METHOD
     if results.worst_slices:
@@ -140,7 +140,7 @@ def differences(results: Results, dataset: str) -> Iterator[Block]:
             Column("p-value", "num", "whole"), Column("Adjusted p", "num", "whole"))
         rows = tuple(
             Row((names.slice(d.slice), names.model(d.model), names.measure_of(d),
-                 _reference_text(d, names), signed(d.difference, d.lower, d.upper),
+                 _reference_text(d, names), signed_number(d.difference, d.lower, d.upper),
                  ranged(d.ratio, d.ratio_lower, d.ratio_upper), numbers.p_value(d.p_value), numbers.p_value(d.p_holm)))
             for d in listed)
         yield Table(f"Slices of {dataset} that differ from {' or '.join(references)}", columns, rows,
@@ -148,20 +148,21 @@ def differences(results: Results, dataset: str) -> Iterator[Block]:
 
 
 def _references(results: Results, dataset: str) -> tuple[str, ...]:
-    """Return what slices of a dataset are compared with, in words."""
+    """Return what slices of a dataset are compared with, in words such as "all rows"."""
     names = names_of(results)
     return tuple(dict.fromkeys(_reference_text(d, names) for d in results.slice_differences
                                if d.dataset == dataset and d.variant == "original"))
 
 
 def _reference_text(difference: SliceDifference, names: Names) -> str:
+    """Return in words what a slice is compared with: all rows, the rest, or another slice by name."""
     if isinstance(difference.reference, str):
         return REFERENCES[difference.reference]
     return names.slice(difference.reference)
 
 
 def disparities(results: Results, dataset: str) -> Iterator[Block]:
-    """Yield the blocks of the disparities of a dataset; none without any."""
+    """Yield a heading, a text and a table on the disparities between slices of a dataset; nothing without any."""
     listed = [d for d in results.disparities if d.dataset == dataset and d.variant == "original"]
     if not listed:
         return
@@ -253,7 +254,7 @@ def groups_against_gates(results: Results) -> Iterator[Claim]:
             for row in _estimates_in_groups(results, gate) if key in gate.limit else ():
                 limit, value = gate.limit[key], row.value or 0.0
                 if (value < limit) == (key == "min"):
-                    yield Claim((row, limit, side), group_fails, p_beyond(row, limit))
+                    yield Claim((row, limit, side), failing_group_findings, p_beyond(row, limit))
 
 
 @rule("fails", "note", unless=(NO_SLICES, NO_GROUPS_TESTED))
@@ -270,11 +271,11 @@ def groups_against_others(results: Results) -> Iterator[Claim]:
         if is_worse and row.p_value is not None and row.status == "ok" and row.lower is not None:
             reference = (value_of.get(row.about) or 0.0) - (row.difference or 0.0)
             margin = margin_between(results, "groups", row.metric, reference)
-            yield from against_margin(row, 0, margin, group_worse, p_value=row.p_value,
+            yield from against_margin(row, 0, margin, worse_group_findings, p_value=row.p_value,
                                       stated=margin_of(results, "groups"))
 
 
-@rule("fails", "note", unless=(without("no-search", "worst_slices"),), claims_all=True)
+@rule("fails", "note", unless=(unless_key("no-search", "worst_slices"),), claims_all=True)
 def groups_searched(results: Results) -> Iterator[Claim]:
     """Whether the search for the worst groups found one that is worse than chance explains."""
     for row in results.worst_slices:
@@ -282,8 +283,8 @@ def groups_searched(results: Results) -> Iterator[Claim]:
             margin = margin_between(results, "groups", row.metric, row.overall)
             least = min(abs(row.difference_lower), abs(row.difference_upper))  # limits for all groups searched
             is_large = row.difference_lower * row.difference_upper > 0 and least > margin
-            as_note = AsNote(group_found, margin_of(results, "groups"))
-            yield Claim(row, group_found if is_large else as_note, row.p_adjusted)
+            as_note = AsNote(worst_group_findings, margin_of(results, "groups"))
+            yield Claim(row, worst_group_findings if is_large else as_note, row.p_adjusted)
 
 
 @rule("note", unless=(NO_SLICES,))
@@ -293,7 +294,7 @@ def groups_too_small(results: Results) -> Iterator[Claim]:
     small = dict.fromkeys(names.slice(row.slice) for row in results.rows
                           if row.slice is not None and row.status == "insufficient")
     if small:
-        yield Claim(tuple(small), too_small)
+        yield Claim(tuple(small), small_groups_finding)
 
 
 def _gates_on_all_rows(results: Results) -> Iterator[Gate]:
@@ -304,7 +305,7 @@ def _gates_on_all_rows(results: Results) -> Iterator[Gate]:
 
 
 def _estimates_in_groups(results: Results, gate: Gate) -> Iterator[Estimate]:
-    """Yield the estimates in slices of the measure, model and dataset that a gate judges."""
+    """Yield the estimates in slices of the measure, model and dataset that a gate judges on all rows."""
     for row in results.rows:
         if row.slice is not None and row.value is not None and row.status == "ok" and (
                 row.dataset, row.model, row.variant, row.metric, row.params, row.average, row.class_) == (
@@ -312,7 +313,7 @@ def _estimates_in_groups(results: Results, gate: Gate) -> Iterator[Estimate]:
             yield row
 
 
-def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
+def failing_group_findings(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
     """Yield a finding on each measure: in which group a model is furthest from the limit on all rows."""
     names = names_of(results)
     for metric in dict.fromkeys((row.metric, row.average, row.class_) for row, _, _ in rows):
@@ -327,7 +328,7 @@ def group_fails(results: Results, rows: Sequence[Judged]) -> Iterator[Finding]:
             worst, *(row for row, _, _ in misses if row is not worst)])
 
 
-def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[Finding]:
+def worse_group_findings(results: Results, rows: Sequence[SliceDifference]) -> Iterator[Finding]:
     """Yield a finding on each measure: in which group it is certainly furthest behind, the worst measure first."""
     names = names_of(results)
     by_measure = {metric: [row for row in rows if row.metric == metric] for metric in dict.fromkeys(
@@ -356,17 +357,17 @@ def group_worse(results: Results, rows: Sequence[SliceDifference]) -> Iterator[F
 
 
 def _value_in_group(results: Results, row: SliceDifference) -> float | None:
-    """Return the value of the measure of a difference in the slice itself; None without an estimate."""
+    """Return the measure of a difference in the slice itself; None without an estimate."""
     return next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
 
 
 def _reference_value(results: Results, row: SliceDifference) -> float:
-    """Return the value of the measure of a difference in its reference."""
+    """Return the measure of a difference in the reference that the slice is compared with."""
     return (_value_in_group(results, row) or 0.0) - (row.difference or 0.0)
 
 
 def _share_of_rows(results: Results, dataset: str, n: int) -> float:
-    """Return which share of the rows of a dataset ``n`` are."""
+    """Return ``n`` as a share of the rows of a dataset."""
     total = next(summary.n for summary in results.datasets if summary.name == dataset)
     return n / total if total else 0.0
 
@@ -389,7 +390,7 @@ def _reference_in_sentence(names: Names, row: SliceDifference) -> str:
     return names.slice(row.reference)
 
 
-def group_found(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Finding]:
+def worst_group_findings(results: Results, rows: Sequence[WorstSlice]) -> Iterator[Finding]:
     """Yield findings on the worst group of those searched for each model; models of one group share a finding."""
     names = names_of(results)
     worst_rows: dict[tuple[str, str], WorstSlice] = {}
@@ -421,15 +422,18 @@ def _value_text(row: WorstSlice) -> str:
 
 
 def corrected_value(row: WorstSlice) -> tuple[float, float | None, float | None]:
-    """Return the value of a group chosen as the worst, and limits, that allow for the search; without, as found."""
+    """Return (value, lower, upper) of a slice found as the worst, corrected for the search that found it.
+
+    Without a correction they are uncorrected.
+    """
     value, lower, upper = row.difference_corrected, row.difference_lower, row.difference_upper
     if value is None or lower is None or upper is None:
         return row.value, row.lower, row.upper
     return row.overall + value, row.overall + lower, row.overall + upper
 
 
-def too_small(_: Results, rows: Sequence[tuple[str, ...]]) -> Iterator[Finding]:
-    """Yield the finding on which groups have too few rows to be judged; of many, how many."""
+def small_groups_finding(_: Results, rows: Sequence[tuple[str, ...]]) -> Iterator[Finding]:
+    """Yield a finding that names the groups with too few rows to be judged, or counts them where they are many."""
     groups = rows[0]
     count = len(groups)
     named = f": {'; '.join(groups)}" if count <= MOST_NAMED else ""

@@ -12,12 +12,12 @@ from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between
 from evalpipe.card.figures.context import context_of
 from evalpipe.card.figures.labels import name_rows
 from evalpipe.card.figures.panel import APART, DASHES, ROOM, RowLabel, estimated, rows
-from evalpipe.card.figures.svg import Clauses, Sheet, drawing, in_turn
+from evalpipe.card.figures.svg import Clauses, Sheet, drawing, more_models_than_inks
 from evalpipe.card.page import Column, Fold, Group, Number, Row, Strong, Styled, Table, Text
 from evalpipe.card.tables import (
     MEASURES_ABREAST,
     below,
-    evenly,
+    even_groups,
     key_measures,
     metric_of,
     row_anchor,
@@ -68,7 +68,7 @@ def verdict_of(results: Results, difference: SliceDifference, value: float) -> V
 
 
 def _margin(results: Results, difference: SliceDifference, value: float) -> float:
-    """Return the margin of a difference, which makes the value of a slice."""
+    """Return the margin for a difference; ``value`` is that of the slice, from which the reference's follows."""
     return margin_between(results, "groups", difference.metric, value - (difference.difference or 0.0))
 
 
@@ -87,7 +87,7 @@ class GroupRow:
 
 
 def _group_rows(results: Results, dataset: str, by_slice: Sliced) -> list[GroupRow]:
-    """Return the rows of all slices of a dataset, those with most harm first, those of too few rows last."""
+    """Return a row for each slice and model of a dataset, most harm first; those with too few rows come last."""
     differences = {d.about: d for d in results.slice_differences if d.dataset == dataset}
     rows = []
     for labels in (labels for slices in by_slice.slicings.values() for labels in slices):
@@ -112,8 +112,8 @@ def _group_rows(results: Results, dataset: str, by_slice: Sliced) -> list[GroupR
     return sorted(rows, key=lambda row: (bool(row.few), -row.harm))
 
 
-def lead(results: Results, dataset: str, references: Sequence[str]) -> Iterator[Text]:
-    """Yield the sentences that say what the signs of the matrix mean; nothing where no slice is compared."""
+def sign_legend(results: Results, dataset: str, references: Sequence[str]) -> Iterator[Text]:
+    """Yield the text that explains the signs of the matrix of slices; nothing where no slice is compared."""
     tested = {d.metric for d in results.slice_differences if d.dataset == dataset and d.lower is not None}
     if not tested:
         return
@@ -127,18 +127,21 @@ def lead(results: Results, dataset: str, references: Sequence[str]) -> Iterator[
 
 
 def matrices(results: Results, dataset: str, by_slice: Sliced) -> Iterator[Table]:
-    """Yield the matrix of slices and key measures, over all rows first, with at most `MEASURES_ABREAST` measures."""
+    """Yield tables of slices by key measures, each of at most `MEASURES_ABREAST` measures; all rows come first."""
     rows = _group_rows(results, dataset, by_slice)
     places = {measure: below(e for (_, _, of), e in by_slice.estimates.items() if of == measure)
               for measure in by_slice.measures}
-    for measures in evenly(by_slice.measures, MEASURES_ABREAST):
+    for measures in even_groups(by_slice.measures, MEASURES_ABREAST):
         yield _matrix(results, dataset, by_slice, rows, {measure: places[measure] for measure in measures})
 
 
 def _matrix(
     results: Results, dataset: str, by_slice: Sliced, group_rows: Sequence[GroupRow], places: Mapping[Measure, int]
 ) -> Table:
-    """Return the table of some measures, which have so many decimals, with remarks by letter."""
+    """Return the table of slices by some measures, with remarks marked by letters.
+
+    ``places`` are the measures with the decimals of each.
+    """
     names, letters, several = names_of(results), dict[str, str](), len(results.models) > 1
     counts = frozenset(metric.name for metric in results.metrics if metric.is_whole)
 
@@ -173,9 +176,10 @@ def _matrix(
 def _cell(
     estimate: Estimate | None, verdict: Verdict | None, marks: tuple[frozenset[str], dict[str, str]], places: int
 ) -> Cell:
-    """Return an estimate with the sign of its verdict; its remark gets the next letter, or the one it has already.
+    """Return an estimate with the sign of its verdict; a remark is shown by a letter, equal ones by the same.
 
-    ``marks`` are the measures that count, and the letters of the remarks so far.
+    ``marks`` are the names of measures that are whole numbers, and the letters by remark so far, to which this
+    adds.
     """
     if estimate is None:
         return "–"
@@ -190,7 +194,7 @@ def _cell(
 
 
 def _letter(index: int) -> str:
-    """Return the letter of an index from 0; two letters from index 26 on."""
+    """Return "a" for index 0 to "z" for 25, then "aa", "ab" and so on."""
     prefix = _letter(index // 26 - 1) if index >= 26 else ""
     return prefix + "abcdefghijklmnopqrstuvwxyz"[index % 26]
 
@@ -230,7 +234,7 @@ class Sliced:
         return self.sizes.get(_slice_key(labels))
 
 
-def sliced(results: Results, dataset: str) -> Sliced:
+def estimates_by_slice(results: Results, dataset: str) -> Sliced:
     """Return a dataset's estimates by slice, of the models' original predictions."""
     names, key_metrics = names_of(results), key_measures(results)
     slicings: dict[str, dict[Key, Slice]] = {}
@@ -292,7 +296,7 @@ class Forest:
     worse: int
 
     def at(self, line: SliceLine) -> list[tuple[Series, Estimate | None]]:
-        """Return each model with its estimate on a line, None without one."""
+        """Return pairs of a model and its estimate on a line of the plot, None without an estimate."""
         return [(model, self.by_slice.at(model.name, line.labels, self.measure)) for model in self.series]
 
     @property
@@ -303,22 +307,22 @@ class Forest:
 
     @property
     def left_out(self) -> int:
-        """The groups that are not drawn."""
+        """The number of slices that are not drawn."""
         return self.groups - (len(self.lines) - 1)
 
 
 def slice_forests(results: Results, dataset: str) -> tuple[Drawing, ...]:
     """Return forest plots of the first measures of a dataset, the worst slices first; none without slices."""
-    context, by_slice = context_of(results, dataset), sliced(results, dataset)
+    context, by_slice = context_of(results, dataset), estimates_by_slice(results, dataset)
     if not by_slice.slicings:
         return ()
     measures = by_slice.measures[:MOST_FORESTS]
-    return tuple(_forest_figure(_forest(context, by_slice, measure, context.series), number)
+    return tuple(_forest_figure(_forest_content(context, by_slice, measure, context.series), number)
                  for number, measure in enumerate(measures, 1))
 
 
-def _forest(context: Context, by_slice: Sliced, measure: Measure, series: Sequence[Series]) -> Forest:
-    """Return the forest plot of a measure: all rows, then the slices that are worse beyond doubt, then the others."""
+def _forest_content(context: Context, by_slice: Sliced, measure: Measure, series: Sequence[Series]) -> Forest:
+    """Return the content of a forest plot: all rows, then slices that are certainly worse, then the others."""
     names, slices = names_of(context.results), [
         labels for labels_of_slicing in by_slice.slicings.values() for labels in labels_of_slicing]
     subject = "fail", context.dataset.name, measure.metric, measure.average
@@ -332,7 +336,7 @@ def _forest(context: Context, by_slice: Sliced, measure: Measure, series: Sequen
     cuts = [entry for entry in context.results.spec.get("slices") or () if isinstance(entry, dict)]
     periods = [[entry.get("column")] for entry in cuts if "by" in entry]
     worse, is_of_periods = sum(line.worse for line in lines), is_single and [*slices[0]] in periods
-    together = 1 if in_turn(series) else len(series)
+    together = 1 if more_models_than_inks(series) else len(series)
     wanted = MOST_GROUPS if is_of_periods else min(max(USUAL_GROUPS, worse), MOST_GROUPS)
     most = max(1, min(wanted, round(TALLEST / (max(LINE, APART * together) + ROOM)) - 1))
     drawn = lines[:most]
@@ -341,8 +345,8 @@ def _forest(context: Context, by_slice: Sliced, measure: Measure, series: Sequen
     return Forest(context, by_slice, measure, series, [SliceLine("All rows"), *drawn], len(lines), worse)
 
 
-def _side(context: Context, measure: Measure) -> int:
-    """Return 1 for a measure that is better the larger, -1 for the smaller, and 0 for neither."""
+def _better_sign(context: Context, measure: Measure) -> int:
+    """Return 1 if larger values of a measure are better, -1 if smaller ones are, and 0 if neither."""
     return {"maximize": 1, "minimize": -1}.get(metric_of(context.results, measure.metric).direction, 0)
 
 
@@ -350,7 +354,7 @@ def _is_worse(
     context: Context, by_slice: Sliced, measure: Measure, series: Sequence[Series], labels: Slice
 ) -> bool:
     """Tell whether a model's whole interval is worse in a slice than its value over all rows."""
-    side = _side(context, measure)
+    side = _better_sign(context, measure)
     for model in series:
         e, whole = (by_slice.at(model.name, part, measure) for part in (labels, None))
         if e is None or whole is None or whole.value is None:
@@ -364,9 +368,9 @@ def _is_worse(
 def _worst_value(
     context: Context, by_slice: Sliced, measure: Measure, series: Sequence[Series], labels: Slice | None
 ) -> float:
-    """Return the worst value of all models in a slice, the smaller the worse; infinity where none has a value."""
+    """Return the worst value of any model in a slice, negated if smaller is better; infinity without values."""
     estimates = (by_slice.at(model.name, labels, measure) for model in series)
-    side = _side(context, measure) or 1
+    side = _better_sign(context, measure) or 1
     return min((side * e.value for e in estimates if e is not None and e.value is not None), default=math.inf)
 
 
@@ -376,7 +380,7 @@ def _forest_figure(forest: Forest, number: int) -> Drawing:
     title = f"{name} by slice"
     sentences = [f"{model.label}: {_model_sentence(forest, model.name)}." for model in series]
     alt = f"{title} on {forest.context.dataset.name}. {' '.join(sentences)}"
-    sheets = ([_forest_sheet(forest, [model], model.label) for model in series] if in_turn(series)
+    sheets = ([_forest_sheet(forest, [model], model.label) for model in series] if more_models_than_inks(series)
               else [_forest_sheet(forest, series)])
     finding = Clauses(_forest_clauses(forest), "", (" ".join(sentences[:2]),))
     texts = finding, _forest_caption(forest), alt
@@ -408,13 +412,13 @@ def _forest_sheet(forest: Forest, series: Sequence[Series], title: str = "") -> 
 def _forest_clauses(forest: Forest) -> tuple[str, ...]:
     """Return what a forest plot says: the worst slice, how many groups are not drawn, and how many are worse."""
     clauses, names = [], names_of(forest.context.results)
-    side = _side(forest.context, forest.measure) or 1
+    side = _better_sign(forest.context, forest.measure) or 1
     known = [(side * e.value, model.label, e) for line in forest.lines[1:] for model, e in forest.at(line)
              if e is not None and e.value is not None]
     if known:
         _, label, e = min(known, key=lambda entry: entry[0])
         text = shown(e, whole=metric_of(forest.context.results, e.metric).is_whole).text
-        word = "Worst" if _side(forest.context, forest.measure) else "Lowest"
+        word = "Worst" if _better_sign(forest.context, forest.measure) else "Lowest"
         of_model = f", {label}" if len(forest.series) > 1 else ""
         clauses.append(f"{word} for {names.slice(e.slice or {})}: {text}{of_model}")
     groups = f" of {numbers.count(forest.groups)} groups"
@@ -432,7 +436,7 @@ def _forest_caption(forest: Forest) -> str:
     limited = any(e.lower is not None for e in forest.shown)
     limits = f", with {wording.level(results.intervals.level)} intervals" if limited else ""
     drawn = len(forest.lines) - 1
-    order = ", the worst first" if _side(forest.context, measure) else ", the lowest first"
+    order = ", the worst first" if _better_sign(forest.context, measure) else ", the lowest first"
     bold = (" Bold: a gate failed, or the whole interval of a model is worse than its value over all rows."
             if any(line.worse for line in forest.lines) else "")
     all_slices, others = map(numbers.count, (forest.groups, forest.left_out))
@@ -466,7 +470,7 @@ def _why_absent(forest: Forest, line: SliceLine) -> str:
 
 
 def _model_sentence(forest: Forest, model: str) -> str:
-    """Return the sentence on a model: its value over all rows, in its lowest and highest slice, and slices without."""
+    """Return a sentence on a model: its value over all rows, and in its lowest and its highest slice."""
     results, by_slice, measure = forest.context.results, forest.by_slice, forest.measure
     names, is_whole = names_of(results), metric_of(results, measure.metric).is_whole
     overall = by_slice.at(model, None, measure)

@@ -16,12 +16,12 @@ import numpy as np
 from evalpipe.arithmetic import log
 from evalpipe.chapters.slices.records import Disparity, SliceDifference, SliceSummary, WorstSlice
 from evalpipe.engine.averages import values
-from evalpipe.engine.differences import Tested, ratio_limited, tested, two_proportions_test
+from evalpipe.engine.differences import Tested, ratio_with_limits, tested, two_proportions_test
 from evalpipe.engine.draws import all_rows_number
-from evalpipe.engine.estimates import Scope, averaged
+from evalpipe.engine.estimates import Scope, single_number_with_limits
 from evalpipe.engine.replicates import Replicates, draw
 from evalpipe.engine.subsets import Subset, all_rows_subset, rows_of, subset_of, summaries_of
-from evalpipe.engine.support import Limited, range_of, smallest_over_largest, together
+from evalpipe.engine.support import Limited, combine_drawn, range_of, smallest_over_largest
 from evalpipe.intervals.bootstrap import FOLDS, percentile_limits
 from evalpipe.intervals.multiplicity import TrueDifferences, benjamini_hochberg, holm, reach_of_all, true_differences
 from evalpipe.intervals.noise import range_limits
@@ -107,7 +107,7 @@ class SliceValues:
         difference = tested(first, second, plan.level, test, first.undefined)
         if test is None and difference.test is not None and (_is_constant(first) or _is_constant(second)):
             difference = Tested(difference.value, status="degenerate", reason=CONSTANT, drawn=difference.drawn)
-        return difference, ratio_limited(first / second, plan.level)
+        return difference, ratio_with_limits(first / second, plan.level)
 
 
 def _is_constant(value: Drawn) -> bool:
@@ -149,7 +149,7 @@ def _differences_of_measure(evaluated: Evaluated, values: SliceValues) -> Iterat
     for number, subset in enumerate(evaluated.subsets):
         if subset.slice is None:
             continue
-        reference_number, reference = reference_of(evaluated, number)
+        reference_number, reference = reference_subset(evaluated, number)
         if reference_number == number:
             continue
         difference, ratio = values.difference(number, reference_number)
@@ -174,8 +174,8 @@ def _with_adjusted_p_values(rows: list[SliceDifference]) -> list[SliceDifference
     ]
 
 
-def reference_of(evaluated: Evaluated, number: int) -> tuple[int, str | dict[str, str]]:
-    """Return the number of the subset that a slice, by its own number, is compared with, and the name of that.
+def reference_subset(evaluated: Evaluated, number: int) -> tuple[int, str | dict[str, str]]:
+    """Return (number, name) of the subset that the slice ``number`` is compared with.
 
     It is the rest of the rows, or the slice of the level that is the reference of its column, or else all rows.
     """
@@ -237,8 +237,8 @@ def _disparity_of_slicing(
 
 def _range_and_ratio(measures: Sequence[Sequence[Drawn]], undefined: Sentence) -> tuple[Drawn, Drawn]:
     """Return the largest range over slices of any measure, and the least ratio of smallest to largest value."""
-    range_ = together([range_of(values) for values in measures], lambda ranges: ranges.max(axis=-1))
-    ratio = together([smallest_over_largest(values) for values in measures], lambda shares: shares.min(axis=-1))
+    range_ = combine_drawn([range_of(values) for values in measures], lambda ranges: ranges.max(axis=-1))
+    ratio = combine_drawn([smallest_over_largest(values) for values in measures], lambda shares: shares.min(axis=-1))
     reason = sentence("undefined-in-slice", because=undefined)
     return replace(range_, undefined=reason), replace(ratio, undefined=reason)
 
@@ -282,7 +282,7 @@ class Candidate:
     n: int
 
     def subset(self, sample: Sample) -> Subset:
-        """Return the rows that are in all slices of the combination."""
+        """Return the subset of the rows that are in all slices of the combination."""
         is_inside = np.ones(sample.n, bool)
         labels: dict[str, str] = {}
         for column, code in self.chosen:
@@ -335,9 +335,10 @@ def _candidate_slices(plan: Plan, sample: Sample, depth: int) -> list[Candidate]
 def _rank_candidates(
     sample: Sample, name: str, entry: MetricPlan, candidates: Sequence[Candidate], seed: int
 ) -> tuple[list[Candidate], TrueDifferences]:
-    """Return the candidates, by the lower limit of how much worse the measure is there, and their true differences.
+    """Return the candidates, the most surely worse first, and the distribution of their true differences.
 
-    ``name`` is the model; candidates without a finite limit are left out.
+    They are ranked by the lower limit of how much worse the measure is there than over all rows. ``name`` is the
+    model; candidates without a finite limit are left out.
     """
     summary = Summary(rows_of(sample, sample.models[name]), sample.weights)
     all_rows = subset_of(sample, np.arange(sample.n), None, None)
@@ -391,10 +392,10 @@ def _worst_with_limits(
 
 
 def _worst_slice(scope: Scope, entry: MetricPlan, replicates: Replicates, overall: Drawn, search: Search) -> WorstSlice:
-    """Return the record of a slice, whose rank is the number of its subset; ``overall`` is the measure in all rows."""
+    """Return the record of a slice; its rank is its subset's number. ``overall`` is the measure over all rows."""
     drawn, sample = scope.drawn(entry, replicates), scope.sample
     difference, level = drawn - overall, scope.plan.level
-    estimate = averaged(scope, entry, drawn)[0].doubted(difference.few(level))
+    estimate = single_number_with_limits(scope, entry, drawn)[0].doubted(difference.few(level))
     (n, events), error = scope.rows(), _standard_error(difference, overall, sample.summary.n / scope.subset.n, level)
     return WorstSlice(
         dataset=sample.dataset, **sample.named(scope.model), rank=scope.number, slice=dict(scope.subset.slice or {}),
@@ -425,8 +426,8 @@ def _corrected_for_selection(
 def _standard_error(difference: Drawn, overall: Drawn, times: float, level: float) -> float | None:
     """Return the bootstrap standard error of a difference; None where it is unknown, or of few clusters.
 
-    It is no less than that of a slice of this size drawn from all rows, which are ``times`` as many: a slice that was
-    chosen as the worst may look more certain than it is.
+    It is at least that of all rows times the root of ``times``, the rows of the dataset for each row of the slice:
+    a slice that was chosen as the worst may look more certain than it is.
     """
     if difference.replicates is None or overall.replicates is None or difference.few(level) is not None:
         return None

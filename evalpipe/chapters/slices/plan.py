@@ -18,7 +18,7 @@ from evalpipe.plan.sources import ColumnPlan, SlicingPlan
 from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import refer, with_article
 from evalpipe.spec.measures import MetricChoice
-from evalpipe.spec.rules_measures import check_measure, one_value
+from evalpipe.spec.rules_measures import check_measure, check_single_value
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
 
 
 def taken_names() -> dict[str, str]:
-    """Return the names of disparities, which no expression may have."""
+    """Return the names of disparities, which no named expression of the spec may have, with what they are of."""
     return dict.fromkeys(DISPARITIES, "a disparity between slices")
 
 
@@ -183,7 +183,7 @@ def _check_search(draft: Draft) -> Iterator[Problem]:
     if entry.metric.direction == "none":
         message = f"{entry.metric.name} is neither better nor worse when it is high, so no slice is the worst"
         yield draft.tree.problem("no-direction", message, *entry.named, hint="name a measure with a better side")
-    yield from one_value(draft, entry, "the search compares one value of each slice")
+    yield from check_single_value(draft, entry, "the search compares one value of each slice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +225,11 @@ class SlicesPlan:
 
     @property
     def typed(self) -> tuple[str, ...]:
-        """The columns whose types matter in separated text: all but those of periods, whose cells are read as dates."""
+        """The columns whose cells are read by their type: all but those of periods, which are read as dates."""
         return tuple(sliced.column for _, sliced in self.named if sliced.by is None)
 
     def enough(self, n: int) -> bool:
-        """Tell whether a slice of ``n`` observations is large enough to have numbers."""
+        """Tell whether a slice of ``n`` observations has the least number of rows that measures need."""
         return n >= self.min_rows
 
     def reference_labels(self, columns: tuple[str, ...]) -> dict[str, str] | None:
@@ -258,7 +258,7 @@ def slices_plan(spec: Spec, metrics: tuple[MetricPlan, ...]) -> SlicesPlan:
 
 
 def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
-    """Yield the columns that slices and folds are by, each with its place in the spec; conditions have none."""
+    """Yield each column that slices, their search or folds divide rows by, after its place in the spec."""
     parts: list[tuple[Loc, str | Cut | DatePeriod]] = []
     for index, slicing in enumerate(spec.slices or ()):
         loc: Loc = ("slices", index)
@@ -272,7 +272,7 @@ def slice_columns(spec: Spec) -> Iterator[tuple[Loc, ColumnPlan]]:
 
 
 def columns(spec: Spec) -> Iterator[tuple[Loc, str]]:
-    """Yield the columns of the data to read, each with its place in the spec."""
+    """Yield the name of each column to read for slices and folds, after its place in the spec."""
     yield from ((loc, sliced.column) for loc, sliced in slice_columns(spec))
 
 
@@ -287,7 +287,7 @@ def disparity_measures(spec: Spec, metrics: tuple[MetricPlan, ...]) -> tuple[Met
 
 
 def _disparity_plans(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[DisparityPlan]:
-    """Yield each disparity with the measures that it is of; one named as a measure once for each entry of that."""
+    """Yield the plan of each disparity with its measures; a measure listed in several forms gives one for each."""
     measures = spec.measures
     unweighted = [entry for entry in (*metrics, *disparity_measures(spec, metrics)) if entry.prior == SAMPLE]
     for name in spec.slice_rules.disparities or ():
@@ -301,6 +301,7 @@ def _disparity_plans(spec: Spec, metrics: tuple[MetricPlan, ...]) -> Iterator[Di
 
 
 def _column_plan(part: str | Cut | DatePeriod) -> ColumnPlan:
+    """Return the plan of a column to slice by: by its values, cut at numbers, or by periods of dates."""
     if isinstance(part, str):
         return ColumnPlan(part)
     if isinstance(part, Cut):

@@ -55,8 +55,8 @@ class Expression(SpecPart):
     """The name of the slice."""
 
 
-def _form(value: object) -> str:
-    """Return which form of a slicing was meant, so that an error speaks of that form alone."""
+def _slicing_form(value: object) -> str:
+    """Return the form that a slicing seems meant in, such as "a cut": pydantic then checks that form alone."""
     if isinstance(value, list | tuple):
         return "an intersection"
     if not isinstance(value, Mapping | BaseModel):
@@ -68,8 +68,8 @@ def _form(value: object) -> str:
 
 
 def _column_form(value: object) -> str:
-    """Return which form of a part of a combination was meant, for errors."""
-    return form if (form := _form(value)) in ("a cut", "a period") else "a column"
+    """Return the form that a part of a combined slicing seems meant in: a column, a cut or a period."""
+    return form if (form := _slicing_form(value)) in ("a cut", "a period") else "a column"
 
 
 SliceColumn = Annotated[
@@ -88,7 +88,7 @@ class SlicingRule(
             | Annotated[DatePeriod, Tag("a period")]
             | Annotated[Expression, Tag("an expression")]
             | Annotated[tuple[SliceColumn, ...], Field(min_length=1), Tag("an intersection")],
-            Discriminator(_form),
+            Discriminator(_slicing_form),
             AnyOf(),
         ]
     ]
@@ -121,7 +121,7 @@ class SlicingRule(
 
 
 def part_column(part: str | Cut | DatePeriod) -> str:
-    """Return the column of a part of an intersection."""
+    """Return the name of the column of a part of a slicing, be it a plain column, with cuts, or of dates."""
     return part if isinstance(part, str) else part.column
 
 

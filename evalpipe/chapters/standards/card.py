@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from evalpipe.card.junit import Case
 from evalpipe.card.page import Aside, Column, Heading, Link, Row, Section, Strong, Table, Text, Verdict
 from evalpipe.card.wording import VerdictLine, VerdictLines, joined
-from evalpipe.chapters.standards.evidence import EVIDENCE, answer
+from evalpipe.chapters.standards.evidence import EVIDENCE, answering_anchor
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, rule, without
+from evalpipe.findings.claims import Claim, rule, unless_key
 from evalpipe.findings.words import finding
 from evalpipe.words import numbers
 from evalpipe.words.card_fields import FIELDS, LISTED
@@ -37,7 +37,7 @@ CROSSWALK = (
 
 
 def run_verdict(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield the verdict on standards of which less is answered than is required: a sign and a sentence."""
+    """Yield a sign and a sentence on standards of which a smaller share is answered than the spec requires."""
     short = [standard for standard in results.standards if standard.verdict == "fail"]
     if short:
         shares = [f"{standard.title} is answered to {numbers.floored_percent(standard.completeness)}, required "
@@ -73,7 +73,7 @@ def _completeness_table(standards: Sequence[StandardCompleteness]) -> Table:
 
 
 def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:
-    """Yield the missing items of a standard, with the parts of them that are there."""
+    """Yield a table of a standard's missing items, with what each lacks and what of it is answered."""
     yield Heading(standard.title)
     if standard.remark:
         yield Text(standard.remark, "small")
@@ -90,19 +90,19 @@ def _gap_blocks(standard: StandardCompleteness) -> Iterator[Block]:
 
 
 def _items_table(caption: str, head: str, items: Iterable[tuple[StandardItem, Cell]]) -> Table:
-    """Return a table of items, with what each asks for and, under ``head``, a cell for each."""
+    """Return a table of a standard's items: label, what it asks for and, under ``head``, the given cell."""
     columns = (Column("Item", style="item"), Column("Asks for", style="what"), Column(head))
     rows = tuple(Row((item.label, item.asks, content)) for item, content in items)
     return Table(caption, columns, rows, "items", stacked=True)
 
 
 def _titles_of_needs(needs: Sequence[str]) -> str:
-    """Return the titles of needs as text; the alternatives of a need are joined by "or"."""
-    return "; ".join(joined([title_of(name) for name in need.split(" | ")], "or") for need in needs)
+    """Return the titles of what items ask for; alternatives, written with " | ", are joined by "or"."""
+    return "; ".join(joined([need_title(name) for name in need.split(" | ")], "or") for need in needs)
 
 
-def title_of(name: str) -> str:
-    """Return the title of a need on the card."""
+def need_title(name: str) -> str:
+    """Return the title of what an item asks for, such as "card.risks": a stated field or a kind of evidence."""
     kind, _, key = name.partition(".")
     return EVIDENCE[key].title if kind == "evidence" else (FIELDS | LISTED)[key].title
 
@@ -112,8 +112,8 @@ def _answered_tables(results: Results) -> Iterator[Table]:
     for standard in results.standards:
         answers = []
         for item in standard.with_status("present"):
-            anchors = {name: answer(results, name) for need in item.needs for name in need.split(" | ")}
-            links = (Link(title_of(name), anchor) for name, anchor in anchors.items() if anchor is not None)
+            anchors = {name: answering_anchor(results, name) for need in item.needs for name in need.split(" | ")}
+            links = (Link(need_title(name), anchor) for name, anchor in anchors.items() if anchor is not None)
             with_commas = [piece for link in links for piece in (", ", link)]
             answers.append((item, tuple(with_commas[1:])))
         if answers:
@@ -124,7 +124,7 @@ def _answered_tables(results: Results) -> Iterator[Table]:
 
 
 def _crosswalk_table(results: Results) -> Table:
-    """Return the table of each field and each evidence by standard: the items that ask for it."""
+    """Return the table of what answers standards: for each field or evidence the items that ask for it."""
     asking: dict[str, dict[str, list[str]]] = {}
     for standard in results.standards:
         for item in standard.items:
@@ -134,12 +134,12 @@ def _crosswalk_table(results: Results) -> Table:
     columns = (Column("What"), Column("Where"), *(Column(standard.title) for standard in results.standards))
     rows = []
     for name in (name for name in order if name in asking):
-        anchor = answer(results, name)
+        anchor = answering_anchor(results, name)
         where = Strong("missing", "missing") if anchor is None else Link(
             "stated" if name.startswith("card") else "computed", anchor)
         items = (", ".join(dict.fromkeys(asking[name].get(standard.profile, []))) or "–"
                  for standard in results.standards)
-        rows.append(Row((title_of(name), where, *items)))
+        rows.append(Row((need_title(name), where, *items)))
     return Table("What answers which item", columns, tuple(rows), "crosswalk", label="Cross-walk")
 
 
@@ -147,7 +147,7 @@ def checks(results: Results) -> Iterator[Case]:
     """Yield a test case for each standard of which a share is required."""
     for standard in results.standards:
         if standard.verdict is not None:
-            yield Case("standards", f"Evidence for {standard.title}", standard.verdict, in_words(standard))
+            yield Case("standards", f"Evidence for {standard.title}", standard.verdict, completeness_text(standard))
 
 
 MOST_GAPS = 6
@@ -161,13 +161,13 @@ def verdict_lines(results: Results) -> Iterator[VerdictLines]:
     """Yield what the terminal says of each standard: its verdict, how many items are answered, which are missing."""
     if results.standards:
         yield VerdictLines("\nevidence for standards, which is no statement of conformity:", tuple(
-            VerdictLine("standard", standard.profile, WORDS[standard.verdict], in_words(standard, MOST_GAPS),
+            VerdictLine("standard", standard.profile, WORDS[standard.verdict], completeness_text(standard, MOST_GAPS),
                         ("standards", index), "error" if standard.verdict == "fail" else None,
                         title=f"{standard.title}: ")
             for index, standard in enumerate(results.standards)))
 
 
-def in_words(standard: StandardCompleteness, most: int | None = None) -> str:
+def completeness_text(standard: StandardCompleteness, most: int | None = None) -> str:
     """Return how much of a standard is answered, for the terminal and `junit.xml`, with at most ``most`` gaps."""
     left_out = f", {standard.not_applicable} not applicable" if standard.not_applicable else ""
     required = "" if standard.require is None else f"; required {numbers.given_percent(standard.require)}"
@@ -185,26 +185,26 @@ MOST_LABELS = 4
 """Items that a sentence names; of more it gives the number."""
 
 
-@rule("fails", "passes", "note", unless=(without("no-standards", "standards"),))
+@rule("fails", "passes", "note", unless=(unless_key("no-standards", "standards"),))
 def standards(results: Results) -> Iterator[Claim]:
     """Whether the card answers what the chosen standards ask for."""
     for standard in results.standards:
         if standard.verdict is not None:
-            yield Claim(standard, short if standard.verdict == "fail" else reached)
+            yield Claim(standard, short if standard.verdict == "fail" else met_standard_findings)
         elif standard.missing:
             yield Claim(standard, gaps)
 
 
 def short(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
-    """Yield findings on standards that are answered less than is required."""
+    """Yield findings on standards of which a smaller share of items is answered than is required."""
     for row in rows:
         required = numbers.given_percent(row.require or 0)
         text = f"{_answered_share(row)}; required {required}. Missing: {_missing_labels(row)}."
         yield finding("fails", weights.STANDARD_SHORT, text, STANDARDS)
 
 
-def reached(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
-    """Yield findings on standards that are answered as far as is required."""
+def met_standard_findings(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
+    """Yield findings on standards of which the required share of items is answered."""
     for row in rows:
         missing_text = f" Missing: {_missing_labels(row)}." if row.missing else ""
         text = f"{_answered_share(row)}; required {numbers.given_percent(row.require or 0)}.{missing_text}"
@@ -212,7 +212,7 @@ def reached(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Findin
 
 
 def gaps(_: Results, rows: Sequence[StandardCompleteness]) -> Iterator[Finding]:
-    """Yield findings on missing items of standards for which nothing is required."""
+    """Yield findings on standards with unanswered items, where the spec requires no share of them."""
     for row in rows:
         yield finding("note", weights.UNCHECKED, f"{_answered_share(row)}. Missing: {_missing_labels(row)}.", STANDARDS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.chapters.standards.evidence import answer
+from evalpipe.chapters.standards.evidence import answering_anchor
 from evalpipe.chapters.standards.plan import standards_plan
 from evalpipe.chapters.standards.records import StandardCompleteness, StandardItem
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
 
 
-def assessed(plan: Plan, results: Results) -> Results:
-    """Return the results with the completeness of each standard of the spec; as they are without standards."""
+def with_standards(plan: Plan, results: Results) -> Results:
+    """Return the results with the completeness of each standard added; unchanged where the spec names none."""
     standards = [completeness(standard, results) for standard in plan.part(standards_plan)]
     return results.model_copy(update={"standards": standards}) if standards else results
 
 
 def completeness(standard: StandardPlan, results: Results) -> StandardCompleteness:
-    """Return how many items of a standard results answer; items that do not apply count neither way."""
-    items = [_assessed_item(standard, index, results) for index in range(len(standard.profile.items))]
+    """Return how much of a standard results answer: its items, the share of applicable ones, the verdict."""
+    items = [_item_record(standard, index, results) for index in range(len(standard.profile.items))]
     counts = {status: sum(item.status == status for item in items)
               for status in ("present", "missing", "not_applicable")}
     share = counts["present"] / (counts["present"] + counts["missing"])
@@ -33,11 +33,11 @@ def completeness(standard: StandardPlan, results: Results) -> StandardCompletene
         items=items)
 
 
-def _assessed_item(standard: StandardPlan, index: int, results: Results) -> StandardItem:
-    """Return the record of an item of a standard, by its index: which of its needs are answered, and where."""
+def _item_record(standard: StandardPlan, index: int, results: Results) -> StandardItem:
+    """Return the record of a standard's item, by its index: present, missing or not applicable, and where."""
     item = standard.profile.items[index]
     reason = standard.rule.not_applicable.get(item.id)
-    answers = {" | ".join(names): next(filter(None, (answer(results, name) for name in names)), None)
+    answers = {" | ".join(names): next(filter(None, (answering_anchor(results, name) for name in names)), None)
                for names in item.needs}
     missing = [need for need, anchor in answers.items() if anchor is None]
     status = "not_applicable" if reason is not None else "missing" if missing else "present"

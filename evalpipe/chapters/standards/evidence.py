@@ -23,20 +23,20 @@ class Evidence(NamedTuple):
     where: Callable[[Results], str | None]
 
 
-def _always(anchor: str) -> Callable[[Results], str]:
-    """Return a function of results that always returns this anchor."""
+def _fixed_anchor(anchor: str) -> Callable[[Results], str]:
+    """Return a function of results that returns this anchor: of evidence that every card has."""
     return lambda _: anchor
 
 
 def _anchor_where(anchor: str, is_there: Callable[[Results], object]) -> Callable[[Results], str | None]:
-    """Return a function of results that returns an anchor where ``is_there`` is true of them, else None."""
+    """Return a function of results that returns the anchor where ``is_there(results)`` is true, else None."""
     return lambda results: anchor if is_there(results) else None
 
 
 def _anchor_of_first(prefix: str, datasets: Callable[[Results], Iterator[str]]) -> Callable[[Results], str | None]:
-    """Return a function of results that returns the anchor of the section of the first of ``datasets``.
+    """Return a function of results that returns the anchor of the first dataset's section, None without any.
 
-    The anchor is the prefix and the number of the dataset; None where there is no such dataset.
+    ``datasets`` yields names of datasets from results. The anchor is the prefix and the number of the dataset.
     """
     def anchor(results: Results) -> str | None:
         places = {dataset.name: place for place, dataset in enumerate(results.datasets, 1)}
@@ -53,25 +53,27 @@ def _datasets_with_curve(*names: str) -> Callable[[Results], Iterator[str]]:
 
 
 def _has_intervals_of_slices(columns: int) -> Callable[[Results], bool]:
-    """Return a function that tells of results whether a slice by so many columns or more has an interval."""
+    """Return a predicate on results: whether a slice by at least so many ``columns`` has an interval."""
     return lambda results: any(
         row.slice is not None and len(row.slice) >= columns and row.lower is not None for row in results.rows)
 
 
 def _datasets_with_values(results: Results) -> Iterator[str]:
+    """Yield the dataset of each defined value over all rows."""
     return (row.dataset for row in results.rows if row.slice is None and row.value is not None)
 
 
 def _datasets_with_intervals(results: Results) -> Iterator[str]:
+    """Yield the dataset of each interval over all rows."""
     return (row.dataset for row in results.rows if row.slice is None and row.lower is not None)
 
 
 EVIDENCE: dict[str, Evidence] = {
-    "title": Evidence("Title and outcome", _always(FIRST_SCREEN)),
+    "title": Evidence("Title and outcome", _fixed_anchor(FIRST_SCREEN)),
     "dated": Evidence("Day that the card is about", _anchor_where(FIRST_SCREEN, lambda results: results.as_of)),
     "values": Evidence("Values of the measures", _anchor_of_first("dataset", _datasets_with_values)),
     "intervals": Evidence("Intervals of the measures", _anchor_of_first("dataset", _datasets_with_intervals)),
-    "definitions": Evidence("Definitions of the measures", _always("definitions")),
+    "definitions": Evidence("Definitions of the measures", _fixed_anchor("definitions")),
     "interval_methods": Evidence("Methods of the intervals", _anchor_where(
         "method", lambda results: any(_datasets_with_intervals(results)))),
     "confusion": Evidence("Confusion matrix", _anchor_of_first("decisions", lambda results: (
@@ -93,7 +95,7 @@ EVIDENCE: dict[str, Evidence] = {
         model.threshold is not None or model.threshold_rule is not None for model in results.models))),
     "equivocal": Evidence("Equivocal zone", _anchor_where("models", lambda results: any(
         model.equivocal is not None for model in results.models))),
-    "row_flow": Evidence("Flow of the rows", _always("data")),
+    "row_flow": Evidence("Flow of the rows", _fixed_anchor("data")),
     "roles": Evidence("Roles of the datasets", _anchor_where("datasets", lambda results: results.datasets)),
     "leakage_check": Evidence("Check that no evaluated row was trained on", _anchor_where(
         "findings", lambda results: any(dataset.compared for dataset in results.datasets))),
@@ -102,23 +104,23 @@ EVIDENCE: dict[str, Evidence] = {
         "datasets", lambda results: any(dataset.role != "evaluate" for dataset in results.datasets))),
     "data_files": Evidence("Files of the data, with their sha256", _anchor_where(
         "provenance", lambda results: all(file.sha256 is not None for file in results.inputs))),
-    "findings": Evidence("Findings", _always("findings")),
-    "software": Evidence("Version of the software", _always("provenance")),
-    "reproduction": Evidence("Spec, and how to reproduce", _always("provenance")),
+    "findings": Evidence("Findings", _fixed_anchor("findings")),
+    "software": Evidence("Version of the software", _fixed_anchor("provenance")),
+    "reproduction": Evidence("Spec, and how to reproduce", _fixed_anchor("provenance")),
 }
 """Everything computed that an item may need, by name."""
 
 
-def answer(results: Results, name: str) -> str | None:
-    """Return the anchor of the section that answers a need, such as ``card.risks``; None where nothing does."""
+def answering_anchor(results: Results, name: str) -> str | None:
+    """Return the anchor of the section with what an item asks for, such as ``card.risks``; None without one."""
     kind, _, key = name.partition(".")
     if kind == "evidence":
         return EVIDENCE[key].where(results)
-    return anchor_of(key) if getattr(results.statement, key) else None
+    return field_anchor(key) if getattr(results.statement, key) else None
 
 
-def anchor_of(field: str) -> str:
-    """Return the anchor of the section of a field."""
+def field_anchor(field: str) -> str:
+    """Return the anchor of the section of the card that shows a stated field, such as ``risks``."""
     if field in FIELDS:
         return PLACES[FIELDS[field].section].anchor
     return "changes" if field == "changes" else PLACES["use"].anchor

@@ -72,12 +72,12 @@ class StandardPlan:
 
 
 def standards_plan(spec: Spec) -> tuple[StandardPlan, ...]:
-    """Return the standards of a spec, in order."""
+    """Return the standards that the spec names, each with its items and what the spec requires of it."""
     return tuple(StandardPlan(profile(rule.profile), rule) for rule in spec.standards or ())
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """Yield a line for each standard."""
+    """Yield for `evalpipe plan` a line on the evidence that each standard asks for."""
     yield from (f"evidence for {standard.words}" for standard in plan.part(standards_plan))
 
 

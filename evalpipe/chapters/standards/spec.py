@@ -69,7 +69,7 @@ class Profile:
 
 @cache
 def profile(name: str) -> Profile:
-    """Return the profile of a name."""
+    """Read a standard, its title, edition and items, from the YAML file of this name."""
     import yaml
 
     document = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
@@ -80,7 +80,7 @@ def profile(name: str) -> Profile:
 
 
 def profiles() -> tuple[Profile, ...]:
-    """Return every profile, in the order of the spec."""
+    """Return all standards that a spec may name, in the order of `ProfileName`."""
     return tuple(map(profile, get_args(ProfileName)))
 
 

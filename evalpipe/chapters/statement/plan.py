@@ -231,7 +231,7 @@ class _ReferenceSearch:
     reference: NumberReference
 
     def number(self) -> ReferredPlan:
-        """Return the number that the reference is to; raises SpecError where there is none, or several."""
+        """Return the number that the reference means; raises SpecError where there is none, or several."""
         entry, class_ = self.entry(), None
         model, dataset = self.single("model", list(self.models)), self.single("dataset", self.evaluated)
         params = entry.shown
@@ -252,17 +252,20 @@ class _ReferenceSearch:
 
     @property
     def evaluated(self) -> list[str]:
-        """The datasets that are evaluated."""
+        """The names of the evaluated datasets."""
         return [name for name, dataset in self.spec.datasets.items() if dataset.role == "evaluate"]
 
     def error(self, code: str, message: str, hint: str) -> SpecError:
-        """Return the error of the reference."""
+        """Return a SpecError that points at the reference in its text."""
         start, written = self.reference.start, self.reference.written
         return SpecError(self.prose.problem(
             self.spec.origin, self.loc, code, message, hint, (start, start + len(written)), written))
 
     def single(self, name: str, defined: Sequence[str]) -> str:
-        """Return the value of ``name`` in the reference or, where it names none, the only one ``defined``."""
+        """Return the value that the reference gives for ``name``, or else the only one ``defined``.
+
+        Raises SpecError where several are possible, or where the value is none of them.
+        """
         value = self.reference.options.get(name)
         if value is None and len(defined) == 1:
             return defined[0]
@@ -277,7 +280,7 @@ class _ReferenceSearch:
         raise self.error("unknown-level", f"{quoted(label)} is not one of the levels", hint)
 
     def entry(self) -> MetricPlan:
-        """Return the measure, with its options, that the reference is to: one of the metrics of the spec."""
+        """Return the measure, with its options, that the reference means; raises SpecError if none, or several."""
         metric = self.spec.measures[self.reference.metric]
         of_metric = [entry for entry in self.metrics if entry.metric == metric]
         fitting = [entry for entry in of_metric if self.fits(entry)]
@@ -309,7 +312,7 @@ class _ReferenceSearch:
         return has_options and has_average and (prevalence is None or self.taken_at(entry, prevalence))
 
     def taken_at(self, entry: MetricPlan, prevalence: object) -> bool:
-        """Tell whether a measure is at a ``prevalence``: "sample", "declared" or a number."""
+        """Tell whether a measure is at this prevalence: "sample", "declared" or a number."""
         if prevalence == "sample":
             return entry.prior.asked is None
         declared = prevalence_plan(self.spec)

@@ -9,7 +9,7 @@ from evalpipe.card.figures.axes import Axis, number_axis
 from evalpipe.card.figures.context import context_of, or_nan, with_series
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.svg import Clauses, drawing, in_turn
+from evalpipe.card.figures.svg import Clauses, drawing, more_models_than_inks
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Column, Figures, Group, Number, Row, Section, Table, Text
 from evalpipe.card.tables import better_side, metric_of
@@ -55,14 +55,14 @@ def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
 
 
 def reading(results: Results, dataset: str) -> Iterator[str]:
-    """Yield which step the measures of a dataset are of."""
+    """Yield a sentence on the step of each model at which the measures of a dataset are shown."""
     rows = step_rows(results, dataset)
     if rows:
         yield f"Models that have steps are shown at one of them: {shown_steps(results, rows)}."
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how measures per step are made."""
+    """Yield the method note on measures per step; nothing where no model has steps."""
     if results.steps:
         rules = any(threshold.rule != "fixed" for threshold in results.thresholds)
         chosen = " A threshold that a rule chose is that of the shown step, at every step." if rules else ""
@@ -91,14 +91,14 @@ def _table(results: Results, dataset: str, rows: Sequence[StepHistory]) -> Table
             about = Aside(f"{_steps_text(row)}; step {row.shown} shown", "options")
             cells.append(Group((f"{label_of(results, row)}: ", about)))
         better = {"lowest": "lower is better", "highest": "higher is better"}.get(
-            end_of(results, row) or "", "neither side is better")
+            better_end(results, row) or "", "neither side is better")
         values = [Number("–") if value is None else
-                  Number(value_of(results, row, value), None, None, numbers.exact(value))
+                  Number(value_text(results, row, value), None, None, numbers.exact(value))
                   for value in (row.values[0], row.values[-1], row.at(row.shown), row.best_value)]
         best: Cell = "–" if row.best is None else str(row.best)
         if row.best is not None and row.ties:
             best = (str(row.best), Aside(f"and {numbers.count(row.ties)} more", "options"))
-        cells.append(Row(((title_of(results, row), Aside(better, "definition")), *values, best)))
+        cells.append(Row(((measure_title(results, row), Aside(better, "definition")), *values, best)))
     return Table(f"Measures at the first, the last and the best step on {dataset}", columns, tuple(cells), "compared",
                  stacked=True)
 
@@ -120,44 +120,45 @@ NO_STEPS = Unless("no-steps", by_results=lambda results: not results.steps)
 @rule("note", unless=(NO_STEPS,))
 def best_steps_differ(results: Results) -> Iterator[Claim]:
     """Whether a proper score and accuracy, or misclassifications, are best at different steps of a fit."""
-    for rows in _rows_by_model(results):
+    for rows in _histories_by_model(results):
         scores, counts = _first_with_best(rows, PROPER), _first_with_best(rows, OF_LEVELS)
         if scores is not None and counts is not None:
             shared = set(scores.steps) & set(counts.steps)
             if not any(scores.is_best(step) and counts.is_best(step) for step in shared):
-                yield Claim((scores, counts), differ)
+                yield Claim((scores, counts), best_steps_differ_findings)
 
 
 @rule("note", unless=(NO_STEPS,))
 def step_not_best(results: Results) -> Iterator[Claim]:
     """Whether the step that the card shows has a worse value than an earlier or a later one."""
-    for rows in _rows_by_model(results):
+    for rows in _histories_by_model(results):
         row = _first_with_best(rows, (*PROPER, *dict.fromkeys(row.metric for row in rows)))
         if row is not None and row.shown != row.best and not row.is_best(row.shown) and (
-            value_of(results, row, row.at(row.shown)) != value_of(results, row, row.best_value)):
-            yield Claim(row, worse)
+            value_text(results, row, row.at(row.shown)) != value_text(results, row, row.best_value)):
+            yield Claim(row, shown_step_findings)
 
 
-def _rows_by_model(results: Results) -> Iterator[list[StepHistory]]:
+def _histories_by_model(results: Results) -> Iterator[list[StepHistory]]:
+    """Yield the histories of all measures of each model on each dataset, as lists."""
     yield from grouped(results.steps, lambda row: (row.dataset, row.model))
 
 
 def _first_with_best(rows: Sequence[StepHistory], metrics: Sequence[str]) -> StepHistory | None:
-    """Return the history of the first of some measures that has a best step; None where no measure has one."""
+    """Return the history of the first of these ``metrics`` that has a best step; None where none has."""
     with_best = (row for metric in metrics for row in rows if row.metric == metric and row.best is not None)
     return next(with_best, None)
 
 
-def differ(results: Results, rows: Sequence[Rivals]) -> Iterator[Finding]:
-    """Yield findings on which steps are best by either measure, and that the values are optimistic."""
+def best_steps_differ_findings(results: Results, rows: Sequence[Rivals]) -> Iterator[Finding]:
+    """Yield findings on models whose best steps by a proper score and by accuracy or misclassifications differ."""
     for pairs in grouped(rows, lambda pair: (pair[0].dataset, pair[0].metric, pair[1].metric)):
         scores, counts = pairs[0]
-        score, count = title_of(results, scores), title_of(results, counts)
+        score, count = measure_title(results, scores), measure_title(results, counts)
         if len(pairs) == 1:
-            at_best_score = value_of(results, counts, None if scores.best is None else counts.at(scores.best))
+            at_best_score = value_text(results, counts, None if scores.best is None else counts.at(scores.best))
             where = (f"{label_of(results, scores)}: {score} is best at step {scores.best} "
-                     f"({value_of(results, scores, scores.best_value)}), {count} at step {counts.best} "
-                     f"({value_of(results, counts, counts.best_value)}; {at_best_score} at step {scores.best}).")
+                     f"({value_text(results, scores, scores.best_value)}), {count} at step {counts.best} "
+                     f"({value_text(results, counts, counts.best_value)}; {at_best_score} at step {scores.best}).")
         else:
             steps_of_models = [f"{a.best} and {b.best} for {label_of(results, a)}" for a, b in pairs[:MOST_NAMED]]
             where = (f"{score} and {count} are best at different steps: {'; '.join(steps_of_models)}"
@@ -168,16 +169,16 @@ def differ(results: Results, rows: Sequence[Rivals]) -> Iterator[Finding]:
                       anchor(results, scores, "steps"), [row for pair in pairs for row in pair])
 
 
-def worse(results: Results, rows: Sequence[StepHistory]) -> Iterator[Finding]:
-    """Yield findings on how much worse the shown step is than the best one."""
+def shown_step_findings(results: Results, rows: Sequence[StepHistory]) -> Iterator[Finding]:
+    """Yield findings on models whose shown step has a worse value than the best one."""
     for group in grouped(rows, lambda row: (row.dataset, row.metric)):
         parts = []
         for row in group[:MOST_NAMED]:
-            shown, best = (value_of(results, row, None if step is None else row.at(step))
+            shown, best = (value_text(results, row, None if step is None else row.at(step))
                            for step in (row.shown, row.best))
             parts.append(f"{label_of(results, row)} {shown} at step {row.shown}, {best} at step {row.best}")
         more = more_models("; ", len(group))
-        text = (f"The step that this card shows is not the best by {title_of(results, group[0])}: "
+        text = (f"The step that this card shows is not the best by {measure_title(results, group[0])}: "
                 f"{'; '.join(parts)}{more}.")
         yield finding("note", weights.STEP_NOT_BEST, text, anchor(results, group[0], "steps"), group)
 
@@ -187,18 +188,18 @@ ENDS = {"minimize": "lowest", "maximize": "highest"}
 
 
 def step_rows(results: Results, dataset: str) -> list[StepHistory]:
-    """Return the histories of a dataset, model by model."""
+    """Return the histories by step of every measure and model of a dataset, model by model."""
     return [row for row in results.steps if row.dataset == dataset]
 
 
-def title_of(results: Results, row: StepHistory) -> str:
-    """Return the title of a measure by step, with all its options where histories of that measure differ in them."""
+def measure_title(results: Results, row: StepHistory) -> str:
+    """Return the title of a history's measure, with its options where other histories of it differ in them."""
     forms = {tuple(other.params.items()) for other in results.steps if other.metric == row.metric}
     prevalence = {name: value for name, value in row.params.items() if name == "prevalence"}
     return names_of(results).measure(row.metric, row.params if len(forms) > 1 else prevalence, row.average)
 
 
-def end_of(results: Results, row: StepHistory) -> str | None:
+def better_end(results: Results, row: StepHistory) -> str | None:
     """Return on which side better values lie, "lowest" or "highest"; None where neither is better."""
     return ENDS.get(metric_of(results, row.metric).direction)
 
@@ -208,8 +209,8 @@ def label_of(results: Results, row: StepHistory) -> str:
     return names_of(results).model(row.model)
 
 
-def value_of(results: Results, row: StepHistory, value: float | None) -> str:
-    """Return a value of a measure as text; a number of rows without decimals."""
+def value_text(results: Results, row: StepHistory, value: float | None) -> str:
+    """Return a value of the history's measure as text; a whole number of rows has no decimals."""
     if value is None:
         return "undefined"
     is_count = metric_of(results, row.metric).is_whole and value.is_integer()
@@ -234,18 +235,18 @@ def shown_steps(results: Results, rows: Sequence[StepHistory]) -> str:
 
 def best_step_text(results: Results, rows: Sequence[StepHistory]) -> str:
     """Return the best step of each model by one measure: "Log loss: lowest at step 40 for Run 1 (0.528)"."""
-    title, end = title_of(results, rows[0]), end_of(results, rows[0])
+    title, end = measure_title(results, rows[0]), better_end(results, rows[0])
     with_best = [row for row in rows if row.best is not None]
     if end is None or not with_best:
         return f"{title}: {'neither side is better' if end is None else 'undefined'}"
     step_texts = [f"{'first at' if row.ties else 'at'} step {row.best} for {label_of(results, row)} "
-              f"({value_of(results, row, row.best_value)})" for row in with_best[:MOST_NAMED]]
+              f"({value_text(results, row, row.best_value)})" for row in with_best[:MOST_NAMED]]
     return f"{title}: {end} {joined(step_texts)}{more_models(', and ', len(with_best))}"
 
 
 def best_step_in_short(results: Results, rows: Sequence[StepHistory]) -> str:
     """Return the best step of the first model by one measure: "Log loss: lowest at step 40 for Run 1"."""
-    title, end = title_of(results, rows[0]), end_of(results, rows[0])
+    title, end = measure_title(results, rows[0]), better_end(results, rows[0])
     best = next((row for row in rows if row.best is not None), None)
     if end is None or best is None:
         return f"{title}: {'neither side is better' if end is None else 'undefined'}"
@@ -267,7 +268,7 @@ def step_figures(results: Results, dataset: str) -> Iterator[Drawing]:
     """Yield figures of every measure of a dataset by step, the models together."""
     measures = list(grouped(step_rows(results, dataset), lambda row: (
         row.metric, tuple(row.params.items()), row.average)))
-    if in_turn(results.models):
+    if more_models_than_inks(results.models):
         measures = [[row] for rows in measures for row in rows]
     for start in range(0, len(measures), MOST_PANELS):
         yield _step_figure(context_of(results, dataset), measures[start : start + MOST_PANELS], start)
@@ -295,7 +296,7 @@ def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], st
 
     def name(plot: Panel, panel_number: int, named: set[str]) -> list[KeyEntry]:
         """Write the name of each model that its sheet has not yet beside its line."""
-        if in_turn(results.models):
+        if more_models_than_inks(results.models):
             return []
         lines = [(series.name, LineLabel(series.label, series.ink, list(map(float, row.steps)),
                                          list(map(or_nan, row.values)), dash=series.dash))
@@ -306,8 +307,8 @@ def _step_figure(context: Context, measures: Sequence[Sequence[StepHistory]], st
         return label_lines(plot, labels, unnamed=unnamed)
 
     all_rows = [row for rows in measures for row in rows]
-    apart = in_turn(results.models)  # each model has a panel of its own
-    axes = [number_axis(f"{title_of(results, rows[0])}{f', {label_of(results, rows[0])}' if apart else ''}"
+    apart = more_models_than_inks(results.models)  # each model has a panel of its own
+    axes = [number_axis(f"{measure_title(results, rows[0])}{f', {label_of(results, rows[0])}' if apart else ''}"
                         f"{better_side(results, rows[0].metric)}",
                         [or_nan(value) for row in rows for value in row.values], most=4, room=0.08)
             for rows in measures]

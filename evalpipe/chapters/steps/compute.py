@@ -26,7 +26,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
 
 
 def _histories(plan: Plan, dataset: Evaluated, model: str) -> Iterator[StepHistory]:
-    """Yield the values at all steps of each measure that a model can serve."""
+    """Yield, for each measure that the model can serve, the record of its values at all steps."""
     steps, shown = dataset.sample.steps[model], dataset.sample.models[model]
     entries = [entry for entry in plan.part(steps_plan) if entry.lacking(plan.models[model].gives) is None]
     values_at = {steps.shown: [_defined_value(dataset.summaries[model, 0], entry) for entry in entries]}
@@ -47,7 +47,7 @@ def _histories(plan: Plan, dataset: Evaluated, model: str) -> Iterator[StepHisto
 
 
 def _defined_value(summary: Summary, entry: MetricPlan) -> float | None:
-    """Return the value of a measure that is one number; None where it is undefined."""
+    """Return the value of a measure, a single number; None where it is undefined."""
     value = float(values(summary, entry))
     return None if math.isnan(value) else value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.plan.measures import MetricPlan, entries
-from evalpipe.spec.rules_measures import check_measure, effective, one_value, prevalences
+from evalpipe.spec.rules_measures import check_measure, check_single_value, effective, prevalences
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -62,7 +62,7 @@ def _check_metrics(draft: Draft, steps: StepMeasures) -> Iterator[Problem]:
         yield from faults
         if entry is None:
             continue
-        yield from one_value(draft, entry, "a curve has one value at each step")
+        yield from check_single_value(draft, entry, "a curve has one value at each step")
         key = (entry.metric.name, effective(draft, entry), *prevalences(draft, entry))
         earlier = first_locs.setdefault(key, loc)
         if earlier != loc:
@@ -116,7 +116,7 @@ def _usual_choices(spec: Spec, outputs: Collection[str]) -> Iterator[MetricChoic
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """Yield the line on the measures at every step."""
+    """Yield for `evalpipe plan` a line with the measures that are computed at every step."""
     if plan.part(steps_plan):
         yield f"at every step: {', '.join(entry.label for entry in plan.part(steps_plan))}"
 

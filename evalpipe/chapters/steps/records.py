@@ -26,7 +26,7 @@ class StepHistory(OfModel):
     """How many other steps have the best value, up to rounding."""
 
     def at(self, step: int) -> float | None:
-        """Return the value at one of the steps."""
+        """Return the value at a step, which must be one of ``steps``; None where it is undefined."""
         return self.values[self.steps.index(step)]
 
     def is_best(self, step: int) -> bool:

@@ -66,7 +66,7 @@ def sections(results: Results) -> Iterator[Section]:
                           part="decisions")
         if next(curves_of(results, dataset, Sweep), None) is not None:
             yield Section(f"sweep-{number}", f"Measures by threshold on {dataset}", (
-                Figures(partial(sweeps, results, dataset)),), part="appendix")
+                Figures(partial(sweep_figures, results, dataset)),), part="appendix")
 
 
 def _blocks(results: Results, dataset: str, anchor: str) -> Iterator[Block]:
@@ -116,7 +116,7 @@ def _threshold_heading(results: Results, threshold: Threshold) -> Cell:
 
 
 def chosen(threshold: Threshold) -> Number:
-    """Return a threshold with its interval as a number of the card."""
+    """Return the threshold with its interval as a number of the card."""
     value, lower, upper = threshold.value, threshold.lower, threshold.upper
     limits = None if lower is None or upper is None else numbers.interval(
         value, lower, upper, least=numbers.decimals(value))[1]
@@ -134,10 +134,12 @@ def lines(results: Results, dataset: str | None) -> Iterator[str]:
 
 
 def _measure_name(names: Names, metric: str, params: Mapping[str, Scalar]) -> str:
+    """Return the title of a measure or, where the results do not have it, its name in the spec in words."""
     return names.measure(metric, params) if metric in names.titles else metric.replace("_", " ").capitalize()
 
 
 def _bound_text(bound: Constraint) -> str:
+    """Return the bounds of a constraint as text: "at least 0.9 and at most 0.95"."""
     sides = (("at least", bound.min), ("at most", bound.max))
     return " and ".join(f"{side} {numbers.plain(limit)}" for side, limit in sides if limit is not None)
 
@@ -156,7 +158,7 @@ def _rows_text(threshold: Threshold) -> str:
 
 
 def _measure_rows(results: Results, threshold: Threshold, section: str) -> Iterator[Row]:
-    """Yield the rows of the measure that was to be best, then of the bounded ones, with what the rule asks of each.
+    """Yield a table row for the goal of a threshold's rule, then one for each bounded measure.
 
     A threshold that was known before any row has a row that says so, as every heading has rows below it.
     """
@@ -204,32 +206,32 @@ def bounds_kept(results: Results) -> Iterator[Claim]:
             for row, bound, side in (
                     (row, bound, side) for row in of_threshold for bound, side in sides if bound is not None):
                 if row.lower is None or row.upper is None or row.lower <= bound <= row.upper:
-                    yield Claim((row, bound, side), undecided)
+                    yield Claim((row, bound, side), undecided_bound_findings)
                 else:
                     yield Claim((row, bound, side), kept if (row.lower > bound) == (side == "at least") else broken)
 
 
 def _is_judged_anew(threshold: Threshold) -> bool:
-    """Tell whether other rows judge a threshold than chose it, which keep its bounds by design."""
+    """Tell whether other rows judge a threshold than those that chose it, where its bounds hold by design."""
     return threshold.folds is not None or threshold.chosen_on != threshold.dataset
 
 
 def broken(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
-    """Yield a finding on each bound that is broken."""
+    """Yield a finding on each bound that the whole interval of its measure lies beyond on the evaluated rows."""
     for bounded in rows:
         yield finding("fails", weights.BOUND_BROKEN, f"{_bound_sentence(results, bounded)}. The bound is not kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
 def kept(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
-    """Yield a finding on each bound that is kept."""
+    """Yield a finding on each bound that the whole interval of its measure keeps to on the evaluated rows."""
     for bounded in rows:
         yield finding("passes", weights.GATE_HELD, f"{_bound_sentence(results, bounded)}. The bound is kept.",
                       anchor(results, bounded[0], "thresholds"), bounded[:1])
 
 
-def undecided(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
-    """Yield a finding on each bound that these data leave undecided, with about how many more rows would decide."""
+def undecided_bound_findings(results: Results, rows: Sequence[Bounded]) -> Iterator[Finding]:
+    """Yield a finding on each bound within the interval of its measure, with how many more rows would decide."""
     for bounded in rows:
         row, bound, _ = bounded
         more = more_rows(row, bound, rows_of(results, row))
@@ -255,8 +257,8 @@ HEIGHT, ABREAST = 86, 2
 """Pixels of a panel's height, and panels side by side."""
 
 
-def sweeps(results: Results, dataset: str) -> Iterator[Drawing]:
-    """Yield figures of every measure of predicted classes on a dataset by threshold, one or more for each model."""
+def sweep_figures(results: Results, dataset: str) -> Iterator[Drawing]:
+    """Yield figures of every measure of predicted classes against the threshold, one or more for each model."""
     context = context_of(results, dataset)
     marked = {series.name: curve for series, curve in context.curves(MarkedMeasures)}
     for number, (series, curve) in enumerate(context.curves(Sweep), 1):
@@ -272,7 +274,10 @@ def sweeps(results: Results, dataset: str) -> Iterator[Drawing]:
 def _sweep_figure(
     context: Context, key: str, swept: tuple[Series, Sweep, MarkedMeasures | None], measures: Sequence[str]
 ) -> Drawing:
-    """Return the figure of measures of a model by threshold, a panel each; the threshold in use is a line in all."""
+    """Return the figure of a model's measures by threshold, a panel each; the threshold in use is a line in all.
+
+    ``swept`` is the model's ink and marker, its measures by threshold, and those at marked thresholds, if any.
+    """
     series, curve, marked = swept
     chosen, names = context.threshold(series.name), names_of(context.results)
     cuts, sheet = known(curve.points.threshold), Sheet()
@@ -309,5 +314,6 @@ def _sweep_figure(
 
 
 def _value_axis(measure: CurveColumn) -> Axis:
+    """Return an axis without a name from a measure's lowest to its highest value, with three ticks."""
     axis = number_axis("", known(measure) or [0.0, 1.0], room=0.06)
     return Axis("", axis.low, axis.high, ticks_between(axis.low, axis.high, 3))

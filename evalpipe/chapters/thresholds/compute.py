@@ -122,7 +122,7 @@ def _classification(
 
 
 def _recorded_score(model: Predictions, cut: float | None) -> float | None:
-    """Return the cut that a record holds: a score of log odds, which must be finite; None of any other cut."""
+    """Return the cut for the record where scores are log odds and it is finite; None of other models."""
     return cut if model.log_odds and cut is not None and math.isfinite(cut) else None
 
 
@@ -143,14 +143,14 @@ def _choose_on_all_rows(ruled: _RuledModel, sample: Sample) -> _ChosenCut:
 
 
 def _limits_and_optimism(ruled: _RuledModel, sample: Sample, cut: float, measures: Floats) -> dict[str, object]:
-    """Return the fields on the limits of a chosen cut, and on the optimism of the ``measures`` at it.
+    """Return fields of a `Threshold`: limits of the chosen cut, and the optimism of the ``measures`` at it.
 
-    ``measures`` are the goal and the bounded measures, as is the optimism.
+    ``measures`` are the values of the goal and of the bounded measures, in this order, as is the optimism.
     """
     plan, rule, model, clusters = ruled.plan, ruled.rule, sample.models[ruled.name], all_rows_subset(sample).clusters
     if clusters == 1:
         return {"status": "degenerate", "reason": ONE_CLUSTER}
-    cuts, optimism = resampled(plan, sample, model, rule)
+    cuts, optimism = bootstrap_cuts(plan, sample, model, rule)
     units = sample.summary.n if clusters is None else clusters
     chosen = Drawn(cut, cuts, units, clustered=clusters is not None, absent="no-cut-in-replicates")
     limited = chosen.limited(plan.level, lambda _, cuts, level: percentile_limits(cuts, level), excludes=None)
@@ -207,7 +207,7 @@ def _best_or_error(rule: RulePlan, summary: Summary, where: str) -> tuple[int, F
 
     Raises _NoCutError where no cut keeps to the bounds, with the best that could be reached; ``where`` names the rows.
     """
-    chosen = best(rule, sweep(summary))
+    chosen = best_cuts(rule, sweep(summary))
     if chosen.index != NOWHERE:
         return int(chosen.index), chosen.at(chosen.index)
     if np.isnan(chosen.values[0]).all():
@@ -252,11 +252,11 @@ class Best:
         return np.where(cut_index[..., None] == NOWHERE, np.nan, np.stack(at_cut, axis=-1))
 
 
-def best(rule: RulePlan, swept: Summary) -> Best:
-    """Return the best of the cuts on the last axis of a sweep [..., cuts], by the goal and the bounds of a rule.
+def best_cuts(rule: RulePlan, swept: Summary) -> Best:
+    """Return the best cut by the goal and bounds of a rule; ``swept`` has the cuts on its last axis.
 
-    A cut where the goal or a bounded measure is undefined is never chosen. Of equally good cuts it is the middle one
-    (the lower of two): as far as can be from where the measure gets worse.
+    A cut where the goal or a bounded measure is undefined is never chosen. Of equally good cuts it is the middle
+    one (the lower of two): as far as can be from where the measure gets worse.
     """
     measures = tuple(values(swept, entry) for entry in rule.measures)
     allowed = within_bounds(rule, measures)
@@ -270,7 +270,7 @@ def best(rule: RulePlan, swept: Summary) -> Best:
 
 
 def within_bounds(rule: RulePlan, measures: tuple[Floats, ...], left_out: int | None = None) -> Flags:
-    """Tell which cuts have a value of the goal and keep to the bounds of a rule, shape [..., cuts].
+    """Return flags [..., cuts] of the cuts where the goal has a value and the bounds of a rule are kept.
 
     ``left_out`` is the index of a bound that need not be kept.
     """
@@ -281,7 +281,7 @@ def within_bounds(rule: RulePlan, measures: tuple[Floats, ...], left_out: int | 
     return allowed
 
 
-def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) -> tuple[Floats, Floats]:
+def bootstrap_cuts(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) -> tuple[Floats, Floats]:
     """Choose the cut anew in every bootstrap replicate of the rows that chose it.
 
     Returns the cuts [B], NaN where none was possible, and the optimism of goal and bounded measures [measures]: the
@@ -295,7 +295,7 @@ def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) ->
     rows = view(
         rows_of(drawn, drawn.models["m"]), sampling.unit, sampling.factor, drawn.weight, exact=plan.mode == "exact")
     stack, all_rows = Stack((rows,)), sampling.sizes[None]
-    original = best(rule, sweep(Summary(rows.rows, rows.weights(all_rows))))
+    original = best_cuts(rule, sweep(Summary(rows.rows, rows.weights(all_rows))))
     # A measure that grows with the total weight is compared at the total of all rows.
     total = float(sampling.weights(all_rows).sum())
     grows = any(entry.metric.extensive for entry in rule.measures)
@@ -304,7 +304,7 @@ def resampled(plan: Plan, sample: Sample, model: Predictions, rule: RulePlan) ->
         for counts in block_counts(sampling, number, size, plan.seed, f"{sample.dataset}/threshold"):
             for _, _, weights in stack.weights(Draws(counts), CELLS):
                 scaled = np.asarray(weights * (total / weights.sum(axis=-1, keepdims=True))) if grows else weights
-                replicate = best(rule, sweep(Summary(rows.rows, scaled)))
+                replicate = best_cuts(rule, sweep(Summary(rows.rows, scaled)))
                 indices.append(replicate.index)
                 gains.append(replicate.at(replicate.index) - original.at(replicate.index))
     index, gain = np.concatenate(indices), np.concatenate(gains)

@@ -57,7 +57,7 @@ class ThresholdRule(Sparse):
 
 
 def _form(value: object) -> str:
-    """Return which form of a threshold was meant, so that an error speaks of that form alone."""
+    """Return the form that a threshold seems meant in, a rule or a number: pydantic checks that form alone."""
     return "a rule" if isinstance(value, Mapping | BaseModel) else "a number"
 
 
@@ -100,6 +100,6 @@ class ThresholdsModelKeys(SpecPart):
         return self.threshold.on if isinstance(self.threshold, ThresholdRule) else None
 
     def tunes(self, of_spec: object) -> bool:
-        """Tell whether rows choose the threshold: the model's own or, without one, that ``of_spec``."""
+        """Tell whether rows choose the threshold: that of the model or, without one, that ``of_spec``."""
         threshold = of_spec if self.threshold is None else self.threshold
         return isinstance(threshold, ThresholdRule) and threshold.bayes is None

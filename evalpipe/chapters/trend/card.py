@@ -13,7 +13,7 @@ from evalpipe.card.figures.axes import day_axis, number_axis
 from evalpipe.card.figures.context import or_nan, with_series
 from evalpipe.card.figures.labels import LineLabel, label_lines
 from evalpipe.card.figures.panel import columns
-from evalpipe.card.figures.svg import Clauses, drawing, in_turn, series_of
+from evalpipe.card.figures.svg import Clauses, drawing, more_models_than_inks, series_of
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import (
     Aside,
@@ -30,11 +30,11 @@ from evalpipe.card.page import (
     Table,
     Text,
 )
-from evalpipe.card.palette import place_of
+from evalpipe.card.palette import colour_index
 from evalpipe.card.tables import better_side, evaluated, metric_of, ranged
 from evalpipe.card.wording import MOST_NAMED, joined, more_models, names_of, nouns_of
 from evalpipe.findings import weights
-from evalpipe.findings.claims import Claim, Unless, rule, without
+from evalpipe.findings.claims import Claim, Unless, rule, unless_key
 from evalpipe.findings.words import earlier_range, finding, grouped, moved_to, on_dataset
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.words import numbers
@@ -71,7 +71,7 @@ def sections(results: Results) -> Iterator[Section]:
     trend = results.trend
     if not trend.lines:
         return
-    blocks: list[Block] = [Text(_lead(results), "lead")]
+    blocks: list[Block] = [Text(_lead_sentence(results), "lead")]
     blocks += [Text(finding.text) for finding in results.findings if finding.section == "trend"]
     if trend.nights:
         blocks.append(Figures(partial(trend_figures, results)))
@@ -88,7 +88,7 @@ SPARK_EDGE = 5
 
 
 def glance(results: Results) -> Iterator[Sparklines]:
-    """Yield the trend for the first screen: a line of each first measure over the nights that the figure shows."""
+    """Yield sparklines of the first measures over the shown nights, for the first screen of the card."""
     trend = results.trend
     if not trend.nights or not trend.shown:
         return
@@ -97,18 +97,22 @@ def glance(results: Results) -> Iterator[Sparklines]:
     sparks = []
     for line in ordered:
         label = measure_of(results, line) + (f", {model_of(results, line)}" if several else "")
-        index = place_of([model.name for model in results.models].index(line.model), len(results.models))
-        points, band = _spark(line, trend.shown + 1)
+        index = colour_index([model.name for model in results.models].index(line.model), len(results.models))
+        points, band = _sparkline_points(line, trend.shown + 1)
         sparks.append(Sparkline(wording.capital(label), points, band, _spark_text(line, trend.shown), index))
     band_text = " The band is the control limits of this night." if any(spark.band for spark in sparks) else ""
     days = f"From {trend.nights[-trend.shown].as_of} to {results.as_of}, marked."
     yield Sparklines(f"Trend over {earlier_nights(trend.shown)}", tuple(sparks), f"{days}{band_text}")
 
 
-def _spark(
+def _sparkline_points(
     line: TrendLine, count: int
 ) -> tuple[tuple[tuple[float, float] | None, ...], tuple[float, float] | None]:
-    """Return the points of a line over its last ``count`` nights, and the band of the last night's limits, if any."""
+    """Return the points of a sparkline, the last ``count`` nights, and the band of the last control limits.
+
+    A point is (x, y): x from 0 to 100, y from the top; None for a night without a value. The band is (top,
+    bottom), None without limits.
+    """
     values = line.value[-count:]
     limits = (line.limit_lower[-1], line.limit_upper[-1]) if line.limit_lower else (None, None)
     known = [value for value in (*values, *limits) if value is not None]
@@ -116,6 +120,7 @@ def _spark(
     per_unit = (Sparkline.HIGH - 2 * SPARK_EDGE) / ((high - low) or 1.0)
 
     def height(value: float) -> float:
+        """Return the y of a value, from the top of the sparkline."""
         return round(Sparkline.HIGH - SPARK_EDGE - (value - low) * per_unit, 2)
 
     points = tuple(None if value is None else (round(100 * index / (count - 1), 2), height(value))
@@ -135,7 +140,7 @@ def _spark_text(line: TrendLine, shown: int) -> str:
 
 
 def _digits(line: TrendLine) -> int:
-    """Return the decimals of the newest value beside its interval."""
+    """Return the number of decimals with which the newest value is written beside its interval."""
     newest = ((value, lower, upper) for value, lower, upper in zip(
         reversed(line.value), reversed(line.lower), reversed(line.upper), strict=True) if value is not None)
     return numbers.most_decimals(islice(newest, 1))
@@ -161,27 +166,27 @@ def _table(results: Results) -> Table:
                Column("Control limits", "num", shown=limited), Column("Earlier nights", "num"),
                Column("This night is", shown=limited))
     rows: list[Row | Group] = []
-    for lines in by_measure(results.trend.lines):
+    for lines in lines_by_measure(results.trend.lines):
         rows.append(Group(measure_of(results, lines[0])))
         for line in lines:
             centre = "–" if line.centre is None else ranged(line.centre)
-            limits: Cell = limits_of(line)
+            limits: Cell = control_limits_text(line)
             if line.dispersion is not None and line.dispersion > 1:
                 wider = f"widened {numbers.fixed(line.dispersion, 2)} times by variation between nights"
-                limits = (limits_of(line), Aside(wider, "definition"))
-            rows.append(Row((model_of(results, line), tonight_of(line), centre, limits, numbers.count(line.counted),
+                limits = (control_limits_text(line), Aside(wider, "definition"))
+            rows.append(Row((model_of(results, line), tonight_text(line), centre, limits, numbers.count(line.counted),
                              line.position or "–")))
     return Table("This night and its control limits", columns, tuple(rows), "compared", stacked=True)
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how control limits are made."""
+    """Yield the method note on control limits, where any line has them."""
     if any(line.limit_lower for line in results.trend.lines):
         yield LIMITS
 
 
-def _lead(results: Results) -> Cell:
-    """Return the first sentence of the section: which nights the trend has, or why it has none."""
+def _lead_sentence(results: Results) -> Cell:
+    """Return the opening sentence of the section: which nights the trend covers, or why there are none."""
     trend = results.trend
     if trend.sha256 is None:
         return "No earlier night was read: this run has no output folder, whose ledger would hold them."
@@ -195,19 +200,19 @@ def _lead(results: Results) -> Cell:
     return what, Code("results.json"), f" with a sha256 that begins with {trend.sha256[:DIGITS]}."
 
 
-NO_TREND = without("no-trend", "trend")
+NO_TREND = unless_key("no-trend", "trend")
 NO_SHIFT = Unless("no-shift", by_results=lambda results: results.trend.shift is None)
 
 
 @rule("fails", "note", "passes", unless=(NO_TREND,), claims_all=True)
 def control(results: Results) -> Iterator[Claim]:
     """Whether each measure of this night is within its control limits."""
-    finding_of_position = {"within": within, "above": beyond, "below": beyond}
+    finding_of_position = {"within": within_limits_finding, "above": beyond, "below": beyond}
     for line in results.trend.lines:
         if line.position is not None:
             yield Claim(line, finding_of_position[line.position])
         elif line.reason is not None:
-            yield Claim(line, without_limits)
+            yield Claim(line, too_few_nights_finding)
 
 
 @rule("note", unless=(NO_TREND, NO_SHIFT))
@@ -216,7 +221,7 @@ def shift(results: Results) -> Iterator[Claim]:
     for line in results.trend.lines:
         is_beyond_limits = line.position in ("above", "below")  # which is told already
         if results.trend.shift is not None and line.run >= results.trend.shift and not is_beyond_limits:
-            yield Claim(line, shifted)
+            yield Claim(line, shift_findings)
 
 
 @rule("note", unless=(NO_TREND,), claims_all=True)
@@ -224,11 +229,11 @@ def alike(results: Results) -> Iterator[Claim]:
     """Whether nights resemble the night before them, which control limits take as independent."""
     for line in results.trend.lines:
         if line.autocorrelation_p_value is not None:
-            yield Claim(line, resembling, line.autocorrelation_p_value)
+            yield Claim(line, autocorrelation_findings, line.autocorrelation_p_value)
 
 
-def resembling(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Yield a finding on each measure that resembles the night before, and by how much."""
+def autocorrelation_findings(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Yield a finding on each measure whose nights are autocorrelated at lag 1, with the models."""
     for group in grouped(lines, lambda line: measure_of(results, line)):
         named = _of_first_models(
             group, lambda line: f"{numbers.fixed(line.autocorrelation or 0.0, 2)} of {model_of(results, line)}")
@@ -238,9 +243,9 @@ def resembling(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding
 
 
 def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Yield a finding on each measure that is beyond its limits on one side, with its models."""
+    """Yield a finding on each measure that is above, or below, its control limits, with its models."""
     for group in grouped(lines, lambda line: (measure_of(results, line), line.position)):
-        models_text = _of_first_models(group, lambda line: _moved(results, line))
+        models_text = _of_first_models(group, lambda line: _move_text(results, line))
         text = f"{wording.capital(measure_of(results, group[0]))} {models_text}."
         # Beyond the limits on the side that is worse; on either side where none is better.
         better = {"maximize": "above", "minimize": "below"}.get(metric_of(results, group[0].metric).direction)
@@ -249,22 +254,22 @@ def beyond(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
         yield finding("fails" if is_worse else "note", weight, text, "trend", group)
 
 
-def _moved(results: Results, line: TrendLine) -> str:
-    """Return where tonight came from: "fell to 0.57 (0.50–0.64), below its control limits of …; it was 0.87 to …".
+def _move_text(results: Results, line: TrendLine) -> str:
+    """Return how tonight's value moved: "fell to 0.57 (0.50–0.64), below its control limits of …; it was …".
 
-    Where a gate on the measure fails, the verdict says all but the control limits.
+    Where a gate on the measure fails, its verdict says the rest, so the text is on the control limits alone.
     """
     earlier = line.value[-results.trend.shown - 1 : -1]
     of_model = f"of {model_of(results, line)} " if len(results.models) > 1 else ""
     if any(gate.verdict == "fail" and line.is_of(gate) for gate in results.gates):
-        return f"{of_model}is {line.position} its control limits of {limits_of(line)}"
+        return f"{of_model}is {line.position} its control limits of {control_limits_text(line)}"
     before = earlier_range(earlier, _digits(line))
-    return (f"{of_model}{moved_to(line.value[-1] or 0.0, earlier)} {tonight_of(line)}, {line.position} its control "
-            f"limits of {limits_of(line)}{f'; it was {before}' if before else ''}")
+    return (f"{of_model}{moved_to(line.value[-1] or 0.0, earlier)} {tonight_text(line)}, {line.position} its control "
+            f"limits of {control_limits_text(line)}{f'; it was {before}' if before else ''}")
 
 
-def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Yield the finding on how many measures are within their limits."""
+def within_limits_finding(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Yield the finding on how many measures are within their control limits."""
     count, total = len(lines), len(results.trend.lines)
     if total == 1:
         subject = f"{measure_of(results, lines[0])} of {model_of(results, lines[0])} is within its"
@@ -278,8 +283,8 @@ def within(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
     yield finding("passes", weights.WITHIN_LIMITS, text, "trend", lines)
 
 
-def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Yield the finding that there are too few nights for limits."""
+def too_few_nights_finding(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Yield the finding that too few nights were recorded for control limits."""
     most = max(line.counted for line in lines)
     verb = "are" if most > 1 else "is"
     how_many = f"there {verb} {earlier_nights(most)}" if most else "there is no earlier night"
@@ -287,8 +292,8 @@ def without_limits(results: Results, lines: Sequence[TrendLine]) -> Iterator[Fin
     yield finding("note", weights.UNCHECKED, text, "trend", lines)
 
 
-def shifted(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
-    """Yield a finding on each measure that has been on one side of its centre for long."""
+def shift_findings(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
+    """Yield a finding on each measure that many nights in a row have been on one side of its centre."""
     for group in grouped(lines, lambda line: (measure_of(results, line), _side(line))):
         models_text = _of_first_models(group, lambda line: f"{line.run} of {model_of(results, line)}, whose centre is "
                                  f"{numbers.number(line.centre or 0.0)}")
@@ -298,12 +303,12 @@ def shifted(results: Results, lines: Sequence[TrendLine]) -> Iterator[Finding]:
 
 
 def _of_first_models(lines: Sequence[TrendLine], text_of: Callable[[TrendLine], str]) -> str:
-    """Return the text of each of the first lines, one a model, and how many more models there are."""
+    """Return ``text_of`` each of the first lines, joined by semicolons, and how many more models there are."""
     return "; ".join(map(text_of, lines[:MOST_NAMED])) + more_models("; ", len(lines))
 
 
 def _side(line: TrendLine) -> str:
-    """Return the side of the centre on which the value of tonight lies."""
+    """Return "above" or "below": on which side of the centre line tonight's value lies."""
     return "above" if (line.value[-1] or 0.0) > (line.centre or 0.0) else "below"
 
 
@@ -319,19 +324,19 @@ def model_of(results: Results, line: TrendLine) -> str:
     return names_of(results).model_of(line)
 
 
-def by_measure(lines: Sequence[TrendLine]) -> list[list[TrendLine]]:
+def lines_by_measure(lines: Sequence[TrendLine]) -> list[list[TrendLine]]:
     """Return the lines in groups of one measure on one dataset, in the order of the measures."""
     return list(grouped(lines, lambda line: (line.dataset, line.metric, tuple(line.params.items()), line.average)))
 
 
-def tonight_of(line: TrendLine) -> str:
+def tonight_text(line: TrendLine) -> str:
     """Return the value of tonight, the last of a line, with its interval as text."""
     if line.value[-1] is None:
         return "undefined"
     return numbers.with_limits(line.value[-1], line.lower[-1], line.upper[-1])
 
 
-def limits_of(line: TrendLine) -> str:
+def control_limits_text(line: TrendLine) -> str:
     """Return the control limits of tonight, the last of a line, as text, such as "0.78 to 0.88"."""
     if not line.limit_lower or line.limit_lower[-1] is None or line.limit_upper[-1] is None:
         return "none"
@@ -345,7 +350,7 @@ def earlier_nights(count: int) -> str:
     return f"{numbers.count(count)} earlier night{'' if count == 1 else 's'}"
 
 
-def outside(line: TrendLine, night_index: int) -> bool:
+def is_beyond_control_limits(line: TrendLine, night_index: int) -> bool:
     """Tell whether the value of a night is beyond its control limits; ``night_index`` may count from the end."""
     if not line.limit_lower:
         return False
@@ -371,8 +376,8 @@ APART = 0.22
 
 def trend_figures(results: Results) -> Iterator[Drawing]:
     """Yield figures of every measure of the trend against the day, the models together."""
-    measures = by_measure(results.trend.lines)
-    if in_turn(results.models):
+    measures = lines_by_measure(results.trend.lines)
+    if more_models_than_inks(results.models):
         measures = [[line] for lines in measures for line in lines]
     for start in range(0, len(measures), ABREAST * HIGH):
         yield _trend_figure(results, measures[start : start + ABREAST * HIGH], start)
@@ -404,24 +409,24 @@ def _trend_figure(results: Results, measures: Sequence[Sequence[TrendLine]], sta
 
 
 def _trend_finding(results: Results, lines: Sequence[TrendLine], sentences: Sequence[str]) -> Clauses:
-    """Return what a figure of the trend says, the lines beyond their control limits first; ``sentences`` at length."""
-    lines = sorted(lines, key=lambda line: not outside(line, -1))
+    """Return the finding of a trend figure, measures beyond their limits first; ``sentences`` at length."""
+    lines = sorted(lines, key=lambda line: not is_beyond_control_limits(line, -1))
     short = []
     for line in lines:
         name = f"{measure_of(results, line)}, {model_of(results, line)}"
-        limits = f", {line.position} {limits_of(line)}" if line.position is not None else ""
-        short.append(f"{name}: {tonight_of(line)}{limits}")
+        limits = f", {line.position} {control_limits_text(line)}" if line.position is not None else ""
+        short.append(f"{name}: {tonight_text(line)}{limits}")
     return Clauses(tuple(short), "line", (" ".join(sentences[:2]),))
 
 
 def _line_sentence(results: Results, line: TrendLine) -> str:
     """Return the sentence on where tonight lies, and how many earlier nights were beyond the limits."""
-    text = f"{measure_of(results, line)}, {model_of(results, line)}: {tonight_of(line)}"
+    text = f"{measure_of(results, line)}, {model_of(results, line)}: {tonight_text(line)}"
     if line.position is None:
         return f"{text}; no control limits, {earlier_nights(line.counted)}."
-    nights_beyond = sum(outside(line, night_index) for night_index in range(len(line.value) - 1))
+    nights_beyond = sum(is_beyond_control_limits(line, night_index) for night_index in range(len(line.value) - 1))
     earlier = earlier_nights(nights_beyond) if nights_beyond else "no earlier night"
-    return f"{text}, {line.position} the control limits of {limits_of(line)}; {earlier} beyond theirs."
+    return f"{text}, {line.position} the control limits of {control_limits_text(line)}; {earlier} beyond theirs."
 
 
 def _draw_lines(
@@ -432,17 +437,17 @@ def _draw_lines(
     x_of_days = [float(day.toordinal()) for day in days]
     for series, line in pairs:
         if line.limit_lower:
-            panel.band(x_of_days, _of_shown_days(line.limit_lower, days), _of_shown_days(line.limit_upper, days),
+            panel.band(x_of_days, _last_values(line.limit_lower, days), _last_values(line.limit_upper, days),
                        series.ink, "faint")
             panel.rule(series.ink, y=line.centre, dash="5 3")
     for number, (series, line) in enumerate(pairs):
         x_of_model = [x + (0.0 if dense else APART * (number - (len(pairs) - 1) / 2)) for x in x_of_days]
-        low, high = _of_shown_days(line.lower, days), _of_shown_days(line.upper, days)
+        low, high = _last_values(line.lower, days), _last_values(line.upper, days)
         panel.ranges(x_of_model, low, high, series.ink, kind="hair" if dense else "range")
-        value = _of_shown_days(line.value, days)
+        value = _last_values(line.value, days)
         panel.marks(x_of_model[:-1], value[:-1], series.ink, series.marker, size=1 if dense else 3,
                     kind="solid" if dense else "mark")
-        beyond = [index for index in range(len(days) - 1) if outside(line, index - len(days))]
+        beyond = [index for index in range(len(days) - 1) if is_beyond_control_limits(line, index - len(days))]
         panel.marks([x_of_model[index] for index in beyond], [value[index] for index in beyond], series.ink,
                     series.marker, size=2.2 if dense else 3.5, kind="hollow")
         panel.marks(x_of_model[-1:], value[-1:], series.ink, series.marker, size=6,
@@ -460,22 +465,22 @@ def _name_lines(
     """
     x = [float(day.toordinal()) for day in days]
     boxes = [(panel.across(at) - 4, panel.down(high), panel.across(at) + 4, panel.down(low)) for _, line in pairs
-             for at, low, high in zip(x, _of_shown_days(line.lower, days), _of_shown_days(line.upper, days),
+             for at, low, high in zip(x, _last_values(line.lower, days), _last_values(line.upper, days),
                                       strict=True) if not math.isnan(low + high)]
-    parts = [(series.name, LineLabel(series.label, series.ink, x, _of_shown_days(line.value, days), scattered=True))
-             for series, line in pairs if not in_turn(results.models)]
+    parts = [(series.name, LineLabel(series.label, series.ink, x, _last_values(line.value, days), scattered=True))
+             for series, line in pairs if not more_models_than_inks(results.models)]
     models = [label for name, label in parts if name not in named]
     limits = [(series, line) for series, line in pairs if line.limit_lower and BAND not in named][:1]
     others = [label for series, line in limits for label in (
         LineLabel(BAND, series.ink, x * 2, [limit for limits in (line.limit_lower, line.limit_upper)
-                                            for limit in _of_shown_days(limits, days)], scattered=True),
+                                            for limit in _last_values(limits, days)], scattered=True),
         LineLabel("Centre", series.ink, x, [or_nan(line.centre)] * len(x)))]
     named.update((name for name, _ in parts), [BAND] if others else [])
     return label_lines(panel, models, others, boxes)
 
 
-def _of_shown_days(values: Sequence[float | None], days: Sequence[date]) -> list[float]:
-    """Return the last values, one for each day shown, with NaN for None."""
+def _last_values(values: Sequence[float | None], days: Sequence[date]) -> list[float]:
+    """Return the last ``len(days)`` values, with NaN for None."""
     return [or_nan(value) for value in values[-len(days) :]]
 
 
@@ -484,7 +489,7 @@ def _value_axis(results: Results, lines: Sequence[TrendLine]) -> Axis:
     count = results.trend.shown + 1
     values = [or_nan(value) for line in lines for column in (
         line.value, line.lower, line.upper, line.limit_lower, line.limit_upper) for value in column[-count:]]
-    model = f", {model_of(results, lines[0])}" if in_turn(results.models) else ""
+    model = f", {model_of(results, lines[0])}" if more_models_than_inks(results.models) else ""
     name = f"{measure_of(results, lines[0])}{model}{better_side(results, lines[0].metric)}"
     return number_axis(name, values, most=4, room=0.06)
 

@@ -74,12 +74,12 @@ class EarlierNight:
         for row in estimates:
             key = _estimate_key(
                 row["dataset"], row["model"], row["variant"], row["metric"], row["params"], row["average"])
-            points[key] = _point(row["value"], row["lower"], row["upper"], row["level"], row["n"])
+            points[key] = _trend_point(row["value"], row["lower"], row["upper"], row["level"], row["n"])
         return cls(TrendNight(as_of=run["as_of"], results_sha256=run["results_sha256"]), points)
 
 
-def earlier_of(trend: Trend) -> tuple[EarlierNight, ...]:
-    """Return the earlier nights of a trend, as results hold them."""
+def nights_of_trend(trend: Trend) -> tuple[EarlierNight, ...]:
+    """Return the earlier nights, oldest first, that the trend of some results holds, each with its numbers."""
     columns = [(_key_of_line(line), zip(line.value, line.lower, line.upper, line.standard_error, line.n, strict=True))
                for line in trend.lines]
     # Each column has a point for each night, the oldest first, so one is taken from all columns for each.
@@ -87,8 +87,8 @@ def earlier_of(trend: Trend) -> tuple[EarlierNight, ...]:
     return tuple(map(EarlierNight, trend.nights, by_night))
 
 
-def charted(plan: Plan, results: Results, earlier: Sequence[EarlierNight] | None) -> Results:
-    """Return the results with their trend after ``earlier`` nights, the oldest first; as they are without a trend.
+def with_trend(plan: Plan, results: Results, earlier: Sequence[EarlierNight] | None) -> Results:
+    """Return the results with their trend after ``earlier`` nights, oldest first; unchanged without a trend.
 
     ``earlier`` is None where no ledger was read, so that the card can say so.
     """
@@ -122,7 +122,7 @@ def _trend_line(
     """
     key = _estimate_key(row.dataset, row.model, row.variant, row.metric, row.params, row.average)
     points = [night.points.get(key, ABSENT) for night in earlier]
-    points.append(_point(row.value, row.lower, row.upper, row.level, row.n))
+    points.append(_trend_point(row.value, row.lower, row.upper, row.level, row.n))
     line = TrendLine(
         dataset=row.dataset, model=row.model, variant=row.variant, metric=row.metric, params=row.params,
         average=row.average, **{name: [getattr(point, name) for point in points] for name in Point._fields})
@@ -170,14 +170,18 @@ def _run_length(values: Sequence[float | None], centre: float) -> int:
                 len(newest_first))
 
 
-def _point(value: float | None, lower: float | None, upper: float | None, level: float | None, n: int) -> Point:
-    """Return the numbers of an estimate; without an interval it has no standard error, and of NaN no value."""
+def _trend_point(value: float | None, lower: float | None, upper: float | None, level: float | None, n: int) -> Point:
+    """Return an estimate as a point of the trend: value, limits, standard error from these, and n.
+
+    Without an interval it has no standard error, and of NaN no value.
+    """
     if value is None or math.isnan(value) or lower is None or upper is None or level is None:
         return Point(None if value is None or math.isnan(value) else value, None, None, None, n)
     return Point(value, lower, upper, (upper - lower) / (2 * NormalDist().inv_cdf((1 + level) / 2)), n)
 
 
 def _key_of_line(line: TrendLine) -> Key:
+    """Return the key of a trend line's measure, model and dataset, by which nightly runs are joined."""
     return _estimate_key(line.dataset, line.model, line.variant, line.metric, line.params, line.average)
 
 
@@ -234,7 +238,7 @@ class BaselineFit:
         return cls(centre, 1 / math.fsum(weights), unit_variance, between, autocorrelation)
 
     def widening(self, n: int) -> float:
-        """Return how many times wider limits of a night of ``n`` observations are than by sampling alone."""
+        """Return how many times wider the limits of a night of ``n`` observations are than by sampling alone."""
         return math.sqrt(1 + self.between * n / self.unit_variance)
 
     def about(self, n: int, sigma: float, low: float | None, high: float | None) -> tuple[float, float]:
@@ -248,7 +252,7 @@ class BaselineFit:
 
 
 def _weighted_centre(nights: Sequence[CountedNight], unit_variance: float, between: float) -> tuple[float, list[float]]:
-    """Return the weighted mean of nights and their weights, 1 / (between + unit_variance / n)."""
+    """Return the mean of nights, weighted by 1 / (between + unit_variance / n), and these weights."""
     weights = [1 / (between + unit_variance / night.n) for night in nights]
     total = math.fsum(weight * night.value for weight, night in zip(weights, nights, strict=True))
     return total / math.fsum(weights), weights
@@ -283,13 +287,14 @@ KEY = ("dataset", "model", "variant", "metric", "params", "average")
 """What tells the estimates of a run in the ledger apart."""
 
 
-def compared(results: Results, now: Row, before: Row, estimates: Sequence[Row]) -> Since:
-    """Return how results differ from the run ``before``, with the ``estimates`` of that under the models' names of now.
+def compared_with_run_before(results: Results, now: Row, before: Row, estimates: Sequence[Row]) -> Since:
+    """Return how results differ from those of the run before: data, measures and keys of the spec.
 
-    ``now`` is the row of the ledger for these results, and ``before`` that of the run before.
+    ``now`` and ``before`` are the rows of the ledger for the two runs. ``estimates`` are the measures of the run
+    before, with the models named as now.
     """
     facts: dict[str, Any] = before["facts"] or {}
-    changes = sorted(_changes(results, estimates), key=lambda change: -change.distance)
+    changes = sorted(_measure_changes(results, estimates), key=lambda change: -change.distance)
     moved = sum(change.distance > 1 for change in changes)
     files = now["inputs_sha256"], before["inputs_sha256"]
     return Since(
@@ -302,21 +307,23 @@ def compared(results: Results, now: Row, before: Row, estimates: Sequence[Row]) 
         spec=list(_changed_keys(now["facts"]["spec"], facts["spec"])) if facts else None)
 
 
-def _changes(results: Results, estimates: Sequence[Row]) -> Iterator[ChangedMeasure]:
-    """Yield each measure on all rows that has an interval in both runs, with its value before."""
+def _measure_changes(results: Results, estimates: Sequence[Row]) -> Iterator[ChangedMeasure]:
+    """Yield each measure on all rows that has an interval in both runs, and how far it moved."""
     rows = {Measured(**{name: row[name] for name in KEY}).about: row for row in estimates}
     for row in results.rows:
         before = rows.get(row.about)
-        distance = None if before is None else _distance(row, before)
+        distance = None if before is None else _relative_change(row, before)
         if before is not None and distance is not None:
             subject = {name: getattr(row, name) for name in KEY}
             yield ChangedMeasure(**subject, before=before["value"], distance=distance)
 
 
-def _distance(row: Estimate, before: Row) -> float | None:
-    """Return the change of a measure over what both intervals explain; None without two intervals of some width.
+def _relative_change(row: Estimate, before: Row) -> float | None:
+    """Return the change of a measure as a multiple of what both intervals explain; None without such limits.
 
-    The arms are those that face each other: of a value that rose, the lower of now and the upper of before.
+    What they explain is the root of the sum of two squares: the arms, value to limit, of the two intervals that
+    face each other. Of a value that rose these are the lower arm of now and the upper arm of before. None too
+    where it is 0.
     """
     ends = (row.value, row.lower, row.upper, before["value"], before["lower"], before["upper"])
     value, lower, upper, then, lower_then, upper_then = (math.nan if end is None else float(end) for end in ends)
@@ -326,22 +333,22 @@ def _distance(row: Estimate, before: Row) -> float | None:
 
 
 def _changed_keys(now: Mapping[str, Digests], then: Mapping[str, Digests]) -> Iterator[ChangedKey]:
-    """Yield the keys that differ, of the second level where both values are mappings."""
+    """Yield the keys of the spec whose digests differ; of two mappings those within, such as "report.rows"."""
     for key in {**now, **then}:
         first, second = now.get(key), then.get(key)
         if first == second:
             continue
         if isinstance(first, dict) and isinstance(second, dict):
-            yield from (ChangedKey(key=f"{key}.{name}", change=_change(first.get(name), second.get(name)))
+            yield from (ChangedKey(key=f"{key}.{name}", change=_change_of_key(first.get(name), second.get(name)))
                         for name in {**first, **second} if first.get(name) != second.get(name))
         elif isinstance(first, list) and isinstance(second, list):
             entries, entries_then = Counter(first), Counter(second)
             yield ChangedKey(key=key, change="changed", added=(entries - entries_then).total(),
                              removed=(entries_then - entries).total())
         else:
-            yield ChangedKey(key=key, change=_change(first, second))
+            yield ChangedKey(key=key, change=_change_of_key(first, second))
 
 
-def _change(now: object, then: object) -> Literal["new", "gone", "changed"]:
-    """Return what became of a key by its digests, None where it is absent."""
+def _change_of_key(now: object, then: object) -> Literal["new", "gone", "changed"]:
+    """Return whether a key is new, gone or changed, from its digest now and then, which is None if absent."""
     return "new" if then is None else "gone" if now is None else "changed"

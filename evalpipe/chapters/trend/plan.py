@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.chapters.trend.spec import TrendRule
 from evalpipe.plan.measures import MetricPlan, entries
-from evalpipe.spec.rules_measures import check_measure, one_value
+from evalpipe.spec.rules_measures import check_measure, check_single_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
             entry, faults = check_measure(draft, loc, choice)
             yield from faults
             if entry is not None:
-                yield from one_value(draft, entry, "a trend has one value of each model a night")
+                yield from check_single_value(draft, entry, "a trend has one value of each model a night")
         limits = trend.limits
         if limits is not None and limits.baseline is not None and draft.readable("trend", "control", "baseline"):
             yield from _check_baseline(draft, limits.baseline)
@@ -109,7 +109,7 @@ def _measures_of_trend(spec: Spec, trend: TrendRule, metrics: Sequence[MetricPla
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """Yield the line on the trend."""
+    """Yield for `evalpipe plan` the line on the measures of the trend, its nights and its control limits."""
     trend = plan.part(trend_plan)
     if trend is not None:
         yield f"trend of {trend.words}"

@@ -46,7 +46,7 @@ class Control(Sparse):
 
 
 def _form(value: object) -> str:
-    """Return which form of a setting was meant, so that an error speaks of that form alone."""
+    """Return the form that a setting seems meant in, a flag or a mapping: pydantic checks that form alone."""
     return "a flag" if value is None or isinstance(value, bool) else "a mapping"
 
 
@@ -67,7 +67,7 @@ class TrendRule(Sparse):
 
     @property
     def limits(self) -> Control | None:
-        """What control limits are made of; None for none."""
+        """The settings of the control limits; None where the spec wants none."""
         return Control() if self.control is True else self.control or None
 
 

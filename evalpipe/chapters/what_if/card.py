@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import BarPart, Explored, Explorer, StackedBar, StackedBars
-from evalpipe.card.palette import look_of, place_of
+from evalpipe.card.palette import colour_index, model_look
 from evalpipe.card.wording import names_of, nouns_of
 from evalpipe.findings.words import grouped
 from evalpipe.words import numbers
@@ -31,7 +31,7 @@ MOST_VARIANTS = 4
 
 
 def glance(results: Results) -> Iterator[StackedBars]:
-    """Yield the bars of the first evaluated dataset, one for each model and variant."""
+    """Yield the chart of what happens to 1,000 rows of the first dataset: a bar for each model and variant."""
     rows = [row for row in results.per_thousand if row.dataset == results.per_thousand[0].dataset]
     if not rows:
         return
@@ -40,7 +40,7 @@ def glance(results: Results) -> Iterator[StackedBars]:
     names, nouns, model_order = names_of(results), nouns_of(results), [model.name for model in results.models]
     bars = tuple(
         StackedBar(clipped(names.model(row.model, row.variant)), f"{row.model}+{row.variant}",
-            look_of(place_of(model_order.index(row.model), len(model_order)))[0], _parts(nouns, row))
+            model_look(colour_index(model_order.index(row.model), len(model_order)))[0], _parts(nouns, row))
         for row in rows[:MOST])
     other_datasets = len({row.dataset for row in results.per_thousand}) - 1
     variants = sum(row.dataset == rows[0].dataset for row in results.per_thousand) - len(rows)
@@ -64,7 +64,7 @@ def _caption(rows: list[PerThousand], events: str) -> str:
 
 
 def _parts(nouns: Nouns, row: PerThousand) -> tuple[BarPart, ...]:
-    """Return the parts of a bar; rows without a class are one where there are any."""
+    """Return the parts of a bar: events found and missed, false alarms, rows left alone and, if any, unclassified."""
     parts = (
         BarPart("found", row.true_positives, "found"), BarPart("missed", row.false_negatives, "missed"),
         BarPart("alarms", row.false_positives, nouns.alarms),
@@ -79,14 +79,14 @@ COST = ("cost", "Cost")
 
 
 def beneath(results: Results) -> Iterator[Explorer]:
-    """Yield the explorer that stands beneath the first screen; nothing where there are no counts by threshold."""
+    """Yield the sliders of threshold and prevalence, beneath the first screen; nothing without counts to use."""
     if not results.what_if:
         return
     names, model_order = names_of(results), [model.name for model in results.models]
     pairs = dict.fromkeys((row.model, row.variant) for table in results.what_if for row in table.groups)
     keys = {pair: str(number) for number, pair in enumerate(pairs)}
-    places = {model: place_of(index, len(model_order)) for index, model in enumerate(model_order)}
-    models = tuple(Explored(key, names.model(model, variant), look_of(places[model]))
+    places = {model: colour_index(index, len(model_order)) for index, model in enumerate(model_order)}
+    models = tuple(Explored(key, names.model(model, variant), model_look(places[model]))
                    for (model, variant), key in keys.items())
     columns = (*MEASURES, COST) if results.costs else MEASURES
     groups, titles = [], []
@@ -106,10 +106,10 @@ def beneath(results: Results) -> Iterator[Explorer]:
 def _sliders_json(
     results: Results, groups: list[dict[str, object]], keys: dict[tuple[str, str], str]
 ) -> str:
-    """Return the data of the sliders as JSON that cannot end the element it stands in.
+    """Return the data of the sliders as JSON, safe inside a script element of the page.
 
-    The sliders start at the threshold of the first model that has one, else at one half. Costs are those of each pair
-    of a true and a predicted level, the event first.
+    The sliders start at the threshold of the first model that has one, else at one half. Costs are those of each
+    pair of a true and a predicted level, the event first.
     """
     starts = {}
     for table in results.what_if:
@@ -148,12 +148,12 @@ def _counts_of_group(
 
 
 def _as_int_if_whole(value: float) -> float:
-    """Return a whole number as such, which is shorter in JSON."""
+    """Return a whole number as an int, which is shorter in JSON; others unchanged."""
     return int(value) if value.is_integer() else value
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
-    """Yield how the page computes measures at the settings of its sliders."""
+    """Yield the method note on how the page computes measures at the settings of its sliders."""
     if results.what_if:
         yield Procedure("What if", (
             "The page counts events and non-events at or above each threshold of its slider, from a table that is in "

@@ -31,12 +31,12 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     scopes = ((next(dataset.scopes(name), None), model)
               for dataset in evaluated for name, model in dataset.sample.models.items())
     rows = [row for scope, model in scopes if scope is not None and model.predicted is not None
-            for row in _of_model(plan, scope)]
+            for row in _model_record(plan, scope)]
     return fields | {"per_thousand": rows}
 
 
-def _of_model(plan: Plan, scope: Scope) -> Iterator[PerThousand]:
-    """Yield how many of `ROWS` rows a model finds, misses and falsely names; nothing of rows of a single class."""
+def _model_record(plan: Plan, scope: Scope) -> Iterator[PerThousand]:
+    """Yield a model's confusion matrix as counts that sum to `ROWS`; nothing where all rows are of a single class."""
     sample, summary, model = scope.sample, scope.summary, scope.sample.models[scope.model]
     events = float(summary("events"))
     totals = np.array([events, float(summary("total")) - events])
@@ -46,7 +46,7 @@ def _of_model(plan: Plan, scope: Scope) -> Iterator[PerThousand]:
     # Rows are the truth, event first; columns the predicted class, event first, and no class.
     cells = summary.reportable("confusion")
     rates = np.column_stack([cells, totals - cells.sum(axis=1)]) / totals[:, None]
-    hits, misses, events_without_class, alarms, left_alone, others_without_class = _rounded(
+    hits, misses, events_without_class, alarms, left_alone, others_without_class = _rounded_to_total(
         (ROWS * rates * [[prevalence], [1 - prevalence]]).ravel())
     threshold = None if model.cuts is not None else model.threshold
     yield PerThousand(
@@ -55,8 +55,8 @@ def _of_model(plan: Plan, scope: Scope) -> Iterator[PerThousand]:
         true_negatives=left_alone, unclassified=events_without_class + others_without_class)
 
 
-def _rounded(numbers: Floats) -> list[int]:
-    """Return whole numbers with the same sum: each rounded down, and the largest remainders up, the first of a tie."""
+def _rounded_to_total(numbers: Floats) -> list[int]:
+    """Round numbers to whole ones with the same sum by largest remainders: ties go to the first."""
     floors = np.floor(numbers + 1e-9)
     order = np.argsort(-(numbers - floors).round(9), kind="stable")
     floors[order[:round(numbers.sum() - floors.sum())]] += 1

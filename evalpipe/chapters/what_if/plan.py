@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def what_if_plan(spec: Spec) -> bool:
-    """Tell whether the reader may move threshold and prevalence: of a binary outcome, unless the spec says no."""
+    """Tell whether the page has sliders: for a binary outcome, unless the spec says no."""
     return spec.task == "binary" and spec.report.what_if is not False
 
 

@@ -29,7 +29,7 @@ for _file in iter_modules(__path__):
 def model_curves(
     plan: Plan, sample: Sample, model: str, summary: Summary, replicates: Replicates
 ) -> Iterator[Curve]:
-    """Yield every curve that the model and its data allow; none that needs a class which is absent."""
+    """Yield the record of every curve that a model's predictions allow; none that needs an absent class."""
     variant_plan = plan.of_variant(sample.models[model].variant)
     for level, rows in _curve_rows(variant_plan, sample, model, summary, replicates):
         for name, points, notes in computed_curves(rows):

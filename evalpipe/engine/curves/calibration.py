@@ -20,7 +20,7 @@ from evalpipe.calibration.spline import BandCurve, BandLine, Spread, logistic_li
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, Kind, curve, interval_method_of
 from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bootstrap import kish, simultaneous_band
-from evalpipe.metrics.smooth import equal_weight
+from evalpipe.metrics.smooth import equal_weight_bins
 from evalpipe.metrics.values import ratio
 from evalpipe.results.curves import calibration
 from evalpipe.results.curves.calibration import (
@@ -55,7 +55,7 @@ def bin_edges(summary: Summary, strategy: str, bins: int) -> Floats:
     if strategy == "uniform":
         starts, _ = runs_within(rows.probability_of_score, np.arange(bins) / bins)
     else:
-        starts = starts_of_runs(equal_weight(rows.by_score(summary.weights[rows.order]), bins))
+        starts = starts_of_runs(equal_weight_bins(rows.by_score(summary.weights[rows.order]), bins))
     # Bins without scores have no edge.
     lowest: Floats = rows.distinct[starts]
     return lowest
@@ -123,7 +123,7 @@ def _reliability_diagram(rows: CurveRows, strategy: str) -> Computed:
 
 
 def _lowest_scores(plan: Plan, summary: Summary, strategy: str) -> Floats:
-    """Return the lowest score of each of the bins that the plan asks for; they are the same in all replicates."""
+    """Return the lowest score of each bin that the plan asks for, [used]; bins are the same in all replicates."""
     return bin_edges(summary, strategy, plan.calibration.settings.bins)
 
 
@@ -153,10 +153,10 @@ def observations_per_weight(rows: CurveRows, total: Callable[[Floats], Floats]) 
 
 
 def _event_rate_limits(rows: CurveRows, name: str, events: Floats, trials: Floats) -> dict[str, Floats]:
-    """Return pointwise and simultaneous limits of the event rates in bins, as columns of the curve.
+    """Return pointwise and simultaneous limits of event rates in bins, ``events`` / ``trials`` [bins], as columns.
 
-    Bins share no rows, so simultaneous binomial limits have the confidence level whose power of the number of bins is
-    the plan's level.
+    Bins share no rows, so simultaneous binomial limits have the confidence level whose power of the number of bins
+    is the plan's level.
     """
     method, level, drawn = interval_method_of(rows.plan, name), rows.plan.level, rows.drawn.get(name)
     pointwise = simultaneous = rows.limits(name, len(events))
@@ -195,11 +195,11 @@ def refinement(rows: CurveRows) -> Computed:
 
 
 def pooled_runs(events: Flags, others: Flags) -> Wholes:
-    """Return the indices [g] at which runs of places begin that every isotonic fit pools, whatever the weights.
+    """Return the starts [g] of the runs of neighbouring probabilities that every isotonic fit pools.
 
-    The m places are distinct probabilities; ``events`` and ``others`` [m] tell whether a place has rows of the class.
-    Neighbours whose shares do not rise have one level, so a place of events only goes with the next, and one without
-    events with the one before.
+    There are m distinct probabilities; ``events`` and ``others`` [m] tell whether rows of the class have them.
+    Neighbours whose shares do not rise have one level, so a probability of events only goes with the next, and one
+    without events with the one before, whatever the weights.
     """
     rises = np.ones(len(events), bool)
     np.logical_and(others[:-1], events[1:], out=rises[1:])
@@ -240,10 +240,11 @@ class IsotonicFits:
         return cls(np.flatnonzero(total), run, levels)
 
     def between(self, positions: Floats, at: Floats) -> Floats:
-        """Return the heights [b, k] at ``positions`` [k] of lines through the levels; NaN without any weight.
+        """Return the heights [b, k] of the fits at ``positions`` [k], on straight lines between levels.
 
-        ``at`` [m] are the probabilities of the places, ascending. Beyond the first and the last place that has weight
-        the height stays. Between two too near for a slope in double precision, the height is the lower level.
+        ``at`` [m] are the distinct probabilities, ascending. Beyond the first and the last that has weight the
+        height stays the same; it is NaN without any weight. Between two too near for a slope in double precision,
+        it is the lower level.
         """
         b, m = len(self.levels), len(self.run)
         if not len(self.kept):
@@ -279,7 +280,7 @@ which moves it by less than a thousandth."""
 
 
 def window_centres(plan: Plan) -> Floats:
-    """Return the centres of the windows in hundredths, [windows]: from 0 by the step, and always 100."""
+    """Return the centres of the moving calibration windows in percent, [windows]: from 0 by the step, and 100."""
     step = round(100 * plan.calibration.settings.window.moved_by, WINDOW_DIGITS)
     centres = np.round(np.arange(0, int(100 / step + 1e-9) + 1) * step, WINDOW_DIGITS)
     return centres if centres[-1] == 100 else np.r_[centres, 100.0]
@@ -352,7 +353,10 @@ class LogOddsTable(NamedTuple):
 
 
 def _log_odds_table(rows: CurveRows) -> LogOddsTable | None:
-    """Return the events by probability, kept off 0 and 1 for the logit; None where a class is absent."""
+    """Return the weight of events and others by probability, clipped off 0 and 1 so that it has a logit.
+
+    The logistic line and the spline are fitted to it. None where a class is absent.
+    """
     sample, summary = rows.sample, rows.summary
     weight = summary.floats
     if sample.weight_kind == "importance":
@@ -374,12 +378,15 @@ def _log_odds_table(rows: CurveRows) -> LogOddsTable | None:
     spread = Spread(summary.rows.truth, weight, np.searchsorted(distinct, probabilities), sample.cluster,
                     None if sample.by_cluster is None else sample.by_cluster.totals) if robust else None
     clipped_weight = float(np.sum(rows.summary.weights[probabilities != rows.summary.rows.event_probability]))
-    table, spread = _joined(Events(distinct, events, others), spread)
+    table, spread = _join_probabilities(Events(distinct, events, others), spread)
     return LogOddsTable(table, positions, spread, clipped_weight)
 
 
-def _fitted(rows: CurveRows, fit: Callable[[Events, Floats, Spread | None], B]) -> tuple[LogOddsTable, B] | None:
-    """Return the table of events and the curve that ``fit`` fits to it; None where a class or the fit is missing."""
+def _table_and_fit(rows: CurveRows, fit: Callable[[Events, Floats, Spread | None], B]) -> tuple[LogOddsTable, B] | None:
+    """Return the table of events and the curve that ``fit`` fits to it; None without a class or a fit.
+
+    ``fit`` takes the table, the probabilities at which the curve is stored, and what robust errors need.
+    """
     data = rows.once(_log_odds_table)
     try:
         return None if data is None else (data, fit(data.table, data.places, data.spread))
@@ -390,17 +397,17 @@ def _fitted(rows: CurveRows, fit: Callable[[Events, Floats, Spread | None], B]) 
 @curve(calibration.CalibrationLogistic, of=("event", "class"), needs="probabilities")
 def logistic(rows: CurveRows) -> Computed | None:
     """Compute the logistic line, log odds of events by log odds of probabilities; None where it has no fit."""
-    fitted = _fitted(rows, logistic_line)
+    fitted = _table_and_fit(rows, logistic_line)
     if fitted is None:
         return None
     data, line = fitted
     return _points_with_limits(rows, data, line), calibration.LogisticNotes(
         level=rows.plan.level, clipped=data.clipped, intercept=line.intercept, slope=line.slope,
-        slope_inside=_slope_inside(data), method=_error_method(rows, data, "likelihood"))
+        slope_inside=_slope_without_clipped(data), method=_error_method(rows, data, "likelihood"))
 
 
-def _slope_inside(data: LogOddsTable) -> float | None:
-    """Return the slope of the line without the rows moved off 0 or 1; None where there are none, or no line without."""
+def _slope_without_clipped(data: LogOddsTable) -> float | None:
+    """Return the slope of the logistic line without rows of probability 0 or 1; None without these, or a fit."""
     at = data.table.at
     inside = (at > constants.LOG_ODDS_CLIP) & (at < 1 - constants.LOG_ODDS_CLIP)
     if not data.clipped or not inside.any():
@@ -414,7 +421,7 @@ def _slope_inside(data: LogOddsTable) -> float | None:
 @curve(calibration.CalibrationSpline, of=("event", "class"), needs="probabilities")
 def spline(rows: CurveRows) -> Computed | None:
     """Compute the smoothing spline, log odds of events by log odds of probabilities; None where it has no fit."""
-    fitted = _fitted(rows, logistic_spline)
+    fitted = _table_and_fit(rows, logistic_spline)
     if fitted is None:
         return None
     data, curved = fitted
@@ -430,8 +437,11 @@ def _error_method(rows: CurveRows, data: LogOddsTable, plain: str) -> str:
     return plain if data.spread is None else "sandwich"
 
 
-def _joined(table: Events, spread: Spread | None) -> tuple[Events, Spread | None]:
-    """Return the table and its rows with neighbouring probabilities joined if there are many, but for both extremes."""
+def _join_probabilities(table: Events, spread: Spread | None) -> tuple[Events, Spread | None]:
+    """Return the table, and the rows of robust errors, with neighbouring probabilities joined if over `EXACT`.
+
+    The smallest and the largest probability stay as they are.
+    """
     if len(table.at) <= EXACT:
         return table, spread
     cell = cut(table.at, CELLS, (table.at, np.r_[EDGES, table.at[[1, -1]]]))
@@ -477,7 +487,10 @@ def _classes_present(summary: Summary) -> tuple[Flags, Flags]:
 
 
 def isotonic_ends(starts: Wholes, m: int, vertices: int) -> Wholes:
-    """Return the indices among ``m`` at which blocks begin and end, ascending; about ``vertices`` if there are more."""
+    """Return the indices, among ``m`` probabilities, of both ends of the blocks of an isotonic fit, ascending.
+
+    ``starts`` are those where blocks begin. About ``vertices`` of the ends are kept where there are more.
+    """
     ends = np.unique(np.r_[starts, starts[1:] - 1, m - 1])
     if len(ends) > vertices:
         ends = ends[np.unique(np.round(np.linspace(0, len(ends) - 1, vertices)).astype(np.intp))]

@@ -64,17 +64,17 @@ class CurveRows:
 
     @property
     def vertices(self) -> int:
-        """About the most points of a stored curve."""
+        """The number of points, roughly, that a curve is thinned to when it is stored."""
         return VERTICES[self.kind]
 
     def once(self, make: Callable[[CurveRows], T]) -> T:
-        """Return the result of ``make`` for these rows, which several curves share and the first computes."""
+        """Return ``make(self)``, which is computed once and kept for the other curves of these rows."""
         if make not in self._shared:
             self._shared[make] = make(self)
         return cast("T", self._shared[make])
 
     def limits(self, name: str, k: int) -> tuple[Floats, Floats]:
-        """Return the limits of each of the ``k`` heights of a curve; NaN where it has no replicates."""
+        """Return the lower and upper limits [k] of a curve from its replicates; NaN where it has none."""
         drawn, nowhere = self.drawn.get(name), np.full(k, np.nan)
         return (nowhere, nowhere) if drawn is None else pointwise_band(drawn, self.plan.level)
 
@@ -122,9 +122,11 @@ registry: Mapping[str, CurveDeclaration] = MappingProxyType(_declared)
 def curve(
     record: type[Curve], *, of: tuple[Kind, ...], needs: Needs, name: str | None = None, heights: Heights | None = None
 ) -> Callable[[Compute], Compute]:
-    """Declare the decorated function as what computes a curve; ``name`` says which, of a record of several.
+    """Return a decorator that registers a function as the computation of a curve of ``record``.
 
-    Raises ValueError where the record has no such curve, or the curve is declared already.
+    ``of`` are the kinds of rows that have the curve, ``needs`` what predictions it needs, ``heights`` how the
+    heights of its replicates are computed. ``name`` says which curve, where the record is of several. Raises
+    ValueError where the record has no such curve, or the curve is declared already.
     """
     name = name or record.names()[0]
     if name not in record.names() or name in _declared:
@@ -138,12 +140,12 @@ def curve(
 
 
 def interval_method_of(plan: Plan, name: str) -> str:
-    """Return the interval method of the shares in a curve; the spec sets that of calibration curves apart."""
+    """Return the interval method of the proportions in a curve; the spec has a key for calibration curves."""
     return plan.calibration.interval if name.startswith("calibration_") else plan.bins
 
 
 def drawn_heights(plan: Plan, summary: Summary) -> dict[str, tuple[Heights, Floats]]:
-    """Return the heights of each curve of an event that needs replicates, with their positions [k], by its name."""
+    """Return how heights of each curve that needs replicates are computed, and their positions [k], by name."""
     if not plan.banded:
         return {}
     return {
@@ -205,19 +207,22 @@ def pr_heights(summary: Summary, places: Floats) -> Floats:
 
 
 def gain_heights(summary: Summary, places: Floats) -> Floats:
-    """Return the share of events found at shares of the rows ``places``, [..., k]; NaN where a class is missing."""
+    """Return the share of events among the highest-scored rows, at shares ``places`` [k] of the rows, [..., k].
+
+    NaN where a class is missing.
+    """
     summary = summary.ranked
     events, tested = summary.shares_from("events_from"), summary.shares_from("events_from", "others_from")
     return _shaped(_interpolated(_flat(tested), _flat(events), places), summary)
 
 
 def _flat(values: Floats) -> Floats:
-    """Return values [..., m] with a row for each curve, [c, m]."""
+    """Reshape values [..., m] to [c, m], with a row for each curve."""
     return values.reshape(-1, values.shape[-1])
 
 
 def _shaped(heights: Floats, summary: Summary) -> Floats:
-    """Return heights [c, k] in the shape of the weights, [..., k]; NaN where a class is missing."""
+    """Reshape heights [c, k] to [..., k], the leading axes of the weights; NaN where a class is missing."""
     both = (summary("events_from")[..., 0] > 0) & (summary("others_from")[..., 0] > 0)
     shaped = heights.reshape(*both.shape, -1)
     return shaped if both.all() else np.where(both[..., None], shaped, np.nan)
@@ -254,7 +259,11 @@ def _flat_positions(position: Wholes, m: int) -> Wholes:
 def _band(
     rows: CurveRows, name: str, heights: Callable[[Summary, Floats], Floats], axes: tuple[str, str]
 ) -> Computed | None:
-    """Return the pointwise and the simultaneous band about a curve; None without replicates or a class."""
+    """Return a curve with its pointwise and simultaneous band as columns; None without replicates or a class.
+
+    ``heights`` returns the heights at some positions, ``axes`` are the names of the columns of positions and
+    heights.
+    """
     drawn, height, level = rows.drawn.get(name), heights(rows.summary, PLACES), rows.plan.level
     if drawn is None or np.isnan(height).all():
         return None

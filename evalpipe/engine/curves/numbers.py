@@ -69,7 +69,10 @@ class Cells:
 
 
 def gather(weights: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the distinct pairs of two values of rows that have weight, ascending, and the weight of each pair."""
+    """Return the distinct pairs of two values [n] of rows with weight, and each pair's weight, all [m].
+
+    Pairs ascend, by the first value and then the second.
+    """
     kept = np.flatnonzero(weights > 0)
     first, second, weights = first[kept], second[kept], weights[kept]
     if not len(kept):
@@ -88,7 +91,7 @@ class Residuals(NamedTuple):
 
     @classmethod
     def of(cls, rows: CurveRows) -> Residuals | None:
-        """Gather the rows that have weight; None where none has."""
+        """Return the residuals of the rows that have weight; None where none has."""
         cells = Cells.of(rows)
         if not len(cells.weight):
             return None
@@ -98,7 +101,10 @@ class Residuals(NamedTuple):
 def _with_residuals(
     compute: Callable[[Residuals, CurveRows], Computed | None]
 ) -> Callable[[CurveRows], Computed | None]:
-    """Return a function of a curve's rows that passes their residuals to ``compute``; it returns None without any."""
+    """Wrap ``compute``, a function of residuals and rows, into a function of rows alone, as `curve` declares it.
+
+    The residuals are gathered once for all curves; the wrapped function returns None where there are none.
+    """
     def computed(rows: CurveRows) -> Computed | None:
         gathered = rows.once(Residuals.of)
         return None if gathered is None else compute(gathered, rows)
@@ -114,11 +120,14 @@ def residual_quantiles(gathered: Residuals, rows: CurveRows) -> Computed:
 
 
 def deciles(rows: CurveRows, plain: tuple[Floats, Floats], sizes: tuple[Floats, Floats]) -> dict[str, Floats]:
-    """Return the deciles of residuals and absolute residuals, both as ascending distinct values and their weights."""
+    """Return the deciles of residuals and of absolute residuals, as columns of a curve.
+
+    ``plain`` and ``sizes`` are the two, both as distinct values [m], ascending, and the weights of these [m].
+    """
     total = plain[1].sum()
     rows_per_weight = np.count_nonzero(rows.summary.weights) / total if rows.sample.weight_kind == "importance" else 1.0
     residual, absolute = (
-        interpolated(values, weight * rows_per_weight, SHARES) for values, weight in (plain, sizes))
+        interpolated_quantiles(values, weight * rows_per_weight, SHARES) for values, weight in (plain, sizes))
     return {"share": SHARES, "residual": residual, "absolute_residual": absolute}
 
 
@@ -130,7 +139,7 @@ class Quartiles(NamedTuple):
 
     @classmethod
     def of(cls, sizes: Floats, weights: Floats) -> Quartiles:
-        """Take the quartiles of ascending absolute residuals."""
+        """Return the quartiles of ascending absolute residuals [m], and which of these lie beyond the whiskers."""
         quartiles = quantiles(sizes, weights, np.array([0.25, 0.5, 0.75]))
         reach = constants.WHISKERS * (quartiles[2] - quartiles[0])
         return cls(quartiles, (sizes < quartiles[0] - reach) | (sizes > quartiles[2] + reach))
@@ -195,7 +204,7 @@ def residual_ecdf(gathered: Residuals, _: CurveRows) -> Computed:
 @_with_residuals
 def observed_predicted(gathered: Residuals, _: CurveRows) -> Computed:
     """Choose rows for a scatter of the truth against the predictions, and fit a line to all."""
-    cells, kept, thinned = gathered.cells, *scattered(gathered.cells.weight)
+    cells, kept, thinned = gathered.cells, *scatter_indices(gathered.cells.weight)
     line = residual_tests.least_squares(cells.predicted, cells.truth, cells.weight) or (None, None)
     notes = residuals.ObservedNotes(points_of=thinned.points_of, slope=line[0], intercept=line[1])
     return {"predicted": cells.predicted[kept], "observed": cells.truth[kept]}, notes
@@ -214,7 +223,7 @@ def observed_smooth(gathered: Residuals, _: CurveRows) -> Computed:
 @_with_residuals
 def residual_predicted(gathered: Residuals, rows: CurveRows) -> Computed:
     """Choose rows for a scatter of residuals against predictions; test the residuals where rows are independent."""
-    cells, kept, thinned = gathered.cells, *scattered(gathered.cells.weight)
+    cells, kept, thinned = gathered.cells, *scatter_indices(gathered.cells.weight)
     points = {"predicted": cells.predicted[kept], "residual": cells.residual[kept]}
     independent = independent_rows(rows)
     line = None if independent is None else (
@@ -223,8 +232,8 @@ def residual_predicted(gathered: Residuals, rows: CurveRows) -> Computed:
     if line is not None:
         tests = {"curve": residual_tests.curvature(line)}
         if rows.sample.task == "regression":
-            tests |= {"fan": residual_tests.fan(line), "peak": residual_tests.peaks(line)}
-            statistics |= zip(("spread_low", "spread_high"), residual_tests.spreads(line), strict=True)
+            tests |= {"fan": residual_tests.fan_test(line), "peak": residual_tests.peaks(line)}
+            statistics |= zip(("spread_low", "spread_high"), residual_tests.residual_spreads(line), strict=True)
         for name, test in tests.items():
             statistics |= {} if test is None else {f"{name}_statistic": test.statistic, f"{name}_p_value": test.p_value}
     return points, residuals.ResidualTests(points_of=thinned.points_of, **statistics)
@@ -247,8 +256,11 @@ def residual_smooth(gathered: Residuals, _: CurveRows) -> Computed:
     return {"predicted": predicted, "residual": line}, notes
 
 
-def scattered(weight: Floats) -> tuple[Wholes, Thinned]:
-    """Return the indices of at most `POINTS` cells for a scatter, even by weight [m], and their total number."""
+def scatter_indices(weight: Floats) -> tuple[Wholes, Thinned]:
+    """Return the indices of at most `POINTS` cells for a scatter plot, and the number of all cells if more.
+
+    They are evenly spaced along the cumulated ``weight`` [m].
+    """
     m = len(weight)
     if m <= POINTS:
         return np.arange(m), Thinned()
@@ -258,16 +270,17 @@ def scattered(weight: Floats) -> tuple[Wholes, Thinned]:
 
 
 def distinct(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the distinct values, ascending, and the total weight of each."""
+    """Return the distinct values of ``values`` [n], ascending, and the total weight of each, both [m]."""
     groups = Groups.by(values)
     return values[groups.order[groups.starts]], groups.totals(weights)
 
 
 def quantiles(values: Floats, weights: Floats, shares: Floats) -> Floats:
-    """Return quantiles of ascending values: the inverse of their distribution, averaged at its jumps (R's type 2).
+    """Return the quantiles at ``shares`` [k] of ascending ``values`` [m] with weights (R's type 2).
 
-    Of the definitions in use it is the one that agrees with the median, depends on the weights' proportions alone, and
-    takes a row of weight two for two rows (Hyndman & Fan 1996).
+    They are the inverse of the distribution, averaged at its jumps. Of the definitions in use it is the one that
+    agrees with the median, depends on the weights' proportions alone, and takes a row of weight two for two rows
+    (Hyndman & Fan 1996).
     """
     running = np.cumsum(weights)
     # A sum of weights that is the share of the total but for rounding is that share.
@@ -276,11 +289,11 @@ def quantiles(values: Floats, weights: Floats, shares: Floats) -> Floats:
     return np.asarray((values[np.minimum(low, last)] + values[np.minimum(high, last)]) / 2)
 
 
-def interpolated(values: Floats, weights: Floats, shares: Floats) -> Floats:
-    """Return quantiles of ascending values, interpolated between rows as most software does (R's type 7).
+def interpolated_quantiles(values: Floats, weights: Floats, shares: Floats) -> Floats:
+    """Return the quantiles at ``shares`` [k] of ascending values [m], interpolated between rows (R's type 7).
 
-    ``weights`` count rows: one of weight two is two rows, and the quantiles lie at (n - 1) times the share (Hyndman &
-    Fan 1996).
+    ``weights`` count rows: one of weight two is two rows, and the quantiles lie at (n - 1) times the share
+    (Hyndman & Fan 1996).
     """
     running = np.cumsum(weights)
     position = (running[-1] - 1).clip(0) * shares

@@ -36,7 +36,7 @@ THRESHOLDS = np.arange(1, 100) / 100
 
 
 def _weights_reached(summary: Summary, thresholds: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the weight of all rows [..., 1], and that of events and others with at least each threshold [..., k]."""
+    """Return the weights of all rows [..., 1], and of events and of others from each threshold up [..., k]."""
     events, others = summary("events_from"), summary("others_from")
     total = events[..., :1] + others[..., :1]
     nothing = np.zeros_like(total)  # from a threshold above all probabilities
@@ -124,9 +124,10 @@ def _half_width(sensitivity: float, specificity: float, events: float, others: f
 
 
 def _predictive_value(right: float, wrong: float, share: Floats, half_width: float) -> list[Floats]:
-    """Return a predictive value and its upper and lower limits at each ``share`` [k] of the class that is predicted.
+    """Return a predictive value, its lower and its upper limit, at each ``share`` [k] of the predicted class.
 
-    ``right`` is the rate at which rows of this class are predicted as it, ``wrong`` the rate for rows of the other.
+    ``right`` is the rate at which rows of this class are predicted as it, ``wrong`` the rate for rows of the
+    other. ``half_width`` is that of the limits on the logit scale.
     """
     correct, false = right * share, wrong * (1 - share)
     return [ratio(correct, correct + false * exp(shift)) for shift in (0.0, half_width, -half_width)]
@@ -154,7 +155,7 @@ def _titles(relations: RelationsPlan) -> dict[str, str]:
 
 
 @curve(events.RelatedMeasures, of=("event",), needs="scores")
-def related(rows: CurveRows) -> Computed | None:
+def related_measures(rows: CurveRows) -> Computed | None:
     """Compute each measure at each threshold and prevalence; they need both classes."""
     relations = rows.plan.relations
     if relations is None or not rows.once(Steps.of).has_both:
@@ -170,7 +171,7 @@ def related(rows: CurveRows) -> Computed | None:
     many_points = None if len(kept) == m else m * count
     highest = tuple(
         _measures_at_best(relations, rows.summary, prevalence, cuts)
-        for prevalence, cuts in _cuts_of_highest_first(relations, rows.summary))
+        for prevalence, cuts in _best_cuts_by_prevalence(relations, rows.summary))
     return points, events.RelatedNotes(points_of=many_points, titles=_titles(relations), highest=highest)
 
 
@@ -180,7 +181,7 @@ def _measures_at(relations: RelationsPlan, swept: Summary, prevalence: float) ->
             for entry in relations.measures}
 
 
-def _cuts_of_highest_first(relations: RelationsPlan, summary: Summary) -> Iterator[tuple[float, Wholes]]:
+def _best_cuts_by_prevalence(relations: RelationsPlan, summary: Summary) -> Iterator[tuple[float, Wholes]]:
     """Yield each prevalence with the cuts, by index from the highest down, at which the first measure is highest."""
     cuts = np.arange(len(summary.rows.distinct), -1, -1)
     parts: dict[float, list[Floats]] = {prevalence: [] for prevalence in relations.prevalences}

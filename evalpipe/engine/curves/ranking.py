@@ -78,7 +78,10 @@ class Steps:
 
     @classmethod
     def of(cls, rows: CurveRows, summary: Summary | None = None) -> Steps:
-        """Add up the rows from the highest rank down, or those of a ``summary`` by its scores."""
+        """Return the cumulative weights of events and others from the highest rank down, with the thresholds.
+
+        Rows are ranked by the scores of ``summary`` where it is given, else by the ranks of the curve's rows.
+        """
         summary = rows.summary.ranked if summary is None else summary
         hits, alarms = (np.r_[0.0, summary(name)[::-1]] for name in ("events_from", "others_from"))
         threshold = np.r_[np.inf, summary.rows.threshold_at[::-1]]
@@ -86,17 +89,17 @@ class Steps:
 
     @cached_property
     def tested(self) -> Floats:
-        """The share of the rows that are predicted as events."""
+        """The share of the rows that are predicted as events at each threshold, [m]."""
         return np.asarray((self.hits + self.alarms) / (self.hits + self.alarms)[-1])
 
     @cached_property
     def found(self) -> Floats:
-        """The share of the events that are predicted as events, the sensitivity."""
+        """The share of the events that are predicted as events at each threshold, the sensitivity, [m]."""
         return ratio(self.hits, self.hits[-1])
 
     @property
     def has_both(self) -> bool:
-        """Whether there are events and others."""
+        """Whether there are both events and non-events."""
         return bool(self.hits[-1] > 0 and self.alarms[-1] > 0)
 
     def rates(self, index: int) -> events.RatesAt:
@@ -107,12 +110,12 @@ class Steps:
 
     @property
     def points_of(self) -> int | None:
-        """The number of thresholds, where not all are stored."""
+        """The number of thresholds where only some of them are stored; None where all are."""
         return None if len(self.kept) == len(self.threshold) else len(self.threshold)
 
 
 def stored_indices(m: int, vertices: int) -> Wholes:
-    """Return the indices of about ``vertices`` thresholds to store, of ``m`` from the highest down, densest first."""
+    """Return the indices of about ``vertices`` of ``m`` thresholds to store, ascending, densest at the highest."""
     if m <= vertices:
         return np.arange(m)
     spread = np.concatenate([[0], exp(np.linspace(0, log(m - 1), vertices // 2)), np.linspace(1, m - 1, vertices // 2)])
@@ -120,7 +123,10 @@ def stored_indices(m: int, vertices: int) -> Wholes:
 
 
 def _area_of_class(rows: CurveRows, metric: str) -> float | None:
-    """Return the measure that sums up the curve of one class of several; None of an event, whose estimate has it."""
+    """Return the area under the curve of a class against the rest, by its ``metric``; None for a binary event.
+
+    The area of a binary event is among the estimates.
+    """
     return float(rows.summary.value(registry[metric], {})) if rows.kind == "class" else None
 
 
@@ -262,7 +268,10 @@ RATES = ("sensitivity", "specificity", "false_positive_rate", "precision", "test
 
 
 def marked_scores(plan: Plan, summary: Summary) -> Floats:
-    """Return the lowest score at or above each marked threshold, [k]; a number above all scores where there is none."""
+    """Return the lowest score at or above each of the plan's marked thresholds, [k].
+
+    It is a number above all scores where there is none.
+    """
     above = np.nextafter(summary.rows.distinct[-1], np.inf)
     return np.asarray(np.r_[summary.rows.distinct, above][_marked_cuts(plan, summary)])
 
@@ -273,7 +282,7 @@ def _marked_cuts(plan: Plan, summary: Summary) -> Wholes:
 
 
 def rates_at(summary: Summary, scores: Floats) -> Floats:
-    """Return the `RATES` at ``scores`` [k] as thresholds, k values of each in turn, [..., 5k]; NaN where of no rows."""
+    """Return the five `RATES` at thresholds ``scores`` [k], rate after rate, [..., 5k]; NaN if undefined."""
     hits, trials = _rate_counts(summary, np.searchsorted(summary.rows.distinct, scores, side="left"))
     return ratio(hits, trials)
 

@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.arithmetic import log, log1p
 from evalpipe.base import constants
 from evalpipe.engine.curves.declare import Computed, CurveRows, curve
-from evalpipe.engine.curves.numbers import deciles, distinct, gather, independent_rows, quantiles, scattered
+from evalpipe.engine.curves.numbers import deciles, distinct, gather, independent_rows, quantiles, scatter_indices
 from evalpipe.engine.curves.residual_tests import least_squares, smooth
 from evalpipe.results.curves import residuals
 from evalpipe.results.curves.residuals import ObservedNotes
@@ -127,7 +127,7 @@ class StandardResiduals(NamedTuple):
         return cls(predicted, residual / scale, weight, kind, scale) if scale > 0 else None
 
 
-def _cells(rows: CurveRows, kind: ResidualKind) -> tuple[Floats, Floats, Floats] | None:
+def _residual_cells(rows: CurveRows, kind: ResidualKind) -> tuple[Floats, Floats, Floats] | None:
     """Return the distinct pairs of prediction and residual of a kind, and their weights; None where a row has none.
 
     The prediction is a number, or the probability of the event.
@@ -137,12 +137,12 @@ def _cells(rows: CurveRows, kind: ResidualKind) -> tuple[Floats, Floats, Floats]
     return None if not len(weight) or np.isnan(residual).any() else (predicted, residual, weight)
 
 
-CELLS = {kind: partial(_cells, kind=kind) for kind in get_args(residuals.ResidualKind)}
+CELLS = {kind: partial(_residual_cells, kind=kind) for kind in get_args(residuals.ResidualKind)}
 """What gathers the residuals of each kind, once for all curves of them."""
 
 
 def _deciles_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
-    """Compute the deciles of residuals of a kind."""
+    """Compute the deciles of residuals of a ``kind``; None where the spec does not list it, or a row has none."""
     weights = rows.summary.weights
     residual = residuals_of(rows, kind)
     if not is_requested(rows, "kinds", kind) or np.isnan(residual[weights > 0]).any() or not weights.any():
@@ -159,7 +159,7 @@ def _scatter_of_kind(rows: CurveRows, kind: ResidualKind) -> Computed | None:
     if cells is None:
         return None
     predicted, residual, weight = cells
-    kept, notes = scattered(weight)
+    kept, notes = scatter_indices(weight)
     return {"predicted": predicted[kept], "residual": residual[kept]}, notes
 
 
@@ -196,7 +196,7 @@ def predicted_observed(rows: CurveRows) -> Computed | None:
     observed, predicted, weight = gather(rows.summary.weights, model_rows.truth, model_rows.predicted)
     if not len(weight):
         return None
-    kept, notes = scattered(weight)
+    kept, notes = scatter_indices(weight)
     slope, intercept = least_squares(observed, predicted, weight) or (None, None)
     return {"observed": observed[kept], "predicted": predicted[kept]}, ObservedNotes(
         points_of=notes.points_of, slope=slope, intercept=intercept)
@@ -219,7 +219,7 @@ def scale_location(rows: CurveRows) -> Computed | None:
     standard = rows.once(StandardResiduals.of) if is_requested(rows, "figures", "scale_location") else None
     if standard is None:
         return None
-    kept, notes = scattered(standard.weight)
+    kept, notes = scatter_indices(standard.weight)
     points = {"predicted": standard.predicted[kept], "root_size": np.sqrt(np.abs(standard.residual[kept]))}
     return points, residuals.ScaleLocationNotes(
         points_of=notes.points_of, kind=standard.kind, scale=standard.scale)
@@ -283,7 +283,7 @@ def _expected_quantiles(rows: CurveRows, standard: StandardResiduals) -> tuple[C
     predicted, weight = distinct(standard.predicted, standard.weight)
     finest = 0.0
     if rows.kind == "numbers":  # whose possible counts are many, so a part of the predictions stands for all
-        kept, thinned = scattered(weight)
+        kept, thinned = scatter_indices(weight)
         if thinned.points_of is not None:
             finest, weight = FINEST, np.ones(len(predicted))
         predicted, weight = predicted[kept], weight[kept]

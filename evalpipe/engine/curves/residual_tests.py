@@ -48,7 +48,10 @@ def smooth(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, 
 
 
 def _group_means(predicted: Floats, values: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return mean prediction, mean value and weight of groups of equal weight that never split equal predictions."""
+    """Return mean prediction, mean value and weight of groups of about equal weight, each [groups].
+
+    Equal predictions, and groups with nearly the same mean prediction, are together.
+    """
     start = np.flatnonzero(np.r_[True, predicted[1:] != predicted[:-1]])
     weight_at = np.add.reduceat(weights, start)
     group = (GROUPS * (np.cumsum(weight_at) - weight_at) / weight_at.sum()).astype(np.intp)
@@ -83,9 +86,10 @@ class _Bands(NamedTuple):
 
 
 def splines(x: Floats, y: Floats, w: Floats, penalties: Floats) -> SplineFits:
-    """Fit y [n] with weights w at ascending places x: least squares + penalty times the integral of squared bends.
+    """Fit cubic smoothing splines to y [n] with weights w at ascending x, for each of the ``penalties``.
 
-    By the equations of Reinsch (1967) for the second derivatives c at inner places, (R + penalty Q' inv(W) Q) c = Q' y
+    They minimise the weighted squares plus penalty times the integral of the squared second derivative. By the
+    equations of Reinsch (1967) for the second derivatives c at inner places, (R + penalty Q' inv(W) Q) c = Q' y
     (Green & Silverman 1994, section 2.3.3); the degrees of freedom by Hutchinson & de Hoog (1985).
     """
     gap, v = np.diff(x), 1 / w
@@ -172,7 +176,7 @@ class ResidualTest(NamedTuple):
 
 
 def least_squares(predicted: Floats, truth: Floats, weight: Floats) -> tuple[float, float] | None:
-    """Return the slope and the intercept of the line of the truth on the predictions; None of constant predictions."""
+    """Return slope and intercept of the weighted line of the truth on predictions; None if these are constant."""
     mean, mean_truth = (float(np.average(values, weights=weight)) for values in (predicted, truth))
     spread = float((weight * (predicted - mean) ** 2).sum())
     if spread <= float(weight.sum()) * (ROUNDING * float(np.abs(predicted).max())) ** 2:
@@ -193,7 +197,11 @@ class AboutLine(NamedTuple):
 
     @classmethod
     def of(cls, predicted: Floats, truth: Floats, weight: Floats, rows: float) -> AboutLine | None:
-        """Fit the line; None of too few rows, and where predictions or residuals are constant."""
+        """Fit the weighted least-squares line of the truth on the predictions; return residuals about it.
+
+        ``rows`` is the number of independent rows that the weights amount to. None for too few rows, and where
+        predictions or residuals are constant.
+        """
         if rows < FEWEST:
             return None
         weight = weight * (rows / weight.sum())
@@ -209,7 +217,7 @@ class AboutLine(NamedTuple):
         return cls(standardised, residual, weight)
 
 
-def fan(line: AboutLine) -> ResidualTest:
+def fan_test(line: AboutLine) -> ResidualTest:
     """Test whether the spread of residuals changes along the predictions.
 
     n times the squared correlation of squared residuals with predictions is chi-squared with one degree of freedom:
@@ -225,8 +233,8 @@ def fan(line: AboutLine) -> ResidualTest:
     return ResidualTest(statistic, float(chdtrc(1, statistic)))
 
 
-def spreads(line: AboutLine) -> tuple[float, float]:
-    """Return the root mean square about the line in the third of rows with the lowest predictions, and the highest."""
+def residual_spreads(line: AboutLine) -> tuple[float, float]:
+    """Return the root mean square of residuals in the thirds of rows with the lowest and highest predictions."""
     share = (np.cumsum(line.weight) - line.weight / 2) / line.weight.sum()
     low, high = (float(np.sqrt(np.average(line.residual[third] ** 2, weights=line.weight[third])))
                  for third in (share <= max(1 / 3, share[0]), share >= min(2 / 3, share[-1])))

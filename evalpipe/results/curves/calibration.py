@@ -30,7 +30,7 @@ class ReliabilityPoints(Points):
 
     @property
     def position(self) -> Column:
-        """Where the bins are drawn across: at their middles where these are known, else at their mean probability."""
+        """The x coordinates of the bins in a figure: their midpoints where known, else their mean probabilities."""
         return self.mean_probability if self.midpoint is None else self.midpoint
 
 

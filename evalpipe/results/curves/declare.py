@@ -21,7 +21,7 @@ class Brief(Record):
 
     @model_serializer(mode="wrap")
     def _without_absent(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Return the fields of the record that are not None."""
+        """Return the record's fields for JSON, without those that are None."""
         return {name: value for name, value in write(self).items() if value is not None}
 
 

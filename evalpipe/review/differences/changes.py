@@ -7,7 +7,7 @@ from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from evalpipe.base.origin import path_text
-from evalpipe.card.junit import checks_of
+from evalpipe.card.junit import test_cases
 from evalpipe.review.differences.records import (
     NUMBER,
     Aspect,
@@ -44,10 +44,10 @@ def text_of(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def matched(a: Iterable[T], b: Iterable[T], key: Callable[[T], Hashable]) -> Iterator[tuple[T | None, T | None]]:
-    """Yield pairs of rows with the same key, in the order of ``a``, then rows of ``b`` alone; None for a missing row.
+def matched_pairs(a: Iterable[T], b: Iterable[T], key: Callable[[T], Hashable]) -> Iterator[tuple[T | None, T | None]]:
+    """Yield pairs of rows of ``a`` and ``b`` with equal keys, in the order of ``a``, then unpaired rows of ``b``.
 
-    Where several rows have one key, they are paired in their order.
+    None stands for a missing row. Where several rows have one key, they are paired in their order.
     """
     unmatched_b: dict[Hashable, deque[T]] = defaultdict(deque)
     for row in b:
@@ -63,9 +63,9 @@ def matched_twice(
     a: Iterable[T], b: Iterable[T], exact: Callable[[T], Hashable], key: Callable[[T], Hashable]
 ) -> list[tuple[T | None, T | None]]:
     """Return pairs of rows that agree by the key ``exact``, then of the others, which may have changed, by ``key``."""
-    pairs = matched(a, b, exact)
+    pairs = matched_pairs(a, b, exact)
     both, left, right = _split(pairs)
-    return [*both, *matched(left, right, key)]
+    return [*both, *matched_pairs(left, right, key)]
 
 
 def _split(pairs: Iterable[tuple[T | None, T | None]]) -> tuple[list[tuple[T, T]], list[T], list[T]]:
@@ -96,7 +96,7 @@ def without_null(value: Any) -> Any:
 
 
 def _key_changes(loc: Loc, a: Any, b: Any) -> Iterator[SpecChange]:
-    """Yield the keys that differ between two values at path ``loc`` of the spec; a value is None if a spec lacks it."""
+    """Yield the keys under path ``loc`` in which two values of specs differ; None where a spec lacks the key."""
     if text_of(a) == text_of(b):
         return
     if isinstance(a, dict) and isinstance(b, dict):
@@ -133,7 +133,7 @@ def _items_lacking(items: Sequence[Any], others: Sequence[Any]) -> list[tuple[in
 
 
 def input_changes(a: Results, b: Results) -> list[InputChange]:
-    """Return the input files that differ. A file that moved is the same; a dataset's only file may have any path.
+    """Return how the input files of two runs differ, matched by dataset and role; a moved file is no difference.
 
     Of data in memory, which have no sha256, only rows and columns can be compared.
     """
@@ -157,7 +157,7 @@ def _input_change(a: InputFile | None, b: InputFile | None) -> Iterator[InputCha
 
 
 def version_changes(a: Mapping[str, str], b: Mapping[str, str]) -> list[VersionChange]:
-    """Return the libraries whose versions differ; None where a run does not state one."""
+    """Return the libraries whose versions differ between two runs; None stands for a version that a run lacks."""
     return [VersionChange(library=name, a=a.get(name), b=b.get(name))
             for name in [*a, *(name for name in b if name not in a)] if a.get(name) != b.get(name)]
 
@@ -193,7 +193,7 @@ def estimate_changes(a: Results, b: Results, tolerance: Tolerance) -> tuple[list
     """Return the estimates that differ beyond the tolerance, and counts of all that were compared."""
     counted = dict.fromkeys(("estimates", "differ", "intervals_alone", "within_tolerance", "only_a", "only_b"), 0)
     changes = []
-    for first, second in matched(a.rows, b.rows, lambda row: text_of(row.about)):
+    for first, second in matched_pairs(a.rows, b.rows, lambda row: text_of(row.about)):
         change = _number_change("estimate", first, second, tolerance)
         if first is None or second is None:
             counted["only_b" if first is None else "only_a"] += 1
@@ -215,7 +215,7 @@ def number_changes(
     def subject(row: Compared) -> str:
         return text_of([getattr(row, name, None) for name in ("dataset", "model", "variant", "goal")])
 
-    changes = (_number_change(kind, first, second, tolerance) for first, second in matched(a, b, subject))
+    changes = (_number_change(kind, first, second, tolerance) for first, second in matched_pairs(a, b, subject))
     return [change for change in changes if change is not None]
 
 
@@ -232,7 +232,7 @@ def _number_change(
         **{name: getattr(row, name, None) for name in side_fields}) for row in (a, b))
     if a is not None and b is not None and first is not None and second is not None:
         metric = getattr(a, "metric", None) if kind == "estimate" else None
-        details_a, details_b = _details(kind, a), _details(kind, b)
+        details_a, details_b = _compared_details(kind, a), _compared_details(kind, b)
         details = [name for name in details_a if not tolerance.alike(details_a[name], details_b.get(name))]
         alike: dict[Aspect, bool] = {
             "value": tolerance.covers_both(first.value, second.value, metric),
@@ -267,8 +267,8 @@ def _value_field(kind: NumberKind, row: Compared) -> str:
     return "desirability" if kind == "desirability" and hasattr(row, "goal") else "value"
 
 
-def _details(kind: NumberKind, row: Compared) -> dict[str, Any]:
-    """Return the fields of a row, in words, but for its subject, value, limits and status, which are compared apart."""
+def _compared_details(kind: NumberKind, row: Compared) -> dict[str, Any]:
+    """Return a row's further fields, in words: all but its subject, value, limits and status."""
     compared = {*SUBJECT_FIELDS[kind], _value_field(kind, row), "lower", "upper", "status"}
     return {name: in_words(field) for name, field in row.model_dump(by_alias=True).items() if name not in compared}
 
@@ -292,15 +292,15 @@ def gate_pairs(a: Results, b: Results) -> GatePairs:
 
 def gate_changes(runs: tuple[Results, Results], pairs: GatePairs) -> list[GateChange]:
     """Return the gates whose verdict, limit or severity differs, or that one run lacks; the worst turns first."""
-    reasons = {id(check.gate): check.reason for run in runs for check in checks_of(run)}
+    reasons = {id(check.gate): check.reason for run in runs for check in test_cases(run)}
     changes = [change for pair in pairs for change in _gate_change(reasons, pair)]
-    return sorted(changes, key=worsening, reverse=True)
+    return sorted(changes, key=worsening_key, reverse=True)
 
 
-def worsening(change: GateChange) -> tuple[int, int]:
-    """Return a sort key: by how many steps of `KINDS` a gate got worse, and its step now; none counts as passed before.
+def worsening_key(change: GateChange) -> tuple[int, int]:
+    """Return a sort key: the number of steps by which a gate's verdict got worse, and its present step in `KINDS`.
 
-    A gate that is gone got as much worse as one that failed.
+    A gate that is gone got as much worse as a gate that failed; a new gate counts as passed before.
     """
     before, now = (KINDS.index(side.kind) if side else 0 for side in (change.a, change.b))
     return (now if change.b else len(KINDS) - 1) - before, now
@@ -322,7 +322,7 @@ def _gate_change(reasons: Mapping[int, str], pair: tuple[Gate | None, Gate | Non
 
 
 def gate_aspects(a: Gate, b: Gate) -> list[str]:
-    """Return in what a gate differs between two runs: its verdict, its limit, or how it is judged, and how severely."""
+    """Return the aspects in which a gate differs between two runs: "verdict", "limit", "judged" (basis, severity)."""
     alike = {"verdict": a.kind == b.kind, "limit": a.limit == b.limit,
              "judged": (a.on, a.severity) == (b.on, b.severity)}
     return [aspect for aspect, same in alike.items() if not same]
@@ -393,9 +393,10 @@ def part_changes(
 
 
 def _compared_parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
-    """Return the parts of results that no other list compares, by name; in words, as `schema_version` 1 has no codes.
+    """Return the parts of results that no specific comparison covers, by name, with codes written out in words.
 
-    The sha256 of a file of rows counts only without a tolerance: it does not tell how far its numbers differ.
+    `schema_version` 1 has no codes. The sha256 of a file of rows counts only without a tolerance: it does not tell how
+    far its numbers differ.
     """
     parts = {name: part for name, part in results.model_dump(by_alias=True).items() if name not in APART}
     desirability = parts.pop("desirability")
@@ -408,6 +409,7 @@ def _compared_parts(results: Results, tolerance: Tolerance) -> dict[str, Any]:
 
 
 def _fields_without(record: Record, skipped_fields: set[str]) -> dict[str, Any]:
+    """Return the fields of a record as JSON values, but for the skipped fields."""
     return {name: value for name, value in record.model_dump(by_alias=True).items() if name not in skipped_fields}
 
 
@@ -417,7 +419,7 @@ def _finding_fields(finding: Finding) -> dict[str, Any]:
 
 
 def _part_change(part: str, in_a: Any, in_b: Any, tolerance: Tolerance) -> PartChange:
-    """Count the rows of a part that differ, matched by what tells them apart, and those that one run alone has."""
+    """Return the numbers of rows of a part that differ, and of rows that only one run has; rows match by identity."""
     # A single value is one row, None is no row.
     a, b = (value if isinstance(value, list) else [] if value is None else [value] for value in (in_a, in_b))
 
@@ -428,7 +430,7 @@ def _part_change(part: str, in_a: Any, in_b: Any, tolerance: Tolerance) -> PartC
         return text_of({name: row[name] for name in IDENTITY if name in row and not isinstance(row[name], float)})
 
     differ = only_a = only_b = 0
-    for first, second in matched(a, b, identity):
+    for first, second in matched_pairs(a, b, identity):
         if first is None or second is None:
             only_a, only_b = only_a + (second is None), only_b + (first is None)
         else:

@@ -50,11 +50,11 @@ EXACT = Tolerance()
 def compare(
     a: Run, b: Run, tolerance: Tolerance = EXACT, ignored: Collection[Ignorable] = (), *, paired: bool = True
 ) -> Difference:
-    """Compare two runs. Numbers count as different beyond the ``tolerance``; what is ``ignored`` is told, not counted.
+    """Return the differences of two runs, of numbers only those beyond ``tolerance``, with a verdict in a sentence.
 
-    Where both runs have their row-level files, estimates that differ are also compared ``paired``, on the same rows. A
-    model that the spec of one run calls by another name than the other run is compared under its new name.
-    Raises UsageError for the tolerance of a metric that neither run has.
+    What is ``ignored`` is reported but does not count. Where both runs have their row-level files, estimates that
+    differ are also compared ``paired``, on the same rows. A model that the spec of a run calls by another name than
+    the other run is compared under its new name. Raises UsageError for the tolerance of a metric that neither run has.
     """
     check_metrics(tolerance, a, b)
     a, b = a.under_new_names(b.results.renamed), b.under_new_names(a.results.renamed)
@@ -158,7 +158,7 @@ def _estimate_clause(difference: Difference) -> str:
 
 
 def _verb(count: int, plural: str) -> str:
-    """Return a verb for a subject of ``count`` things, from its plural: "differ" or "differs"."""
+    """Return the verb, given as plural ("differ"), in the number for ``count`` things: "differs" or "differ"."""
     return f"{plural}s" if count == 1 else plural
 
 
@@ -292,7 +292,7 @@ def joined_rows(first: Run, second: Run, subset: Subset) -> pl.DataFrame:
     The columns are truth, weight and exposure where there are any, and the predictions behind "first." and "second.".
     Raises RefusedError where the rows are not the same.
     """
-    _check_names(first.results, second.results, subset[0])
+    _check_ids_comparable(first.results, second.results, subset[0])
     left, right = (_rows(run, subset) for run in (first, second))
     for name, rows in (("{first}", left), ("{second}", right)):
         if rows["id"].null_count() or rows["id"].n_unique() != rows.height:
@@ -309,8 +309,8 @@ def joined_rows(first: Run, second: Run, subset: Subset) -> pl.DataFrame:
     return _side_by_side(left, right, shared_columns)
 
 
-def _check_names(first: Results, second: Results, dataset: str | None) -> None:
-    """Raise RefusedError where the ids of two runs on a dataset may not name the same rows."""
+def _check_ids_comparable(first: Results, second: Results, dataset: str | None) -> None:
+    """Raise RefusedError where the same row ids may stand for different rows of a dataset in the two runs."""
     ids = [results.row_file.id for results in (first, second) if results.row_file is not None]
     if ids == [None, None]:
         files = [sorted((str(file.sha256), file.rows) for file in results.inputs if file.dataset == dataset)
@@ -526,4 +526,5 @@ def _measure_key(row: Any) -> str:
 
 
 def _negative(value: float | None) -> float | None:
+    """Return the negative of a value, None for None; 0 stays 0 without a sign."""
     return None if value is None else 0.0 - value  # so that 0 stays 0 and gets no sign

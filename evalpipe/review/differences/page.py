@@ -25,7 +25,7 @@ from evalpipe.card.page import (
 from evalpipe.card.summary import SIGNS
 from evalpipe.card.wording import LIMITS, VERDICTS, Names, capital, joined
 from evalpipe.results.signatures import EVIDENCE_DIGITS
-from evalpipe.review.differences.changes import text_of, without_null, worsening
+from evalpipe.review.differences.changes import text_of, without_null, worsening_key
 from evalpipe.version import VERSION
 from evalpipe.words import numbers
 from evalpipe.words.spelling import clipped, counted, legible, printable
@@ -96,7 +96,7 @@ def scope(names: Names, change: NumberChange) -> str:
 
 
 def measure(names: Names, change: NumberChange) -> str:
-    """Return the name of the measure, threshold or desirability that differs."""
+    """Return the name of what differs: a measure with its options, a threshold, or a desirability."""
     if change.kind == "threshold":
         return "Threshold"
     if change.goal is not None:
@@ -289,7 +289,7 @@ def _limits(change: GateChange) -> str:
 
 
 def _estimate_sections(difference: Difference, names: Names, most: int | None) -> Iterator[Section]:
-    """Yield the section of estimates: those that differ, those whose details alone do, and those of one run."""
+    """Yield the section on estimates: values that differ, then intervals or details, then lone estimates."""
     differing = [change for change in difference.estimates
               if not change.counted_alone and "presence" not in change.differs_in]
     counted_alone = [change for change in difference.estimates if change.counted_alone]
@@ -354,6 +354,7 @@ def _spec_value(value: Any) -> Cell:
 
 
 def _file_facts(file: InputFile | None) -> Cell:
+    """Return the cell on an input file in one run: path, rows and sha256, or "not read"."""
     if file is None:
         return "not read"
     digits = "" if file.sha256 is None else f", sha256 {file.sha256[:EVIDENCE_DIGITS]}"
@@ -377,7 +378,7 @@ WIDEST = 44
 
 
 def text(verdict: str, facts: Facts, sections: Iterable[Section]) -> str:
-    """Return the comparison as plain text; its first line is the verdict."""
+    """Return a comparison as plain text for a terminal: the verdict, the compared runs, then the sections."""
     compared = [[term, shown(plain(cell))] for term, cell in facts.entries]  # type: ignore[arg-type]  # words, no blocks
     lines = [shown(verdict), "", *_columns(compared, set(), None)]
     for section in sections:
@@ -480,7 +481,7 @@ MOST_ON_PAGE = 500
 
 
 def write(difference: Difference, a: Run, b: Run, form: Format) -> str:
-    """Return the comparison in a format; it ends with a new line."""
+    """Return the comparison as text in the format ``form``: "json", "html", "markdown" and so on."""
     names = names_of_both(a.results, b.results)
     if form == "json":
         return json.dumps(difference.model_dump(by_alias=True), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -508,7 +509,7 @@ def _card(difference: Difference, a: Run, b: Run) -> Card:
     from evalpipe.card.contents import Card
 
     # Failed where a gate got worse, open where else anything differs.
-    worse = any(worsening(change)[0] > 0 for change in difference.gates)
+    worse = any(worsening_key(change)[0] > 0 for change in difference.gates)
     style, sign = ("pass", "✓") if difference.same else ("fail", "✗") if worse else ("inconclusive", "?")
     title = b.results.title if a.results.title == b.results.title else f"{a.results.title} and {b.results.title}"
     box = Section("verdict", Verdict(difference.verdict, sign), (), f"gates {style}")

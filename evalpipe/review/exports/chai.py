@@ -177,9 +177,9 @@ def _text(parent: Element, name: str, text: str) -> None:
     """Add an element with a text, without characters that XML forbids."""
     from xml.etree import ElementTree as ET
 
-    from evalpipe.card.junit import speakable
+    from evalpipe.card.junit import xml_safe
 
-    ET.SubElement(parent, name).text = speakable(text) or None
+    ET.SubElement(parent, name).text = xml_safe(text) or None
 
 
 def _key_metrics(exported: ExportedRun, root: Element, numbers: dict[str, list[tuple[str, str]]]) -> None:

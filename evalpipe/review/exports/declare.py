@@ -73,7 +73,7 @@ class Predictor(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name, such as ``forest+isotonic``; that of the model alone where nothing was recalibrated."""
+        """The model's name with its recalibration, such as ``forest+isotonic``; without any, the model's alone."""
         return self.model if self.variant == ORIGINAL else f"{self.model}+{self.variant}"
 
 
@@ -93,7 +93,7 @@ class ExportedRun:
 
     @classmethod
     def read(cls, folder: str | os.PathLike[str], model: str | None = None, evaluator: str | None = None) -> Self:
-        """Read an output folder, or a `results.json`, and choose the model of this name.
+        """Return the run in an output folder or a `results.json`, restricted to ``model`` where that is not None.
 
         Raises DataError where it cannot be read, was changed, or is of another version, UsageError for an unknown
         model.
@@ -110,7 +110,7 @@ class ExportedRun:
 
     @property
     def files(self) -> dict[str, str]:
-        """The sha256 of the files of the output folder that its manifest lists, by name, and of results.json."""
+        """The sha256 of results.json and of the files that the manifest lists, by file name."""
         listed = {} if self.manifest is None else self.manifest.sha256_of
         return {RESULTS: self.results.evidence_sha256} | listed
 
@@ -166,14 +166,14 @@ class ExportedRun:
 
     @property
     def headline(self) -> list[Estimate]:
-        """The headline estimates, on all rows and not of a class, of all models or of the chosen one."""
+        """The headline estimates of the exported models: on all rows, and not of a single class."""
         from evalpipe.ledger.entries import headline
 
         return [row for row in headline(self.results) if (row.model, row.variant) in self.predictors]
 
     @property
     def day(self) -> datetime:
-        """The beginning, in UTC, of the day that the card is about; raises SpecError where none is stated."""
+        """The day as of which the results are, as midnight UTC; raises SpecError where none is stated."""
         if self.results.as_of is None:
             raise SpecError(self.without_day)
         return datetime.fromisoformat(self.results.as_of).replace(tzinfo=UTC)
@@ -194,17 +194,17 @@ class ExportedRun:
 
     def stated(self, key: str) -> str | None:
         """Return the text of a field of `card:`, with its references to numbers filled in; None where it is empty."""
-        from evalpipe.card.statements import filled
+        from evalpipe.card.statements import with_numbers
 
         text: str | None = getattr(self.results.statement, key)
-        return None if text is None else filled(self.results, text)
+        return None if text is None else with_numbers(self.results, text)
 
     @property
     def limits(self) -> list[str]:
         """The texts of `card.limits`, with their references to numbers filled in."""
-        from evalpipe.card.statements import filled
+        from evalpipe.card.statements import with_numbers
 
-        return [filled(self.results, text) for text in self.results.statement.limits]
+        return [with_numbers(self.results, text) for text in self.results.statement.limits]
 
     def uuid(self, kind: str) -> str:
         """Return a UUID for a ``kind`` of document, which depends only on the sha256 of these results."""
@@ -253,8 +253,8 @@ def judged(exported: ExportedRun, predictor: Predictor | None = None) -> list[Ca
 
     With a ``predictor``, only gates on that model and variant are among them.
     """
-    from evalpipe.card.junit import checks_of
+    from evalpipe.card.junit import test_cases
 
-    gates_first = sorted(checks_of(exported.results), key=lambda check: check.gate is None)
+    gates_first = sorted(test_cases(exported.results), key=lambda check: check.gate is None)
     return [check for check in gates_first
             if check.gate is None or predictor is None or (check.gate.model, check.gate.variant) == predictor]

@@ -21,7 +21,7 @@ RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
 def write(exported: ExportedRun) -> Files:
-    """Return the record; raises SpecError with all that the format requires and nobody stated."""
+    """Return the JSON record of a model's estimates; raises SpecError with all that is required and missing."""
     results, predictor = exported.results, exported.only
     problems = list(_unstated(exported))
     if problems:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def write(exported: ExportedRun) -> Files:
-    """Return the front matter, which is also that of card.md; raises UsageError where models are several."""
+    """Return the README's front matter for Hugging Face, as in card.md; raises UsageError for several models."""
     from evalpipe.card.markdown import front_matter
 
     return {EXPORT.file: f"{front_matter(exported.results, exported.only)}\n"}

@@ -44,7 +44,7 @@ def write(exported: ExportedRun) -> Files:
 
 
 def _facet(path: str, **fields: Any) -> dict[str, Any]:
-    """Return a facet with its producer and schema; ``path`` names it with its version: ``1-0-1/TestRunFacet``."""
+    """Return an OpenLineage facet; ``path`` is its version and name, such as ``1-0-1/TestRunFacet``."""
     name = path.rpartition("/")[2]
     return {"_producer": PRODUCER, "_schemaURL": f"{FACETS}/{path}.json#/$defs/{name}", **fields}
 

@@ -20,9 +20,10 @@ KINDS = (*OUTCOMES, "skipped")
 
 
 def write(exported: ExportedRun) -> Files:
-    """Return the file: families of gauges, and the end that OpenMetrics asks for, which older readers take for a note.
+    """Return the OpenMetrics text file with gauges for verdicts and headline values.
 
-    There are gauges alone and no times, for the node exporter reads neither other types nor times.
+    There are gauges alone and no times, for Prometheus' node exporter reads neither other types nor times. It ends
+    with "# EOF", as OpenMetrics requires.
     """
     results = exported.results
     estimates: list[tuple[Labels, Estimate]] = [({
@@ -38,17 +39,17 @@ def write(exported: ExportedRun) -> Files:
     run = {"run": results.name, "version": results.evalpipe_version, "as_of": results.as_of or "",
            "results_sha256": results.evidence_sha256, "spec_sha256": results.spec_sha256}
     families = [
-        _family("evalpipe_run", "Always 1: the run, its version and its hashes.", [(run, 1)]),
-        *([_family("evalpipe_as_of_timestamp_seconds", "The day that the card is about, at midnight UTC.",
+        _gauge_lines("evalpipe_run", "Always 1: the run, its version and its hashes.", [(run, 1)]),
+        *([_gauge_lines("evalpipe_as_of_timestamp_seconds", "The day that the card is about, at midnight UTC.",
                    [({"run": results.name}, exported.day.timestamp())])] if results.as_of else []),
-        _family("evalpipe_verdict", "1 for the verdict of all gates and standards, 0 for the others.",
+        _gauge_lines("evalpipe_verdict", "1 for the verdict of all gates and standards, 0 for the others.",
                 [({"run": results.name, "verdict": verdict}, float(results.verdict == verdict))
                  for verdict in ("none", *OUTCOMES)]),
-        _family("evalpipe_gate", "1 for the verdict of the gate, 0 for the others.", [
+        _gauge_lines("evalpipe_gate", "1 for the verdict of the gate, 0 for the others.", [
             ({**labels, "verdict": kind}, float(gate.kind == kind)) for labels, gate in gates for kind in KINDS]),
-        _family("evalpipe_gate_observed", "What the gate is on; NaN where it has no value.",
+        _gauge_lines("evalpipe_gate_observed", "What the gate is on; NaN where it has no value.",
                 [(labels, gate.observed) for labels, gate in gates]),
-        *(_family(f"evalpipe_estimate{suffix}", text, [(labels, getattr(row, key)) for labels, row in estimates])
+        *(_gauge_lines(f"evalpipe_estimate{suffix}", text, [(labels, getattr(row, key)) for labels, row in estimates])
           for suffix, key, text in (
               ("", "value", "A measure on all rows of a dataset; NaN where it is not defined."),
               ("_lower", "lower", "The lower limit of its interval; NaN where it has none."),
@@ -57,8 +58,8 @@ def write(exported: ExportedRun) -> Files:
     return {EXPORT.file: "".join(line for family in families for line in family) + "# EOF\n"}
 
 
-def _family(name: str, text: str, samples: Samples) -> list[str]:
-    """Return the lines of a family of gauges; none where it has no sample."""
+def _gauge_lines(name: str, text: str, samples: Samples) -> list[str]:
+    """Return the lines of a gauge: help, type, and a line for each sample (labels, value); none without samples."""
     escapes = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
     lines = []
     for labels, value in samples:

@@ -13,7 +13,7 @@ from engine.runs import people, run
 from evalpipe.card import wording
 from evalpipe.card.figures.svg import SWATCH
 from evalpipe.card.html import html_page
-from evalpipe.chapters.desirability.card_models import desirability_figures, form, ranked, sections, verdict
+from evalpipe.chapters.desirability.card_models import desirability_figures, form, models_by_rank, sections, verdict
 from evalpipe.chapters.desirability.records import Goal
 from evalpipe.results import Results
 from evalpipe.words import numbers
@@ -81,7 +81,7 @@ def test_the_tables_hold_the_numbers_of_the_results() -> None:
     section, found = list(sections(whole())), whole().desirability
     goals, overall = table(section, "Goals"), table(section, "Overall desirability on d, with 95% intervals")
     individual = tables(section, "Individual desirabilities on d")
-    best = ranked(whole(), "d")
+    best = models_by_rank(whole(), "d")
 
     assert column(goals, "Goal") == [
         "Brier score", "Sensitivity", "In use", "ROC AUC", "Specificity", "Active features"]
@@ -194,7 +194,7 @@ def test_many_models_are_all_drawn_and_the_most_desirable_told_apart() -> None:
     for i in range(20):
         assert f"Model &lt;{i}&gt;" in overall.svg
     named = [i for i in range(20) if f"Model &lt;{i}&gt;" in goals.svg]
-    first = [int(row.model[1:]) for row in ranked(whole(20), "d")[:7]]
+    first = [int(row.model[1:]) for row in models_by_rank(whole(20), "d")[:7]]
     assert set(named) <= set(first)
     # What has no room for its name is told where its mark is named.
     assert (len(named) < 7) == ("marks without a name: see the figure Overall desirability" in goals.in_short)

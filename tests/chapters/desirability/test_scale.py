@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalpipe.chapters.desirability.compute_scale import (
-    best,
     box,
     custom,
+    first_place_shares,
     maximize,
     minimize,
     overall,
@@ -116,7 +116,7 @@ def test_nothing_that_is_undefined_drops_out() -> None:
 def test_the_best_share_a_tie_and_nobody_wins_what_is_undefined() -> None:
     found = np.array([[0.5, 0.2, NAN, NAN, 0.0], [0.5 + 1e-14, 0.3, 0.1, NAN, 0.0], [0.4, 0.3, 0.9, NAN, 0.0]])
 
-    assert best(found) == pytest.approx(np.array([
+    assert first_place_shares(found) == pytest.approx(np.array([
         [0.5, 0, 0, 0, 1 / 3], [0.5, 0.5, 0, 0, 1 / 3], [0, 0.5, 1, 0, 1 / 3],
     ]))
     assert ranks(np.array([0.5, 0.5 + 1e-14, NAN, 0.9, 0.1])) == [2, 2, None, 1, 4]

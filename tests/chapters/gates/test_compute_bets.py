@@ -13,9 +13,9 @@ from evalpipe.chapters.gates.compute_sequence import (
     SCALES,
     SHARES,
     of_a_mean,
-    of_a_proportion,
-    of_a_ratio,
-    of_a_value,
+    proportion_evidence,
+    ratio_evidence,
+    value_evidence,
 )
 
 
@@ -25,7 +25,7 @@ from evalpipe.chapters.gates.compute_sequence import (
 def test_the_mean_of_the_evidence_is_one_on_the_limit(trials: int, limit: float, side: int) -> None:
     """Of all numbers of successes: 1 on the limit, at most 1 where it is kept, for and against."""
     hits = np.arange(trials + 1.0)
-    evidence = of_a_proportion(hits, np.array(float(trials)), limit, side)
+    evidence = proportion_evidence(hits, np.array(float(trials)), limit, side)
     on_it = binom.pmf(hits, trials, limit) @ np.exp(evidence.against), binom.pmf(hits, trials, limit) @ np.exp(
         evidence.kept)
     kept = binom.pmf(hits, trials, limit - side * 0.01) @ np.exp(evidence.against)
@@ -41,7 +41,7 @@ def test_the_evidence_on_a_proportion_is_a_likelihood_ratio() -> None:
     hits, trials, limit = 200.0, 300.0, 0.75
     others = [limit * (1 - share) for share in SHARES]  # of which the largest bet is 1 / (1 - limit)
     ratios = [binom.logpmf(hits, trials, other) - binom.logpmf(hits, trials, limit) for other in others]
-    evidence = of_a_proportion(np.array(hits), np.array(trials), limit, -1)
+    evidence = proportion_evidence(np.array(hits), np.array(trials), limit, -1)
     # Logarithms of probabilities of about 1e-5 lose four digits.
     np.testing.assert_allclose(evidence.against, ratios, rtol=1e-9)
 
@@ -49,7 +49,7 @@ def test_the_evidence_on_a_proportion_is_a_likelihood_ratio() -> None:
 def test_a_proportion_is_a_mean_of_zeros_and_ones() -> None:
     values = np.array([1.0, 0.0])
     both = [of_a_mean(values, np.array([41.0, 9.0]), 0.9, side, (0.0, 1.0)) for side in (-1, 1)]
-    own = [of_a_proportion(np.array(41.0), np.array(50.0), 0.9, side) for side in (-1, 1)]
+    own = [proportion_evidence(np.array(41.0), np.array(50.0), 0.9, side) for side in (-1, 1)]
     np.testing.assert_array_equal(both, own)
 
 
@@ -59,7 +59,7 @@ def test_the_evidence_on_a_ratio_is_of_mean_one_over_all_samples_of_rows() -> No
     total = np.zeros((2, len(SHARES)))
     for rows in itertools.product(range(4), repeat=3):
         counts = np.bincount(rows, minlength=4)[:3]
-        evidence = of_a_ratio([(2, 2), (0, 1), (0, 1)], counts, limit, -1)
+        evidence = ratio_evidence([(2, 2), (0, 1), (0, 1)], counts, limit, -1)
         total += chances[list(rows)].prod() * np.exp(evidence)
     # Sums of 64 terms: rounding alone.
     np.testing.assert_allclose(total, 1, rtol=1e-12)
@@ -67,7 +67,7 @@ def test_the_evidence_on_a_ratio_is_of_mean_one_over_all_samples_of_rows() -> No
 
 def test_one_row_against_a_limit_that_none_may_miss() -> None:
     """A proportion that must be 1: one failure is worth more than any level asks, and no success tells anything."""
-    evidence = of_a_proportion(np.array([50.0, 49.0]), np.array(50.0), 1.0, -1)
+    evidence = proportion_evidence(np.array([50.0, 49.0]), np.array(50.0), 1.0, -1)
     assert evidence.against[0].tolist() == [0.0] * len(SHARES)
     assert evidence.against[1].max() == pytest.approx(np.log1p(0.5e6))
     assert evidence.kept[0].max() == pytest.approx(0, abs=1e-12)  # not even by all successes, for the limit is the end
@@ -76,12 +76,12 @@ def test_one_row_against_a_limit_that_none_may_miss() -> None:
 def test_the_evidence_on_a_value_is_of_mean_one_where_it_is_normal_and_off_by_the_allowance() -> None:
     """By Gauss-Hermite quadrature; below one on the limit."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
-    below, above = (of_a_value(0.8 + 0.02 * (nodes + off), 0.02, 0.8, -1) for off in (-ALLOWANCE, ALLOWANCE))
+    below, above = (value_evidence(0.8 + 0.02 * (nodes + off), 0.02, 0.8, -1) for off in (-ALLOWANCE, ALLOWANCE))
     shares = weights / weights.sum()
     # The quadrature of 60 nodes is exact for polynomials, and the exponential is near one here.
     np.testing.assert_allclose(shares @ np.exp(below.against), np.ones(len(SCALES)), rtol=1e-9)
     np.testing.assert_allclose(shares @ np.exp(above.kept), np.ones(len(SCALES)), rtol=1e-9)
-    on_it = of_a_value(0.8 + 0.02 * nodes, 0.02, 0.8, -1)
+    on_it = value_evidence(0.8 + 0.02 * nodes, 0.02, 0.8, -1)
     np.testing.assert_allclose(shares @ np.exp(on_it.against), np.exp(-ALLOWANCE * np.array(SCALES)), rtol=1e-9)
 
 

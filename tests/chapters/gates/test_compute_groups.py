@@ -15,10 +15,10 @@ from evalpipe.chapters.gates.compute_sequence import (
     Gathered,
     Nights,
     agreement,
+    e_process,
     evidence,
-    gathered,
-    of_a_proportion,
-    process,
+    group_nights,
+    proportion_evidence,
     threshold,
 )
 
@@ -36,7 +36,7 @@ def nights(values: list[float], errors: list[float], rows: list[float], support:
 
 
 def test_nights_are_gathered_until_there_are_enough_rows_of_the_rarer_outcome() -> None:
-    groups = gathered(nights([0.8, 0.7, 0.9, 0.6], [0.1, 0.2, 0.1, 0.1], [100, 300, 600, 20], [20, 30, 60, 5]), 0)
+    groups = group_nights(nights([0.8, 0.7, 0.9, 0.6], [0.1, 0.2, 0.1, 0.1], [100, 300, 600, 20], [20, 30, 60, 5]), 0)
     np.testing.assert_array_equal(np.isnan(groups.values), [True, False, False, True])
     # The mean by rows, and its error by hand.
     assert groups.values[1] == pytest.approx((100 * 0.8 + 300 * 0.7) / 400, rel=1e-15)
@@ -46,18 +46,18 @@ def test_nights_are_gathered_until_there_are_enough_rows_of_the_rarer_outcome() 
 
 def test_a_night_without_an_error_waits_for_one_that_has_it() -> None:
     waiting = nights([0.95, 0.95, 0.9], [math.nan, math.nan, 0.05], [100, 100, 100], [60, 60, 60])
-    groups = gathered(waiting, 0)
+    groups = group_nights(waiting, 0)
     np.testing.assert_array_equal(np.isnan(groups.values), [True, True, False])
     assert groups.values[2] == pytest.approx(2.8 / 3, rel=1e-15)
     assert groups.errors[2] == pytest.approx(0.05 / math.sqrt(3), rel=1e-15)
-    apart = gathered(waiting._replace(values=np.array([1.0, 1.0, 0.7])), 0)
+    apart = group_nights(waiting._replace(values=np.array([1.0, 1.0, 0.7])), 0)
     # How far the nights differ is more: the standard error of the mean of 1, 1 and 0.7. Squares lose two digits.
     assert apart.errors[2] == pytest.approx(np.std([1.0, 1.0, 0.7], ddof=1) / math.sqrt(3), rel=1e-12)
 
 
 def test_small_nights_of_a_measure_that_few_rows_move_count_for_nothing() -> None:
     small = nights([0.2, 0.7, 0.4], [0.3, 0.1, 0.2], [100, 400, 99], [ENOUGH, 4 * ENOUGH, ENOUGH])
-    groups = gathered(small, ENOUGH)
+    groups = group_nights(small, ENOUGH)
     # Nothing is expected of the first; half of the rows of the second; of the third just fewer than enough.
     np.testing.assert_array_equal(np.isnan(groups.values), [True, False, True])
     assert (groups.values[1], groups.errors[1]) == pytest.approx((0.7, 0.1), rel=1e-15)
@@ -71,7 +71,7 @@ def test_nights_are_not_chosen_by_how_many_events_they_have() -> None:
     """
     events, expected = np.random.default_rng(5).binomial(300, 53 / 300, 4_000), 53 / 300
     rates, errors = events / 300, np.sqrt(events * (300 - events) / 300**3)
-    groups = gathered(Nights(rates - expected, errors, np.full(4_000, 300.0), events.astype(float)), 50)
+    groups = group_nights(Nights(rates - expected, errors, np.full(4_000, 300.0), events.astype(float)), 50)
     counted = ~np.isnan(groups.values)
     assert counted[100:].all()
     assert np.mean(groups.values[counted] * 300 / math.sqrt(53 * 247 / 300)) == pytest.approx(0, abs=0.064)
@@ -85,8 +85,8 @@ def test_a_night_on_which_no_group_ends_has_no_evidence() -> None:
 
 def wrong(nights: Nights, limit: float, *, least: int = 0, between: bool = False) -> list[float]:
     """Return the shares of years in which nights on a limit ever fail, and ever pass."""
-    night = evidence(gathered(nights, least), limit, -1, between=between)
-    return [float((process(logs, NEEDED) >= NEEDED).any(axis=1).mean()) for logs in night]
+    night = evidence(group_nights(nights, least), limit, -1, between=between)
+    return [float((e_process(logs, NEEDED) >= NEEDED).any(axis=1).mean()) for logs in night]
 
 
 def areas(rows: int, share: float, area: float) -> Nights:
@@ -130,8 +130,8 @@ def test_nights_that_differ_by_more_than_their_rows_are_allowed_for() -> None:
     """A standard deviation of 0.03 between nights of 300 rows, beside an error of 0.025 within them."""
     true = np.random.default_rng(9).normal(0.75, 0.03, (YEARS, NIGHTS))
     varying = shares(300, true)
-    by_rows = of_a_proportion(varying.values * 300, np.array(300.0), 0.75, -1)  # exact where nights are alike
-    assert (process(by_rows.against, NEEDED) >= NEEDED).any(axis=1).mean() > 0.4
+    by_rows = proportion_evidence(varying.values * 300, np.array(300.0), 0.75, -1)  # exact where nights are alike
+    assert (e_process(by_rows.against, NEEDED) >= NEEDED).any(axis=1).mean() > 0.4
     assert max(wrong(varying, 0.75, between=True)) <= MOST
 
 

@@ -16,11 +16,11 @@ from evalpipe.chapters.gates.compute_sequence import (
     REACH,
     RECENT,
     SHARES,
+    e_process,
     evidence_after_last,
-    of_a_proportion,
-    process,
-    recent,
-    staked,
+    proportion_evidence,
+    recent_evidence,
+    stake_by_night,
     threshold,
 )
 
@@ -35,17 +35,17 @@ def test_the_mean_of_the_process_is_one_on_the_limit() -> None:
     """Of all that three nights of four rows can bring: 1 after each night, for no bound is reached."""
     hits = np.array(list(itertools.product(range(5), repeat=3)))
     chance = binom.pmf(hits, 4, 0.75).prod(axis=1)
-    for logs in of_a_proportion(hits, np.array(4), 0.75, -1):
+    for logs in proportion_evidence(hits, np.array(4), 0.75, -1):
         # Sums of 125 terms: rounding alone.
-        np.testing.assert_allclose(chance @ process(logs, needed=1e6), 1, rtol=1e-12)
+        np.testing.assert_allclose(chance @ e_process(logs, needed=1e6), 1, rtol=1e-12)
 
 
 def test_all_that_is_staked_is_the_stake() -> None:
-    stakes = np.diff([staked(night) for night in range(5000)])
+    stakes = np.diff([stake_by_night(night) for night in range(5000)])
     assert (stakes > 0).all()
     assert (np.diff(stakes) < 0).all()
-    assert staked(10**12) == pytest.approx(1, abs=1e-4)
-    assert staked(10**12) < 1
+    assert stake_by_night(10**12) == pytest.approx(1, abs=1e-4)
+    assert stake_by_night(10**12) < 1
 
 
 @pytest.mark.parametrize("gates", [1, 10])
@@ -55,8 +55,8 @@ def test_few_years_have_a_false_alarm_on_the_limit(gates: int) -> None:
     needed = threshold(LEVEL, gates)
     hits = rng.binomial(300, 0.75, (400, 120))
     most = LEVEL / gates + 3 * math.sqrt(LEVEL / gates * (1 - LEVEL / gates) / 400)
-    for logs in of_a_proportion(hits, np.array(300), 0.75, -1):
-        assert (process(logs, needed) >= needed).any(axis=1).mean() <= most
+    for logs in proportion_evidence(hits, np.array(300), 0.75, -1):
+        assert (e_process(logs, needed) >= needed).any(axis=1).mean() <= most
 
 
 def test_a_year_with_no_drift_and_a_year_with_a_fall() -> None:
@@ -75,7 +75,7 @@ def test_evidence_falls_again_when_nights_are_good() -> None:
     """Thirty bad nights and then good ones: the bound on what is kept lets it fall below what an alarm needs."""
     needed = threshold(LEVEL, 1)
     hits = np.concatenate([np.full(30, 195), np.full(15, 240)])
-    evidence = process(of_a_proportion(hits, np.array(300), 0.75, -1).against, needed)
+    evidence = e_process(proportion_evidence(hits, np.array(300), 0.75, -1).against, needed)
     assert needed < evidence[29] <= REACH * needed * len(SHARES) + 1
     assert evidence[-1] < needed
 
@@ -83,9 +83,9 @@ def test_evidence_falls_again_when_nights_are_good() -> None:
 def test_recent_nights_end_a_pass_soon_after_a_fall() -> None:
     """300 events a night and a sensitivity that falls from 0.8 to 0.7: by its evidence alone, passes go on for long."""
     hits = np.random.default_rng(4).binomial(300, np.where(np.arange(140) < 79, 0.8, 0.7), (100, 140))
-    night, needed = of_a_proportion(hits, np.array(300), 0.75, -1), threshold(LEVEL, 1)
-    kept = process(night.kept, needed)[:, 79:] >= needed
-    speak = np.stack([recent(night.against[:, : end + 1], needed) for end in range(78, 140)], axis=1)
+    night, needed = proportion_evidence(hits, np.array(300), 0.75, -1), threshold(LEVEL, 1)
+    kept = e_process(night.kept, needed)[:, 79:] >= needed
+    speak = np.stack([recent_evidence(night.against[:, : end + 1], needed) for end in range(78, 140)], axis=1)
     passed = kept & (speak[:, 1:] <= RECENT)
     assert np.median((~kept).argmax(axis=1)) > 10
     assert np.median((~passed).argmax(axis=1)) <= 2
@@ -96,15 +96,15 @@ def test_recent_nights_are_heard_again() -> None:
     """However long the bad nights were, a month later they are not recent."""
     needed = threshold(LEVEL, 1)
     hits = np.concatenate([np.full(200, 180), np.full(MONTH, 250)])
-    against = of_a_proportion(hits, np.array(300), 0.75, -1).against
-    assert recent(against[:200], needed) > needed
-    assert recent(against, needed) <= RECENT
+    against = proportion_evidence(hits, np.array(300), 0.75, -1).against
+    assert recent_evidence(against[:200], needed) > needed
+    assert recent_evidence(against, needed) <= RECENT
 
 
 def test_the_last_of_no_nights_is_one() -> None:
-    nights = of_a_proportion(np.array([200, 190]), np.array(300), 0.75, -1).against
+    nights = proportion_evidence(np.array([200, 190]), np.array(300), 0.75, -1).against
     assert evidence_after_last([], 20) == 1
-    assert evidence_after_last(nights.tolist(), 20) == process(nights, 20)[-1]
+    assert evidence_after_last(nights.tolist(), 20) == e_process(nights, 20)[-1]
 
 
 @pytest.mark.nightly

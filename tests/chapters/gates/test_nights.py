@@ -20,9 +20,9 @@ from evalpipe.chapters.gates.compute_sequence import (
     SHARES,
     evidence_after_last,
     of_a_mean,
-    of_a_proportion,
-    of_a_ratio,
-    of_a_value,
+    proportion_evidence,
+    ratio_evidence,
+    value_evidence,
 )
 from evalpipe.ledger import store
 from evalpipe.ledger.entries import LedgerPlace
@@ -101,7 +101,7 @@ def test_the_evidence_in_the_results_is_that_of_the_nights(tmp_path: Path) -> No
         results = night(tmp_path, number)
         (estimate,) = results.rows
         hits = np.array(round((estimate.value or 0) * estimate.n))
-        logs.append(of_a_proportion(hits, np.array(estimate.n), 0.75, -1))
+        logs.append(proportion_evidence(hits, np.array(estimate.n), 0.75, -1))
         (row,) = results.evidence
         assert row.against == pytest.approx(logs[-1].against.tolist(), rel=1e-12)  # of the same two products
     sequence = only(results).sequence
@@ -310,7 +310,7 @@ def test_the_evidence_of_each_kind_is_that_of_its_rows(tmp_path: Path) -> None:
     error = (area.upper - area.lower) / 2 / 1.959963984540054  # type: ignore[operator]
     expected = [
         of_a_mean(losses, np.ones(len(y)), 0.25, 1, (0, 1)),
-        of_a_ratio([(2, 2), (0, 1), (0, 1)], cells, 0.7, -1),
+        ratio_evidence([(2, 2), (0, 1), (0, 1)], cells, 0.7, -1),
         of_a_mean(others - losses, np.ones(len(y)), 0.01, 1, (-1, 1)),
         of_a_mean(np.array([1.0, -1.0, 0.0]), changes, -0.1, -1, (-1, 1)),
         of_a_mean(-np.log(np.where(event, p, 1 - p)), np.ones(len(y)), 0.5, 1, (1e-15, -math.log(1e-15))),
@@ -318,7 +318,7 @@ def test_the_evidence_of_each_kind_is_that_of_its_rows(tmp_path: Path) -> None:
     assert [row.basis for row in results.evidence] == ["exact"] * 5 + ["asymptotic"]
     gate = results.gates[-1].sequence
     assert gate is not None
-    evidence = of_a_value(area.value or 0.0, error, 0.8, -1)
+    evidence = value_evidence(area.value or 0.0, error, 0.8, -1)
     assert gate.evidence == pytest.approx(evidence_after_last([evidence.against.tolist()], gate.threshold), rel=1e-9)
     assert gate.kept == pytest.approx(evidence_after_last([evidence.kept.tolist()], gate.threshold), rel=1e-9)
     for row, night_evidence in zip(results.evidence, expected, strict=False):

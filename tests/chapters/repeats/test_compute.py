@@ -16,7 +16,7 @@ from scipy.stats import t
 from sklearn.metrics import roc_curve
 
 import evalpipe
-from evalpipe.chapters.repeats.compute import over_fits
+from evalpipe.chapters.repeats.compute import repeat_records
 from evalpipe.chapters.repeats.records import Repeat
 from evalpipe.data.catalog import look
 from evalpipe.data.read import read
@@ -277,7 +277,7 @@ def test_limits_cover_the_mean_and_a_new_fit_as_often_as_they_say(tmp_path: Path
             template, truth=truth, models=MappingProxyType({"m": fits[0]}),
             summary=template.summary.model_copy(update={"n": rows}),
             refits=MappingProxyType({"m": tuple(Refit("", fit) for fit in fits[1:-1])}))
-        (row,) = over_fits(planned, sample, "m")
+        (row,) = repeat_records(planned, sample, "m")
         assert row.status == "ok"
         covered.append((row.lower <= 0.8 <= row.upper, row.new_lower <= accuracy[-1] <= row.new_upper))  # type: ignore[operator]
         told.append((row.sd, row.between, row.within, row.correlation))

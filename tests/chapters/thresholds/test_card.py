@@ -13,7 +13,7 @@ from evalpipe.card.figures import drawings
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Aside
 from evalpipe.card.tables import shown
-from evalpipe.chapters.thresholds.card import sections, sweeps
+from evalpipe.chapters.thresholds.card import sections, sweep_figures
 from evalpipe.results import Results
 from evalpipe.words.numbers import exact
 
@@ -96,7 +96,7 @@ def test_models_show_the_rule_where_a_number_stood(results: Results) -> None:
 
 
 def test_the_sweep_is_drawn_for_each_model_with_its_threshold(results: Results) -> None:
-    first, second = sweeps(results, "d")
+    first, second = sweep_figures(results, "d")
     assert first.title == "Measures by threshold: p"
     assert "shaded its interval" in first.caption
     assert "the threshold chosen on all rows" in second.caption
@@ -108,7 +108,7 @@ def test_the_sweep_is_drawn_for_each_model_with_its_threshold(results: Results) 
 def test_many_measures_are_shared_evenly_among_figures() -> None:
     metrics = ["accuracy", "sensitivity", "specificity", "precision", "npv_sample", "f1", "mcc", "kappa", "j_index",
                "balanced_accuracy", "error_rate", "detection_prevalence"]
-    found = sweeps(run(GIVEN["d"], metrics=metrics, intervals={"method": "none"}), "d")
+    found = sweep_figures(run(GIVEN["d"], metrics=metrics, intervals={"method": "none"}), "d")
     assert [drawing.alt.count(": from ") for drawing in found] == [6, 6]
 
 

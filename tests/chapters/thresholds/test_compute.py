@@ -12,7 +12,7 @@ import pytest
 from engine.runs import BINARY, BOTH, intervals, numbers, people, run
 from evalpipe.chapters.recalibrate.compute import changed as with_variants
 from evalpipe.chapters.recalibrate.compute import fold_of
-from evalpipe.chapters.thresholds.compute import best
+from evalpipe.chapters.thresholds.compute import best_cuts
 from evalpipe.chapters.thresholds.compute import changed as with_thresholds
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.data.catalog import look
@@ -104,7 +104,7 @@ def test_of_equally_good_thresholds_the_middle_one_is_taken() -> None:
                  "threshold": {"maximize": "specificity", "on": "cal"}})
     asked = threshold_plan(spec, "p").rule
     assert asked is not None
-    found = best(asked, sweep(Summary(rows, np.ones(8))))
+    found = best_cuts(asked, sweep(Summary(rows, np.ones(8))))
     # Specificity is 1 above 0.7: at the cut of 0.8 and above all; the lower of the two is taken.
     assert found.index == 7
     assert cut_values(rows.distinct)[found.index] == pytest.approx(0.75)

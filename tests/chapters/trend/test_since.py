@@ -120,7 +120,7 @@ def test_measures_that_moved_are_named_with_both_values_the_farthest_first(tmp_p
 
 @pytest.mark.nightly
 def test_one_measure_in_twenty_moves_where_nothing_changes() -> None:
-    from evalpipe.chapters.trend.compute import compared
+    from evalpipe.chapters.trend.compute import compared_with_run_before
 
     runs = [evalpipe.run(SPEC | {"metrics": ["accuracy"]}, frames={"d": noisy(0.8, seed)}) for seed in range(400)]
     moved = 0
@@ -130,7 +130,7 @@ def test_one_measure_in_twenty_moves_where_nothing_changes() -> None:
                     "params": row.params, "average": row.average, "value": row.value, "lower": row.lower,
                     "upper": row.upper}
         before = {"facts": None, "as_of": None, "results_sha256": "", "evalpipe_version": "", "inputs_sha256": None}
-        moved += compared(later, {"inputs_sha256": None}, before, [estimate]).moved
+        moved += compared_with_run_before(later, {"inputs_sha256": None}, before, [estimate]).moved
     assert 2 <= moved <= 20  # 200 pairs: 10 of them, and what chance allows
 
 
