@@ -70,7 +70,7 @@ class Addresses:
         parts = _address_parts(address)
         matching = self._by_whole_address(parts)
         whole = [estimate for estimate in matching if self.of(estimate) == address]
-        matching = whole or matching or self._prefer_usual(self._having_all(parts))
+        matching = whole or matching or self._prefer_usual(self._estimates_with_parts(parts))
         if len(matching) > 1:
             listing = [printable(self.of(estimate)) for estimate in matching[:MOST_LISTED]]
             more = [f"and {len(matching) - MOST_LISTED:,} more"] if len(matching) > MOST_LISTED else []
@@ -90,7 +90,7 @@ class Addresses:
                 and _without_spaces(slice_) in map(_without_spaces, self._slices(e))
                 and required <= set(map(_without_spaces, self._options_and_class(e)))]
 
-    def _having_all(self, parts: Sequence[str]) -> list[Estimate]:
+    def _estimates_with_parts(self, parts: Sequence[str]) -> list[Estimate]:
         """Return the estimates whose names include all parts, in any order; raises UsageError where there are none."""
         names = [{_without_spaces(name) for name in self._all_names(estimate)} for estimate in self.estimates]
         all_names = set().union(*names)

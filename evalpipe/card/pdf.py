@@ -197,7 +197,7 @@ class _TableStructure:
         """Set the scope of the head cells of a row, and for its other cells the ids of their heads."""
         import pydyf
 
-        placed, row_heads = list(self._with_columns(cells)), list[Any]()
+        placed, row_heads = list(self._cells_with_columns(cells)), list[Any]()
         for cell, columns in placed:
             if cell["S"] == "/TH":
                 over = in_head or len(placed) == 1
@@ -217,7 +217,7 @@ class _TableStructure:
                 if names:
                     cell["A"]["Headers"] = pydyf.Array(dict.fromkeys(names))
 
-    def _with_columns(self, cells: Sequence[Any]) -> Iterator[tuple[Any, range]]:
+    def _cells_with_columns(self, cells: Sequence[Any]) -> Iterator[tuple[Any, range]]:
         """Yield each cell of a row with the columns it covers, past those that cells from rows above cover."""
         column, above, self.below = 0, self.below, {}
         for cell in cells:

@@ -128,7 +128,7 @@ class Guard:
     def __init__(self, seconds: float | None, rescue: Callable[[int], NoReturn]) -> None:
         """Limit the block to ``seconds``, None for no limit; ``rescue`` ends the process, given the signal."""
         self.timed_out = False
-        self._seconds, self._rescue, self._block_ended = seconds, rescue, threading.Event()
+        self._seconds, self._end_stuck_run, self._block_ended = seconds, rescue, threading.Event()
         self._signals, self._sent = socket.socketpair()  # to read from in a thread, and for Python to write to
 
     def __enter__(self) -> Self:
@@ -160,7 +160,7 @@ class Guard:
             number = self._first_signal()
             if number is not None and not self._block_ended.wait(GRACE):
                 _received_signals.append(number)
-                self._rescue(number)
+                self._end_stuck_run(number)
 
     def _first_signal(self) -> int | None:
         """Return the number of the first signal that ends a command, SIGALRM at the time limit; None without any."""

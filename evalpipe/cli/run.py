@@ -391,7 +391,7 @@ class Attempt:
         """Run the spec and return its outcome; raises DataError at the time limit, KeyboardInterrupt after a signal."""
         options = self._options
         shown = nullcontext(Quiet()) if options.no_progress else Bar() if sys.stderr.isatty() else Lines()
-        guard = Guard(options.timeout, self._rescue)
+        guard = Guard(options.timeout, self._end_stuck_run)
         try:
             with guard, shown as progress:
                 return self._run_into_folder(progress)
@@ -426,7 +426,7 @@ class Attempt:
         hint = "allow more with --timeout; `evalpipe plan` states what a run costs"
         return DataError.of("timeout", message, hint, notes=(self._output(),))
 
-    def _rescue(self, number: int) -> NoReturn:
+    def _end_stuck_run(self, number: int) -> NoReturn:
         """End the process where a run is stuck after signal ``number``: report the error and clean up."""
         from evalpipe.run import abandon
 

@@ -79,8 +79,8 @@ class TooSlowError(Exception):
 class Database(ABC):
     """A connection that reads in one transaction, which is rolled back when it is closed.
 
-    Its methods raise the errors of the driver, which `query_problem` translates, and `TooSlowError`. A call of the driver
-    that takes too long is cancelled where the driver can do that; SQLite's cannot, so it goes on until the query or the
+    Its methods raise the errors of the driver, which `query_problem` translates, and `TooSlowError`. A call that
+    takes too long is cancelled where the driver can do that; SQLite's cannot, so it goes on until the query or the
     process ends. The connection is closed after it.
     """
 
@@ -136,10 +136,10 @@ class Database(ABC):
 
     def timely(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches while there is time; raises TooSlowError after that."""
-        while (batch := self.in_time(lambda: next(batches, None))) is not None:
+        while (batch := self.call_in_time(lambda: next(batches, None))) is not None:
             yield batch
 
-    def in_time(self, call: Callable[[], Answer]) -> Answer:
+    def call_in_time(self, call: Callable[[], Answer]) -> Answer:
         """Return the result of ``call``, a call of the driver; raises its errors, and TooSlowError once time is up.
 
         The driver is called in a thread of its own. In the main thread it would keep signals from Python until the
@@ -316,7 +316,7 @@ class SQLite(Database):
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
         """Return the columns of a query, with types from the storage classes of all values."""
-        names = self.in_time(lambda: self.schema(within(source, ["*"], " LIMIT 0"), source)).names
+        names = self.call_in_time(lambda: self.schema(within(source, ["*"], " LIMIT 0"), source)).names
         counts = [count for start in range(0, len(names), COLUMNS_AT_ONCE)
                   for count in self._counts_by_class(source, names[start:start + COLUMNS_AT_ONCE])]
         return [_sqlite_column(*column) for column in zip(names, counts, strict=True)]
@@ -416,7 +416,7 @@ class PostgreSQL(Database):
 
     def columns(self, source: QuerySource) -> list[QueryColumn]:
         """Return the columns of a query from the schema that the server prepares, without reading a row."""
-        return [_postgresql_column(field) for field in self.in_time(lambda: self._prepared_schema(source.text))]
+        return [_postgresql_column(field) for field in self.call_in_time(lambda: self._prepared_schema(source.text))]
 
     def _prepared_schema(self, text: str) -> pa.Schema:
         """Return the schema of a statement's result as the server prepares it, without running the statement."""
@@ -482,7 +482,7 @@ class OtherDatabase(Database):
         """Return the columns of a query from the schema of its result without rows; decimals are read as floats."""
         from pyarrow import float64, types
 
-        schema = self.in_time(lambda: self.schema(within(source, ["*"], " WHERE 1 = 0"), source))
+        schema = self.call_in_time(lambda: self.schema(within(source, ["*"], " WHERE 1 = 0"), source))
         return [
             QueryColumn(field.name, quoted_name(field.name), float64() if types.is_decimal(field.type) else field.type,
                         None if is_readable(field.type) else str(field.type))

@@ -354,7 +354,7 @@ def model_predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels
         score = matrix("score") if model.scores else None
         given = Predictions(
             score, matrix("chance"), column("predicted"), zone=model.zone, log_odds=score is not None)
-        return given if given.predicted is not None else given.of_highest()
+        return given if given.predicted is not None else given.classified_by_highest()
     predicted, score, probability, zone = column("predicted"), column("score"), column("chance"), model.zone
     # A model that gives the probability itself is ranked by it, so the score is the probability.
     if probability is None and "probabilities" in model.gives:
@@ -364,7 +364,7 @@ def model_predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels
     threshold = model.threshold.number
     if threshold is None or score is None:
         return predictions
-    cut = predictions.cut_at(threshold)
+    cut = predictions.score_cutoff(threshold)
     return replace(predictions.classified(cut, threshold), threshold=threshold, cut=cut)
 
 

@@ -140,11 +140,11 @@ class Predictions:
     """The least and the largest probability that rows of each cell may have, [n, 2]."""
 
     @property
-    def made_of(self) -> Floats | None:
+    def source_scores(self) -> Floats | None:
         """The scores that probabilities were computed from, [n] or [n, K]; None if probabilities are given."""
         return self.score if self.log_odds else None
 
-    def cut_at(self, threshold: float | None) -> float | None:
+    def score_cutoff(self, threshold: float | None) -> float | None:
         """Return the cutoff of the score for a ``threshold``: its logit where scores are log odds, else itself.
 
         Near 0 and 1 scores round to one probability; comparing on the score keeps them apart.
@@ -173,7 +173,7 @@ class Predictions:
         predicted = self.score >= cuts if self.log_odds or thresholds is None else values >= limits
         return replace(self, predicted=predicted, reportable=reportable)
 
-    def of_highest(self) -> Predictions:
+    def classified_by_highest(self) -> Predictions:
         """Return the predictions with the level of the highest score or probability as class; count tied rows.
 
         Rows in the equivocal zone have no class, so a tie there decides nothing.

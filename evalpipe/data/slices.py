@@ -133,7 +133,7 @@ def too_many_levels_message(plan: Plan, called: str, sliced: ColumnPlan, levels:
 
 
 def _longer_period(length: str, labels: Sequence[str], most: int) -> str | None:
-    """Return a longer period: the next one, or for days the first with at most ``most`` labels; None for years."""
+    """Return a period for dates with too many slices: of days the first with at most ``most``, else the next."""
     longer = [other for index, other in enumerate(LENGTHS) if length in LENGTHS[:index]]
     if length != "day":
         return next(iter(longer), None)

@@ -351,7 +351,7 @@ class Evaluated:
             if name == model:
                 summary.forget()
 
-    def beside_others(self, scope: Scope) -> Scope:
+    def scope_on_shared_rows(self, scope: Scope) -> Scope:
         """Return the scope in the rows that all models share, for comparisons; unchanged where rows are in memory."""
         if not self.sample.streamed:
             return scope

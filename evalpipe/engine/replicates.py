@@ -198,7 +198,7 @@ class _Resampling:
 
     def jackknife_values(self) -> dict[Key, Floats]:
         """Return values without each group of units in turn, [J], by measure, where interval methods need them."""
-        measures = self._needing("jackknife")
+        measures = self._measures_needing("jackknife")
         left_out: dict[Key, list[Floats]] = defaultdict(list)
         for part in self.parts if measures else ():
             generator = stream(self.plan.seed, "jackknife", part.name)
@@ -221,9 +221,9 @@ class _Resampling:
     @cached_property
     def measures_with_errors(self) -> tuple[int, ...]:
         """The numbers of the measures whose limits need the standard error of every replicate."""
-        return self._needing("errors")
+        return self._measures_needing("errors")
 
-    def _needing(self, need: str) -> tuple[int, ...]:
+    def _measures_needing(self, need: str) -> tuple[int, ...]:
         """Return the numbers of the measures whose interval method has this ``need``, such as "jackknife"."""
         return tuple(i for i in self.measures if need in registry[self.plan.entries[i].method].needs)
 

@@ -65,7 +65,7 @@ class Subset:
             return self.by_cluster.inside(self.rows)
         return None if self.cluster is None else len(np.unique(self.of(self.cluster)))
 
-    def of_each_cluster(self, sample: Sample) -> Iterator[Wholes]:
+    def rows_by_cluster(self, sample: Sample) -> Iterator[Wholes]:
         """Yield for each cluster the positions of its rows among the rows of the subset.
 
         Where rows are cells, a cell is in every cluster that has rows in it. ``sample`` has the rows of the dataset.

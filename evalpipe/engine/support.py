@@ -389,7 +389,7 @@ def rare_level(
     if clusters is None or clusters > FEW_CLUSTERS:
         return None
     clusters_with = np.zeros(2 if is_proportion else rows.levels, int)
-    for positions in subset.of_each_cluster(sample):
+    for positions in subset.rows_by_cluster(sample):
         cluster = Summary(rows.at(positions), summary.weights[positions])
         if is_proportion:
             successes, trials = cluster.proportion(entry.metric, options)

@@ -43,10 +43,10 @@ class LedgerPlace:
         if uri.no_ledger is not None:
             message, hint = uri.no_ledger
             raise UsageError.of("bad-uri", f"{OPTION}: {message}", hint)
-        return cls._at(uri)
+        return cls._from_uri(uri)
 
     @classmethod
-    def _at(cls, uri: DatabaseUri) -> LedgerPlace:
+    def _from_uri(cls, uri: DatabaseUri) -> LedgerPlace:
         """Return the place of a parsed URI: a database, or a file where the text has no scheme."""
         return cls(uri=uri) if uri.scheme else cls(file=Path(uri.text).absolute())
 
@@ -60,7 +60,7 @@ class LedgerPlace:
         """Return the ledger that a plan names, True for the default one of output folder ``out``; None for False."""
         if ledger is False:
             return None
-        return cls.default_for(out) if ledger is True else cls._at(ledger)
+        return cls.default_for(out) if ledger is True else cls._from_uri(ledger)
 
     def found(self) -> LedgerPlace:
         """Return this place; raises UsageError where it is a file that does not exist."""

@@ -341,7 +341,7 @@ class Ledger:
         return rows
 
     @contextmanager
-    def begun_anew(self, name: str, last_day: str) -> Iterator[None]:
+    def sequences_restarted(self, name: str, last_day: str) -> Iterator[None]:
         """Run a block while the sequences of gates of spec ``name`` are set to begin anew after ``last_day``.
 
         Earlier runs stay recorded. It is committed when the block ends without an error, and the ledger is locked

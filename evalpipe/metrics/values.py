@@ -110,13 +110,13 @@ class BinRanges(NamedTuple):
             # A gap is no larger than the weight, so its square over the weight no larger than the gap.
             low, high = ratio(far[0] ** 2, rows[1], empty=0.0), np.minimum(ratio(far[1] ** 2, rows[0], np.inf), far[1])
         if norm == "debiased":
-            low, high = self._debiased(low, high)
+            low, high = self._debiased_bounds(low, high)
         least, most = low.sum() / total, high.sum() / total
         if norm in ("square", "within"):
             return float(least), float(most)
         return float(np.sqrt(max(least, 0.0))), float(np.sqrt(max(most, 0.0)))
 
-    def _debiased(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    def _debiased_bounds(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Return the bounds [b] of the squared gap without the part due to chance; 0 in bins of fewer than two rows.
 
         ``low`` and ``high`` [b] are the bounds of the squared gap.

@@ -247,7 +247,7 @@ def level_models(
 
 
 def family_model(family: Family) -> ModelChoice:
-    """Return the model of a family of columns, one for each level, with the keys and reasons of its kind."""
+    """Return the model whose predictions are a family of columns, one for each level: its keys, each with a reason."""
     value: object = family.lists or family.pattern or dict(family.columns)  # of the key in the spec
     size = len(family.columns)
     count = f"lists of {size} numbers" if family.lists else f"{size} columns named after the levels"

@@ -465,7 +465,7 @@ def open_questions_error(looked: Looked, answers: Answers, first: Question) -> U
 
 
 def _answer_paths(looked: Looked, answers: Answers) -> Iterator[Path]:
-    """Yield the ways to answer all questions: each choice is tried, and impossible ones are left out."""
+    """Yield each way to answer the questions of `evalpipe init`: questions in their order, and a choice for each."""
     try:
         question = parts_from_first_rows(looked, answers)
     except UsageError:

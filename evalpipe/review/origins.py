@@ -134,7 +134,7 @@ class Origins:
             elif index == 0 and self.spec_override is not None:
                 yield _check_bytes("spec", file.path, self.spec_override, file.sha256)
             else:
-                yield self._check_at("spec", file.path, file.sha256)
+                yield self._check_path("spec", file.path, file.sha256)
 
     def inputs(self, results: Results | None) -> Iterator[CheckedFile]:
         """Yield the check of each file that the run read; without a manifest, of the data files in the results."""
@@ -157,9 +157,9 @@ class Origins:
             elif file.path is None or file.sha256 is None:
                 yield CheckedFile("input", file.path or "data in memory", "not checked", "it was no file")
             else:
-                yield self._check_at("input", file.path, file.sha256)
+                yield self._check_path("input", file.path, file.sha256)
 
-    def _check_at(self, kind: Kind, path: str, sha256: str) -> CheckedFile:
+    def _check_path(self, kind: Kind, path: str, sha256: str) -> CheckedFile:
         """Return the check of a file's sha256; ``path`` is absolute or relative to the spec's folder."""
         if self.start is None and not Path(path).is_absolute():
             return CheckedFile(kind, path, "not checked", SPEC_UNKNOWN)

@@ -169,7 +169,7 @@ def accept(
         run = EarlierRun(results, REFERENCE, run_folder.content(RESULTS))
         files = next_references(run, NoEarlier(sentence("no-run-kept")), run_folder.path, fit=True, accepted=True)
         day = str(results.as_of)
-        restart = nullcontext() if nightly_ledger is None else nightly_ledger.begun_anew(results.name, day)
+        restart = nullcontext() if nightly_ledger is None else nightly_ledger.sequences_restarted(results.name, day)
         with signals_postponed("the new output is complete"), restart:
             put_files(target, files, signing_key)
     before = kept_references[0] if isinstance(kept_references, list) and kept_references else None

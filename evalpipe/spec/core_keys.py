@@ -262,7 +262,7 @@ def gives(model: Model, threshold: object = None) -> frozenset[str]:
     if keys & {"probability", "probabilities", "scores"} or {"score", "scale"} <= keys:
         needs_met |= {"labels", "probabilities", "scores"}
     elif "score" in keys:
-        needs_met |= {"scores"} | ({"labels"} if "threshold" in keys or model.tunes(threshold) else set())
+        needs_met |= {"scores"} | ({"labels"} if "threshold" in keys or model.is_chosen_by_rows(threshold) else set())
     return frozenset(needs_met)
 
 

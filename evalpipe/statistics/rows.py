@@ -150,7 +150,7 @@ class RowsOfLevels(ABC):
         return changed(rows_at(self, index), trained_on=False)
 
     @cached_property
-    def classed(self) -> tuple[Wholes, Self]:
+    def with_predicted_class(self) -> tuple[Wholes, Self]:
         """The positions of the rows that have a predicted class (outside the equivocal zone), and these rows."""
         kept = np.flatnonzero(present(self.reportable, "equivocal zone"))
         return kept, changed(self.at(kept), reportable=None)
@@ -222,7 +222,11 @@ class Rows(RowsOfLevels):
 
     @cached_property
     def _by_rank(self) -> Rows:
-        """The rows with their ranks as scores, and the probabilities sorted into the order of the ranks."""
+        """The rows with their ranks as scores, for measures of ranking where each fold has its own scores.
+
+        The lowest probability of all rows goes with the lowest rank, and so on, so that a higher rank never has a lower
+        probability.
+        """
         ranks = present(self.ranks, "ranks")
         probability_at_rank = np.empty_like(self.event_probability)
         probability_at_rank[np.argsort(ranks, kind="stable")] = np.sort(self.event_probability)

@@ -182,7 +182,7 @@ class Summary:
     @cached_property
     def _reportable(self) -> Summary:
         """The statistics of the rows that have a predicted class."""
-        kept, rows = self.rows.classed
+        kept, rows = self.rows.with_predicted_class
         return Summary(rows, np.take(self.weights, kept, axis=-1))
 
     @property

@@ -230,7 +230,7 @@ class Samples:
             predictions = replace(predictions, ends=self.means[name].ends[truth_row, cells])
         threshold = model.threshold.number
         return predictions if threshold is None else replace(
-            predictions, threshold=threshold, cut=predictions.cut_at(threshold))
+            predictions, threshold=threshold, cut=predictions.score_cutoff(threshold))
 
     def _add_remainders(self, name: str, slicing: int | None, rows: _CellRows, predictions: Predictions) -> Predictions:
         """Add to predictions how far each group's exact totals are above those at the mean probabilities of its cells.

@@ -18,7 +18,7 @@ def test_a_label_is_near_a_point_exactly_where_one_lies_within_so_many_cells(see
     columns, rows, room, across, down = (int(n) for n in chance.integers((3, 3, 0, 1, 1), (21, 15, 5, 7, 6)))
     size, grid = LabelSize(across, down), CellGrid(LEFT, TOP, columns, rows)
     occupied = {cell for cell in product(range(columns), range(rows)) if chance.random() < 0.1}
-    cells = grid.of_points([(LEFT + CELL * (x + 0.4), TOP + CELL * (y + 0.4)) for x, y in occupied])
+    cells = grid.cells_of_points([(LEFT + CELL * (x + 0.4), TOP + CELL * (y + 0.4)) for x, y in occupied])
     inside, near = grid.inside(size), grid.near(cells, size, room)
     fitting = {(x, y) for x, y in product(range(columns), range(rows))
                if x + size.across <= columns and y + size.down <= rows}
@@ -30,9 +30,9 @@ def test_a_label_is_near_a_point_exactly_where_one_lies_within_so_many_cells(see
 
 def test_boxes_occupy_every_cell_that_they_overlap_and_points_beyond_the_panel_none() -> None:
     grid = CellGrid(0.0, 0.0, 4, 3)
-    assert set(grid.corners(grid.of_boxes([(3.5, 3.5, 7.0, 6.5)]))) == {(3, 3), (3, 6), (6, 3), (6, 6)}
-    assert grid.of_boxes([(20.0, 0.0, 30.0, 5.0), (0.0, -9.0, 5.0, -4.0)]) == 0
-    assert grid.of_points([(-1.0, 1.0), (1.0, 9.5), (12.5, 1.0)]) == 0
+    assert set(grid.corners(grid.cells_of_boxes([(3.5, 3.5, 7.0, 6.5)]))) == {(3, 3), (3, 6), (6, 3), (6, 6)}
+    assert grid.cells_of_boxes([(20.0, 0.0, 30.0, 5.0), (0.0, -9.0, 5.0, -4.0)]) == 0
+    assert grid.cells_of_points([(-1.0, 1.0), (1.0, 9.5), (12.5, 1.0)]) == 0
     assert set(grid.corners(grid.every(2))) == {(0, 0), (6, 0), (0, 6), (6, 6)}
     assert not grid.inside(LabelSize(5, 1))
 

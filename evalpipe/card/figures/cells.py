@@ -50,7 +50,7 @@ class CellGrid:
         """The number of bits from a column to the next, in a set of cells as an int."""
         return self.rows + GUARD
 
-    def of_points(self, points: Iterable[Point]) -> int:
+    def cells_of_points(self, points: Iterable[Point]) -> int:
         """Return the cells that contain a point, as bits of an int."""
         left, top, columns, rows, stride = self.left, self.top, self.columns, self.rows, self.stride
         octets = bytearray(columns * stride // 8 + 1)
@@ -61,7 +61,7 @@ class CellGrid:
                 octets[bit >> 3] |= 1 << (bit & 7)
         return int.from_bytes(octets, "little")
 
-    def of_boxes(self, boxes: Iterable[Box]) -> int:
+    def cells_of_boxes(self, boxes: Iterable[Box]) -> int:
         """Return the cells that boxes overlap, as bits of an int."""
         cells = 0
         for left, top, right, bottom in boxes:

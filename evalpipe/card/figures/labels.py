@@ -96,7 +96,7 @@ class Layout:
 
     def fitting(self, size: LabelSize) -> int:
         """Return the cells, as bits, where the upper left corner of a label keeps it clear of all boxes."""
-        occupied, names = self.grid.of_boxes(self.occupied), self.grid.of_boxes(self.names)
+        occupied, names = self.grid.cells_of_boxes(self.occupied), self.grid.cells_of_boxes(self.names)
         return self.grid.inside(size) & ~self.grid.near(occupied, size, 0) & ~self.grid.near(names, size, 1)
 
     def trace(self, panel: Panel, label: LineLabel) -> Trace:
@@ -104,7 +104,7 @@ class Layout:
         pixels = panel.pixels(panel.visible(list(zip(label.x, label.y, strict=True))))
         scattered = label.scattered or len(pixels) == 1
         along = pixels if scattered else points_along(pixels)
-        return Trace(along, self.grid.of_points(along), scattered)
+        return Trace(along, self.grid.cells_of_points(along), scattered)
 
     def place(
         self, line: Trace, rivals: int, crossed: int, size: tuple[float, float], *, may_cross: bool = False,
@@ -120,7 +120,7 @@ class Layout:
         if corner is not None:
             return LabelPlace((*corner, corner[0] + size[0], corner[1] + size[1]))
         free = fits & ~self.grid.near(line.cells | rivals, in_cells, 1)
-        return self._led(line, free, crossed, size, may_cross=may_cross)
+        return self._place_with_leader(line, free, crossed, size, may_cross=may_cross)
 
     def _beside(self, line: Trace, fits: int, rivals: int, size: LabelSize) -> Point | None:
         """Return the left upper corner for a label at its line, as far from the rivals as can be; None without.
@@ -146,7 +146,7 @@ class Layout:
         box = (*corner, corner[0] + CELL * size[0], corner[1] + CELL * size[1])
         return CLOSEST <= min(math.dist(mark, _nearest_of(box, mark)) for mark in marks) <= FARTHEST
 
-    def _led(
+    def _place_with_leader(
         self, line: Trace, free: int, crossed: int, size: tuple[float, float], *, may_cross: bool,
     ) -> LabelPlace | None:
         """Return the place for a label with the shortest leader to a line; None without any.
@@ -154,8 +154,8 @@ class Layout:
         ``free`` are the cells for its corner. The leader ends where the line is far from the lines ``crossed``.
         """
         anchors, grid, in_cells = self._anchors(line, crossed), self.grid, size_in_cells(*size)
-        barrier = grid.near(crossed | grid.of_boxes(self.names), POINT, 1)
-        at_anchors, left = grid.of_points(anchors), free & grid.every(STEP)
+        barrier = grid.near(crossed | grid.cells_of_boxes(self.names), POINT, 1)
+        at_anchors, left = grid.cells_of_points(anchors), free & grid.every(STEP)
         shortest: LabelPlace | None = None
         for reach in RINGS if anchors else ():
             ring = left & grid.near(at_anchors, in_cells, reach)

@@ -63,7 +63,7 @@ class _Pair:
         """The two scopes for a paired test: where rows are streamed, both on the rows that all models share."""
         if not self.same_rows:
             return self.first, self.second
-        return self.dataset.beside_others(self.first), self.dataset.beside_others(self.second)
+        return self.dataset.scope_on_shared_rows(self.first), self.dataset.scope_on_shared_rows(self.second)
 
     @property
     def same_rows(self) -> bool:

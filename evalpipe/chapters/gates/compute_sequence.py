@@ -254,9 +254,9 @@ class Agreement(NamedTuple):
 
 
 def agreement(nights: Nights) -> Agreement | None:
-    """Return how the values of successive nights [nights] go together; None of fewer nights than that takes.
+    """Return the spread and the autocorrelation of the values of successive nights; None of too few nights.
 
-    1 is the spread, and 0 the autocorrelation, of nights that differ by their rows alone.
+    Of nights that differ by their rows alone the spread is 1 and the autocorrelation 0.
     """
     has_error = ~np.isnan(nights.values) & (nights.errors > 0)
     values, errors = nights.values[has_error], nights.errors[has_error]

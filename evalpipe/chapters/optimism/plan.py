@@ -39,7 +39,7 @@ def _check_model(draft: Draft, name: str, trained: list[str]) -> Iterator[Proble
         hint = "write 'trained_on: true' for the evaluated dataset that the models were fitted to" if not trained else (
             "keep one of them")
         yield draft.tree.problem("no-training-rows", message, *loc, key=True, hint=hint)
-    if draft.models[name].tunes(draft.spec.threshold) and draft.spec.task == "binary":
+    if draft.models[name].is_chosen_by_rows(draft.spec.threshold) and draft.spec.task == "binary":
         message = f"rows choose the threshold of model '{name}', and bootstrap fits do not say which they would choose"
         hint = "write the threshold as a number, so that every fit has the same"
         yield draft.tree.problem("chosen-threshold", message, *loc, key=True, hint=hint)

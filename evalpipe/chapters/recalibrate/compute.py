@@ -198,7 +198,7 @@ def _is_rank_alone(model: Predictions) -> bool:
 
 def _scores_of_fit(model: Predictions) -> Floats | None:
     """Return the scores to fit on: raw, or those that probabilities were made of; None without any."""
-    return model.score if _is_rank_alone(model) else model.made_of
+    return model.score if _is_rank_alone(model) else model.source_scores
 
 
 def _values_by_fold(values: Sequence[Floats], folds: Wholes | None) -> Floats:
@@ -265,9 +265,9 @@ def _variant_predictions(
         return _recalibrated_numbers(sample, model, fits, folds)
     model = recalibrated(model, fits, folds)
     if present(model.probability, "probabilities").ndim > 1:
-        return model.of_highest()
+        return model.classified_by_highest()
     cut = declared.threshold.variant_number
-    model = replace(model, predicted=None, reportable=None, threshold=cut, cut=model.cut_at(cut))
+    model = replace(model, predicted=None, reportable=None, threshold=cut, cut=model.score_cutoff(cut))
     return model if cut is None else model.classified(model.cut, cut)
 
 
@@ -326,7 +326,7 @@ def _application_record(variant: _Variant, sample: Sample, fit: Fitted, after: P
     scores = _scores_of_fit(model) if sample.task == "binary" else None
     if scores is not None:
         # Far scores round to one probability; recalibrators see the scores, which stay apart.
-        distinct = [scores, values[1] if after.made_of is None else after.made_of]
+        distinct = [scores, values[1] if after.source_scores is None else after.source_scores]
     count_before, count_after = (len(np.unique(predictions, axis=0)) for predictions in distinct)
     return Applied(dataset=sample.dataset, distinct_before=count_before, distinct_after=count_after,
                    clipped=fit.clips(values[0], _scores_of_fit(model)))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """Yield a line for each dataset with columns that no key names and checks look at."""
+    """Yield a line for each dataset with columns that checks look at although no key of the spec names them."""
     for dataset in plan.datasets:
         if dataset.further:
             unseen = f"; {dataset.unseen} more are too many" if dataset.unseen else ""

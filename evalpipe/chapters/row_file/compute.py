@@ -74,7 +74,7 @@ def _event_values(
     return {
         "truth": _level_names(sample, np.where(truth, 0, 1)),
         "probability": probability,
-        "score": model.made_of if probability is not None else score,
+        "score": model.source_scores if probability is not None else score,
         "predicted": None if model.predicted is None else _level_names(
             sample, np.where(np.asarray(model.predicted, bool), 0, 1), model),
         "threshold": model.threshold if model.cuts is None else np.asarray(model.threshold_at(model.cuts)),

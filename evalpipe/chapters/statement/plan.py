@@ -309,9 +309,9 @@ class _ReferenceSearch:
         average = self.reference.options.get("average")
         has_options = all(entry.params.get(name) == value for name, value in named_options.items())
         has_average = average in (None, entry.average)
-        return has_options and has_average and (prevalence is None or self.taken_at(entry, prevalence))
+        return has_options and has_average and (prevalence is None or self.is_at_prevalence(entry, prevalence))
 
-    def taken_at(self, entry: MetricPlan, prevalence: object) -> bool:
+    def is_at_prevalence(self, entry: MetricPlan, prevalence: object) -> bool:
         """Tell whether a measure is at this prevalence: "sample", "declared" or a number."""
         if prevalence == "sample":
             return entry.prior.asked is None

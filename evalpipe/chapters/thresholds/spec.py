@@ -99,7 +99,7 @@ class ThresholdsModelKeys(SpecPart):
         """The rows that choose the model's own threshold; None of a number, or where costs choose."""
         return self.threshold.on if isinstance(self.threshold, ThresholdRule) else None
 
-    def tunes(self, of_spec: object) -> bool:
+    def is_chosen_by_rows(self, of_spec: object) -> bool:
         """Tell whether rows choose the threshold: that of the model or, without one, that ``of_spec``."""
         threshold = of_spec if self.threshold is None else self.threshold
         return isinstance(threshold, ThresholdRule) and threshold.bayes is None

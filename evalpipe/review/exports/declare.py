@@ -175,11 +175,11 @@ class ExportedRun:
     def day(self) -> datetime:
         """The day as of which the results are, as midnight UTC; raises SpecError where none is stated."""
         if self.results.as_of is None:
-            raise SpecError(self.without_day)
+            raise SpecError(self.missing_day_problem)
         return datetime.fromisoformat(self.results.as_of).replace(tzinfo=UTC)
 
     @property
-    def without_day(self) -> Problem:
+    def missing_day_problem(self) -> Problem:
         """The problem of results without a day, for a format that requires a time."""
         return self.problem("the format requires a time, and the results state no day",
                             "set 'as_of' in the spec, or run again with --as-of DAY")

@@ -54,7 +54,7 @@ def write(exported: ExportedRun) -> Files:
 def _unstated(exported: ExportedRun) -> Iterator[Problem]:
     """Yield a problem for everything that the format requires and that neither results nor options have."""
     if exported.results.as_of is None:
-        yield exported.without_day
+        yield exported.missing_day_problem
     if exported.evaluator is None:
         yield Problem("not-stated", "the format requires what the evaluator is to the model, which no results tell",
                       hint=f"give --evaluator: {joined(RELATIONSHIPS, 'or')}")
