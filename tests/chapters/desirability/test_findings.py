@@ -29,8 +29,9 @@ def test_a_missed_goal_is_told_with_the_values_of_its_models(goal: str, title: s
     (alone,) = missed_perhaps(results, rows[:1])
     limit = values.partition("; ")[2]
     first = values.partition(";")[0].split(" and ")[0]
-    assert alone.text == (f"Model <0> misses the goal '{title}': {first}{f'; {limit}' if limit else ''}. Other rows may "
-                          "reach it. Its overall desirability is 0.")
+    assert alone.text == (
+        f"Model <0> misses the goal '{title}': {first}{f'; {limit}' if limit else ''}. Other rows may reach it. Its "
+        "overall desirability is 0.")
     assert (told.kind, alone.kind) == ("fails", "undecided")
     assert len(told.estimates) == (0 if " in_" in goal or "active" in goal else 2)  # a characteristic has no row
 
