@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -59,6 +60,17 @@ def test_no_two_classes_have_one_name() -> None:
             if isinstance(node, ast.ClassDef):
                 modules.setdefault(node.name, []).append(where)
     assert {name: places for name, places in modules.items() if len(places) > 1} == {}
+
+
+def test_no_module_gives_a_name_twice() -> None:
+    twice: list[str] = []
+    for where, tree in trees().items():
+        targets = [target for statement in tree.body if isinstance(statement, ast.Assign | ast.AnnAssign)
+                   for target in getattr(statement, "targets", None) or [statement.target]]
+        given = Counter(name for target in targets for name, _ in names(target))
+        given.update(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+        twice += [f"{where}: {name}" for name, count in given.items() if count > 1]
+    assert twice == []
 
 
 @pytest.mark.parametrize("source", [

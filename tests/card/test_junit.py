@@ -64,3 +64,34 @@ def test_junit_is_written_with_gates_alone(results: Results) -> None:
     held = results.model_copy(update={"gates": [gate()]})
     assert render(held, ["junit"]) == {"junit.xml": document(Edition(held))}
     assert document(Edition(held)) == document(Edition(held))
+
+
+def test_each_verdict_is_counted_and_written_as_its_outcome(results: Results) -> None:
+    verdicts = [("pass", "fail"), ("fail", "fail"), ("fail", "warn"), ("inconclusive", "fail"), ("skipped", "fail")]
+    reason = {"code": "text", "text": "R"}
+    gates = [gate(gate=number, name=f"g{number}", verdict=verdict, severity=severity, reason=reason)
+             for number, (verdict, severity) in enumerate(verdicts, 1)]
+    held = results.model_copy(update={"gates": gates, "name": "x\x00"})
+    text = document(Edition(held)).decode()
+    counts = 'tests="5" failures="1" errors="0" skipped="3"'
+    assert text == f"""<?xml version='1.0' encoding='utf-8'?>
+<testsuites name="evalpipe" {counts}>
+  <testsuite name="x\ufffd" {counts}>
+    <testcase classname="validation.model_0" name="g1">
+      <system-out>R</system-out>
+    </testcase>
+    <testcase classname="validation.model_0" name="g2">
+      <failure type="fail" message="R">R</failure>
+    </testcase>
+    <testcase classname="validation.model_0" name="g3">
+      <skipped message="warning: R" />
+    </testcase>
+    <testcase classname="validation.model_0" name="g4">
+      <skipped message="inconclusive: R" />
+    </testcase>
+    <testcase classname="validation.model_0" name="g5">
+      <skipped message="skipped: R" />
+    </testcase>
+  </testsuite>
+</testsuites>
+"""

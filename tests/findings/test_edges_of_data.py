@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
 
 import evalpipe
+from evalpipe.findings.numbers import zeros
 from evalpipe.results import Results
 from findings.faults import FAULTS
 from findings.rule import only
 
 EDGE = 1e-6
+NORMAL = 1.959963984540054
+"""The 97.5% quantile of the standard normal distribution."""
 
 
+@cache
 def judged(name: str) -> Results:
     planted = FAULTS[name]()
     return evalpipe.run(planted.spec, frames=planted.frames)
@@ -114,6 +119,36 @@ def test_zeros_are_more_or_fewer_by_the_p_value_of_their_number(
                 "notes": notes.model_copy(update={"zeros_p_value": p_value})}))
     said = only(results.model_copy(update={"curves": curves}), "zeros", monkeypatch)
     assert [text.split()[0] for _, text in said] == words
+
+
+@pytest.mark.parametrize(("change", "expected"), [
+    ({}, (1.2, 1.2 - 0.05 * NORMAL, 1.2 + 0.05 * NORMAL, "excess_zeros")),
+    ({"observed": 90.0, "statistic": -2.0}, (0.9, 0.9 - 0.05 * NORMAL, 0.9 + 0.05 * NORMAL, "lacking_zeros")),
+    ({"observed": None, "statistic": -2.0}, (0.0, -0.5 * NORMAL, 0.5 * NORMAL, "lacking_zeros")),
+    ({"statistic": 0.0}, None), ({"statistic": None}, None), ({"expected": 0.0}, None), ({"expected": None}, None),
+    ({"first": 1.0}, None), ({"slice": {"g": "a"}}, None),
+])
+def test_zeros_have_limits_from_their_test(
+    change: dict[str, Any], expected: tuple[float, float, float, str] | None
+) -> None:
+    results = judged("excess_zeros")
+    values = {"observed": 120.0, "expected": 100.0, "statistic": 4.0, "first": 0.0} | change
+    curve: Any = next(curve for curve in results.curves if curve.curve == "rootogram")
+    points = curve.points.model_copy(update={
+        "count": [values["first"], *curve.points.count[1:]],
+        "observed": [values["observed"], *curve.points.observed[1:]],
+        "expected": [values["expected"], *curve.points.expected[1:]]})
+    notes = curve.notes.model_copy(update={"zeros_statistic": values["statistic"], "zeros_p_value": 0.001})
+    only_curve = curve.model_copy(update={"points": points, "notes": notes, "slice": values.get("slice")})
+    claims = list(zeros(results.model_copy(update={"curves": [only_curve]})))
+    if expected is None:
+        assert claims == []
+        return
+    beyond, note = claims
+    row: Any = beyond.row
+    assert (row.value, row.lower, row.upper) == pytest.approx(expected[:3], abs=1e-12)  # of the same formula
+    assert getattr(beyond.say, "__name__", "") == expected[3]
+    assert (note.p_value, note.after) == (0.001, beyond)
 
 
 @pytest.mark.parametrize(("desirability", "upper", "kinds"), [

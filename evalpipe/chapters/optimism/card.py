@@ -71,7 +71,8 @@ def _blocks_of_model(results: Results, rows: list[Optimism]) -> Iterator[Block]:
     cells = []
     for row in rows:
         corrected = ranged(row.corrected, row.lower, row.upper)
-        digits = numbers.most_decimals([(row.corrected, row.lower, row.upper)])
+        first_known = row.apparent if row.corrected is None else row.corrected
+        digits = numbers.most_decimals([(first_known, row.lower, row.upper)])
         optimism: Cell = "–" if row.optimism is None else Number(
             numbers.signed(row.optimism, digits), None, None, numbers.exact(row.optimism))
         apparent, out_of_bag = ("–" if value is None else Number(

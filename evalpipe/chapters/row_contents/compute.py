@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
 
 
-FEWEST, SHARE = 5, 0.01
+FEWEST_COPIES, SHARE_OF_COPIES = 5, 0.01
 """The least number of copies, and their least share of the rows."""
 
 TOO_ALIKE = 0.5
@@ -40,7 +40,7 @@ RARELY, OFTEN = 0.01, 0.1
 def copies_in(sample: Sample) -> Iterator[Copies]:
     """Yield a record of how many rows of a sample are copies of others, if they are many."""
     contents, n = sample.contents, len(sample.truth)
-    if contents is not None and contents.copies >= max(FEWEST, SHARE * n):
+    if contents is not None and contents.copies >= max(FEWEST_COPIES, SHARE_OF_COPIES * n):
         yield Copies(dataset=sample.dataset, n=n, copies=contents.copies, columns=contents.compared)
 
 
@@ -69,7 +69,7 @@ CHANCE, WIDER = 1e-5, 1.1
 """The largest p-value at which rows of an id go together, of all columns of ids together, and how many times the
 interval of the mean residual must be too narrow at least."""
 
-FEWEST = 5
+FEWEST_EVENTS = 5
 """The fewest events, and others, of a binary outcome: residuals of one level alone are the probabilities."""
 
 LARGEST = 3
@@ -112,7 +112,7 @@ def undeclared_clusters(sample: Sample) -> Iterator[UndeclaredCluster]:
     name, model = next(iter(sample.models.items()))
     of_model = losses(sample, model)
     columns = {} if sample.contents is None or sample.cluster is not None else sample.contents.ids
-    if of_model is None or (sample.task == "binary" and np.bincount(sample.truth, minlength=2).min() < FEWEST):
+    if of_model is None or (sample.task == "binary" and np.bincount(sample.truth, minlength=2).min() < FEWEST_EVENTS):
         return
     candidates = [row for column, codes in columns.items() if (
         row := _together(sample.dataset, name, column, codes, of_model.residual, CHANCE / len(columns))) is not None]
@@ -268,7 +268,7 @@ def group_means(values: Floats, weight: Floats, groups: Wholes, cluster: Wholes 
     return GroupMeans(rows, means, means - rest, np.sqrt(variances + of_rest))
 
 
-SHARE, FEWEST, TIMES = 0.05, 20, 10
+SHARE_OF_VALUE, FEWEST_OF_VALUE, TIMES = 0.05, 20, 10
 """The least share and number of rows of a value that many share, and how many times those of the next value."""
 
 GRID = 1000
@@ -316,7 +316,7 @@ def _shared_values(sample: Sample) -> Iterator[SharedValue]:
             values, return_index=True, return_inverse=True, return_counts=True, axis=0)
         mode = int(counts.argmax())
         rows, next_rows = int(counts[mode]), int(np.delete(counts, mode).max(initial=0))
-        is_shared = rows >= max(FEWEST, SHARE * len(values)) and rows >= TIMES * next_rows and next_rows > 0
+        is_shared = rows >= max(FEWEST_OF_VALUE, SHARE_OF_VALUE * len(values)) and rows >= TIMES * next_rows > 0
         at_end = values.ndim == 1 and mode in (0, len(counts) - 1)
         # Rounded scores, and those of a forest, are multiples of one over `GRID`.
         if not is_shared or (at_end and (np.abs(values * GRID - np.rint(values * GRID)) < 1e-6).all()):

@@ -228,3 +228,27 @@ def test_the_card_sets_the_mean_over_folds_beside_the_value_of_all_rows() -> Non
     assert [procedure.name for procedure in procedures(results())] == ["Folds"]
     plain = run(frame(), metrics=["brier"], **CHEAP)
     assert (list(sections(plain)), list(procedures(plain))) == ([], [])
+
+
+def test_each_cell_of_a_table_of_folds_is_what_its_record_says() -> None:
+    plain = run(frame(), metrics=["brier"], folds="fold", intervals={"method": "none"})
+    (found,) = plain.folds
+    numbered = {"folds": [str(fold) for fold in range(1, 11)], "sizes": [70] * 9 + [68], "values": [
+        0.2, 0.31, None, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.1], "used": 9, "mean": 0.234, "sd": 0.0567,
+        "standard_error": 0.0189, "lowest": 0.1, "highest": 0.31}
+    lacking = dict.fromkeys(("mean", "sd", "standard_error", "lowest", "highest")) | {"used": 1, "status": "undefined"}
+    alike = {"sd": 0.0, "standard_error": 0.0, "mean": 0.25, "lowest": 0.25, "highest": 0.25, "values": [0.25] * 10}
+    shown = []
+    for changes in (numbered, numbered | lacking, alike):
+        changed = plain.model_copy(update={"folds": [found.model_copy(update=changes)]})
+        (only,) = tables(sections(changed))
+        (line,) = rows(only)
+        shown.append([only.caption, *((cell.value, cell.note) if isinstance(cell, Number) else cell
+                                      for cell in line.cells[2:])])
+    assert shown == [
+        ["p on d: 10 folds of 68–70 rows", ("0.234", None), ("0.057", None), ("0.019", None), "9 of 10",
+         ("0.100", "fold 10"), ("0.310", "fold 2")],
+        ["p on d: 10 folds of 68–70 rows", ("undefined", None), "–", "–", "1 of 10", "–", "–"],
+        ["p on d: 10 folds of 70 rows", ("0.250", None), ("0", None), ("0", None), "10", ("0.250", "Fold01"),
+         ("0.250", "Fold01")],
+    ]

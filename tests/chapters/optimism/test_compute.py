@@ -20,6 +20,7 @@ from evalpipe.chapters.optimism.card import procedures, reading, sections
 from evalpipe.chapters.optimism.compute import UNKNOWN
 from evalpipe.chapters.optimism.records import Optimism
 from evalpipe.cli.plan import print_plan
+from evalpipe.findings import findings
 from evalpipe.results import Results
 
 ROWS = 60
@@ -261,3 +262,37 @@ def test_a_recalibrator_of_a_model_with_bootstrap_fits_is_applied_to_new_predict
     evalpipe.run(source, out=tmp_path / "out")
     recalibrated = evalpipe.recalibrate(tmp_path / "out", "m+platt", frame)
     assert (recalibrated.height, recalibrated.columns[-1]) == (ROWS, "m+platt")
+
+
+def test_each_cell_of_the_table_is_what_its_record_says(card: Results) -> None:
+    known = {"metric": "brier", "params": {}, "average": None, "class_": None, "apparent": 0.1234, "optimism": -0.0123,
+             "corrected": 0.1357, "lower": 0.11, "upper": 0.16, "out_of_bag": 0.1401, "fits": 90}
+    whole = known | {"lower": None, "upper": None}
+    uncorrected = whole | dict.fromkeys(("optimism", "corrected", "out_of_bag"))
+    undefined = uncorrected | {"apparent": None}
+
+    def table(*changes: dict[str, Any]) -> Any:
+        records = [card.optimism[0].model_copy(update=change) for change in changes]
+        (only,) = tables(sections(card.model_copy(update={"optimism": records})))
+        return only
+
+    assert lines(table(known, uncorrected, undefined)) == [
+        ["Brier score", "0.12", "−0.01", "0.14", "0.11–0.16", "0.14"], ["Brier score", "0.123", "–", "–", "–", "–"],
+        ["Brier score", "–", "–", "–", "–", "–"]]
+    without = table(whole, uncorrected)
+    assert without.caption == "Tree on d by 90 bootstrap fits"
+    assert lines(without) == [
+        ["Brier score", "0.123", "−0.012", "0.136", "0.140"], ["Brier score", "0.123", "–", "–", "–"]]
+
+
+def test_the_finding_names_the_first_three_measures_with_a_correction(card: Results) -> None:
+    metrics = ["brier", "roc_auc", "accuracy", "log_loss"]
+    rows = [card.optimism[0].model_copy(update={
+        "metric": metric, "params": {}, "corrected": 0.25, "lower": 0.2, "upper": 0.3, "apparent": 0.2})
+        for metric in metrics]
+    lacking = rows[0].model_copy(update={"corrected": None})
+    of_class = rows[0].model_copy(update={"class_": "a"})
+    changed = card.model_copy(update={"optimism": [lacking, of_class, *rows]})
+    (text,) = [finding.text for finding in findings(changed) if finding.code == "measures-apparent"]
+    said = [f"{name} 0.25 (0.20–0.30) instead of 0.20" for name in ("Brier score", "ROC AUC", "Accuracy")]
+    assert text == f"Tree was fitted to the rows of d. Corrected for optimism: {said[0]}, {said[1]} and {said[2]}."

@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from engine.runs import BOTH, people, run
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Explorer
@@ -85,3 +87,31 @@ def test_a_page_without_sliders_runs_no_script_for_them() -> None:
 def test_the_method_says_how_the_page_computes() -> None:
     (said,) = procedures(sliced())
     assert "PPV and NPV those of the delta method on the logit (Mercaldo, Lau & Zhou 2007)" in said.text
+
+
+def test_groups_have_their_own_prevalence_unless_one_is_declared_and_whole_counts_stand_as_such() -> None:
+    results = sliced(models={"p": {"probability": "p"}})
+    (table,) = results.what_if
+    group = table.groups[0].model_copy(update={"hits": [25.0, 12.5, 0.0], "alarms": [75.0, 0.25, 0.0]})
+    changed = table.model_copy(update={"groups": [group], "thresholds": [0.0, 0.5, 1.0]})
+    for declared, prevalence in ((None, "0.25"), (run(people(200), prevalence=0.1).prevalence, "0.1")):
+        given = results.model_copy(update={"what_if": [changed], "prevalence": declared})
+        text = explorer(given).data
+        data = json.loads(text)
+        assert data["groups"] == [{
+            "dataset": "d", "n": {"events": 25, "others": 75}, "prevalence": prevalence,
+            "models": {"0": [[25, 12.5, 0], [75, 0.25, 0]]}}]
+        assert '"events":25,' in text
+        assert data["datasets"] == {"d": {"thresholds": [0.0, 0.5, 1.0], "start": 1, "place": 1}}
+        assert (data["level"], data["z"]) == (0.95, pytest.approx(1.959963984540054, rel=1e-12))
+
+
+def test_several_datasets_are_named_with_each_group_and_start_at_their_own_threshold() -> None:
+    results = run({"d": people(200), "e": people(100)}, models=BOTH, metrics=["accuracy"], threshold=0.35)
+    block = explorer(results)
+    assert block.groups == ("All rows of d", "All rows of e")
+    data = json.loads(block.data)
+    assert {name: (part["thresholds"][part["start"]], part["place"]) for name, part in data["datasets"].items()} == {
+        "d": (0.35, 1), "e": (0.35, 2)}
+    bare = json.loads(explorer(results.model_copy(update={"confusion": []})).data)
+    assert [part["thresholds"][part["start"]] for part in bare["datasets"].values()] == [0.5, 0.5]

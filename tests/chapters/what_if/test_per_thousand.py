@@ -115,3 +115,29 @@ def test_the_markdown_card_has_a_table_of_them() -> None:
     assert "**What happens to 1,000 people like these?** (at threshold 0.5, if" in card
     assert f"| p | {' | '.join(map(str, counts(row)[:4]))} |" in card
     assert f"400 people of d, {int(FRAME['y'].sum())} survivors" in card
+
+
+@pytest.mark.parametrize(("variants", "drawn", "more"), [
+    (1, ["p", "q", "p (v1)", "q (v1)"], ""),
+    (2, ["p", "q"], "Not drawn: 4 recalibrated variants; see results.json."),
+])
+def test_variants_are_drawn_of_up_to_four_bars_in_all(variants: int, drawn: list[str], more: str) -> None:
+    results = run(FRAME, **QUICK, models=BOTH)
+    rows = [row.model_copy(update={"variant": name}) for name in ("original", "v1", "v2")[:variants + 1]
+            for row in results.per_thousand]
+    block = bars(results.model_copy(update={"per_thousand": rows}))
+    assert ([bar.label for bar in block.bars], block.more) == (drawn, more)
+
+
+@pytest.mark.parametrize(("thresholds", "at"), [
+    ((0.5, 0.5), "at threshold 0.5"), ((0.5, 0.25), "each model at its own threshold"),
+    ((None, 0.5), "each model at its own threshold"), ((None, None), "by the classes that each model predicts"),
+    ((0.0, 0.0), "at threshold 0"),
+])
+def test_the_caption_says_at_which_threshold(thresholds: tuple[float | None, ...], at: str) -> None:
+    results = run(FRAME, **QUICK, models=BOTH)
+    rows = [row.model_copy(update={"threshold": cut, "prevalence": 0.0416, "unclassified": 0})
+            for row, cut in zip(results.per_thousand, thresholds, strict=True)]
+    block = bars(results.model_copy(update={"per_thousand": rows}))
+    assert block.caption == f"{at}, if 42 in 1,000 are '1'"
+    assert {len(bar.parts) for bar in block.bars} == {4}

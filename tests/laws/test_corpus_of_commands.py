@@ -1,6 +1,6 @@
 """Broken specs and every broken data file through the command line: exit code, the whole message, no traceback.
 
-`tests/spec/test_corpus.py` reads every broken spec of the corpus; here is one for each way from such an error to the
+`tests/laws/test_corpus.py` reads every broken spec of the corpus; here is one for each way from such an error to the
 exit. Beside each spec stands what it makes evalpipe say, NAME.expected. To write those of the broken data again after a
 message has changed, run this file with EVALPIPE_REWRITE_EXPECTED=1, then read what changed.
 """
