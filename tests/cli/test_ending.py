@@ -94,14 +94,14 @@ import time
 import evalpipe.streams.tally as local
 from evalpipe.cli import exit, main
 exit.GRACE = 1.0
-summarise = local.summarise
+tally_part = local.tally_part
 
 def takes_long(*arguments):
     print("begun", flush=True)
     time.sleep(90)
-    return summarise(*arguments)
+    return tally_part(*arguments)
 
-local.summarise = takes_long
+local.tally_part = takes_long
 main(["run", "small.yaml", "--set", "engine.mode=grid", "--no-progress"])
 """
 WAITING_READ = """
@@ -109,13 +109,13 @@ import signal, threading, time
 from pathlib import Path
 import evalpipe.data.read as read
 from evalpipe.cli import exit, main
-from evalpipe.data.formats import quiet
+from evalpipe.data.formats import captured_stderr
 exit.GRACE = 1.0
 
 def waits(*_):
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
     Path("reports/.evalpipe-cache/small/.new-12345678").mkdir(parents=True)  # as rows of a query are stored in
-    with quiet():
+    with captured_stderr():
         threading.Timer(1.0, print, ["begun"], {"flush": True}).start()  # when the main thread is in the sleep
         time.sleep(90)
 

@@ -10,12 +10,12 @@ import sys
 READING = """
 import os
 from evalpipe.cli.run import Bar
-from evalpipe.data.formats import quiet
+from evalpipe.data.formats import captured_stderr
 
 with Bar() as bar:
     bar.step(3, "read the data")
     bar.expect_parts("d", 2, 0, "")
-    with quiet():
+    with captured_stderr():
         os.write(2, b"a word of a library")
         bar.part_read()
         bar._rich.refresh()
