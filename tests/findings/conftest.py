@@ -51,7 +51,7 @@ def planted_run(shared: Shared) -> Callable[[str], Path]:
 
         folder.mkdir(parents=True)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("evalpipe.findings.decided", recorded)
+            patch.setattr("evalpipe.findings.decided_claims", recorded)
             results = run(FAULTS[name](), folder)
         (folder / "results.json").write_text(results.to_json(), encoding="utf-8")
         (folder / "said.json").write_text(json.dumps(sorted(said)), encoding="utf-8")

@@ -75,7 +75,7 @@ def test_every_file_is_on_the_disk_before_the_folders_are_exchanged(
         return exchange(fresh, old)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr("evalpipe.runs.record.exchanged", exchanging)
+    monkeypatch.setattr("evalpipe.runs.record.exchange_folders", exchanging)
     evalpipe.run(SPEC, out="out")
     at = happened.index("exchanged")
     fresh = Path(str(happened[at - 1]))
@@ -97,7 +97,7 @@ def test_a_run_replaces_the_folder_and_keeps_the_files_of_others(out: Path) -> N
 def test_where_the_system_cannot_exchange_the_old_folder_steps_aside(
     out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalpipe.runs.record.exchanged", lambda *_: False)
+    monkeypatch.setattr("evalpipe.runs.record.exchange_folders", lambda *_: False)
     data(0.75)
     evalpipe.run(SPEC, out=out)
     assert brier(out) == pytest.approx(0.0625)
@@ -198,7 +198,7 @@ def test_an_interrupt_while_folders_are_exchanged_puts_the_old_one_back(
         rename(path, target)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evalpipe.runs.record.exchanged", lambda *_: False)
+    monkeypatch.setattr("evalpipe.runs.record.exchange_folders", lambda *_: False)
     monkeypatch.setattr(Path, "rename", interrupted)
     data(0.75)
     with pytest.raises(KeyboardInterrupt):
