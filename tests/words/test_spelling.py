@@ -1,11 +1,11 @@
-"""Suggestions name another spelling of the same, never another thing."""
+"""Words in messages; suggestions name another spelling of the same, never another thing."""
 
 from __future__ import annotations
 
 import pytest
 
-from evalpipe.base.levels import find_level, level_text, level_value, meant_level, other_level
-from evalpipe.words.spelling import closest, closest_level
+from evalpipe.words import spelling
+from evalpipe.words.spelling import closest, closest_file, closest_level, quoted
 
 
 @pytest.mark.parametrize(("word", "known", "expected"), [
@@ -41,44 +41,78 @@ def test_a_name_with_another_number_is_another_name(word: str, known: list[str],
     ("grade_2", ["grade_1", "grade_3"], None),
     ("102.0", ["120", "7"], None),
     ("bad", ["bed"], None),
+    ("abcd", ["abc"], "abc"), ("abc", ["abcd"], "abcd"), ("ab", ["abc"], None),  # the longer has four letters
+    ("xbcd", ["abcd"], None),  # the first letter
+    ("abxy", ["abcd"], None), ("abcdef", ["abcd"], None), ("acbde", ["abcd"], None), ("badc", ["abcd"], None),
+    ("abdc", ["abcd"], "abcd"), ("abcde", ["abcd"], "abcd"), ("abc1", ["abcd"], None),
+    ("graded", ["grades", " GRADED "], " GRADED "),  # capitals and spaces before letters
 ])
 def test_no_level_is_suggested_that_means_another_thing(word: str, known: list[str], expected: str | None) -> None:
     assert closest_level(word, known) == expected
     assert expected is not None or closest_level(word, [level.upper() for level in known]) is None
 
 
-@pytest.mark.parametrize("same", [
-    ("1", "1.0", "+1", "1.", "1.00", "true", "True", "TRUE", " 1", "1e0"),
-    ("0", "0.0", "-0.0", ".0", "false", "FALSE"),
-    ("-1", "-1.0"),
-    ("102", "102.0", "1.02e2"),
-    ("0.5", ".5", "0.50"),
-    ("9007199254740993", "9007199254740993.0"),
-    ("9007199254740992",),  # a float of 64 bits cannot tell it from the one above
-    ("01",), ("001",), ("yes",), ("Yes",), ("",), ("1,0",), ("1_000",), ("nan",), ("t",), ("1e9999",),
-], ids=lambda same: same[0])  # fmt: skip
-def test_levels_of_the_same_value_are_told_by_value(same: tuple[str, ...]) -> None:
-    assert len({level_value(text) for text in same}) == 1
-    for level in ("1", "0", "-1", "102", "0.5", "01", "yes", "9007199254740993"):
-        assert (level_value(level) == level_value(same[0])) == (level in same)
-
-
-def test_a_level_is_found_by_its_text_before_its_value() -> None:
-    assert find_level("1.0", ["1", "1.0"]) == "1.0"
-    assert find_level("1.00", ["1", "1.0"]) is None  # of two levels of the same value, neither is guessed
-    assert find_level("True", ["1", "0"]) == "1"
-    assert find_level("yes", ["Yes", "no"]) is None
-    assert meant_level("yes", ["Yes", "no"]) == "Yes"
-    assert meant_level("+1", ["-1", "0"]) is None
-
-
-@pytest.mark.parametrize(("event", "found", "expected"), [
-    ("1", "false", "0"), ("1", "0.0", "0"), ("0", "True", "1"), ("true", "0", "false"), ("false", "1.0", "true"),
-    ("1", "2", "2"), ("1", "-1", "-1"), ("yes", "0.0", "0.0"),
+@pytest.mark.parametrize(("name", "files", "expected"), [
+    ("scroes.csv", ["other.csv", "scores.csv"], "scores.csv"), ("x.csv", ["scores.csv"], None),
+    ("scores.tsv", ["scores.csv", "scores.parquet"], "scores.csv"),
 ])
-def test_the_other_level_is_written_as_the_event_is(event: str, found: str, expected: str) -> None:
-    assert other_level(event, found) == expected
+def test_a_file_is_suggested_by_its_name_before_the_ending(name: str, files: list[str], expected: str | None) -> None:
+    assert closest_file(name, files) == expected
 
 
-def test_the_text_of_a_level() -> None:
-    assert [level_text(value) for value in (True, 1, 1.0, 0.5, -0.0, "1.0")] == ["true", "1", "1", "0.5", "0", "1.0"]
+@pytest.mark.parametrize(("value", "text"), [
+    (True, "true"), (False, "false"), (1, "1"), (1.5, "1.5"), (None, "None"), ("a", "'a'"), ("it's", '"it\'s"'),
+    ("a" * 60, f"'{'a' * 60}'"), ("a" * 61, f"'{'a' * 57}...'"),
+])
+def test_a_value_is_quoted_as_a_spec_has_it(value: object, text: str) -> None:
+    assert quoted(value) == text
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("a" * 60, "a" * 60), ("a" * 61, "a" * 59 + "…"), (f"{'a' * 57}  bcd", f"{'a' * 57}…"), ("a\nb", "a\ufffdb"),
+])
+def test_a_text_is_cut_to_a_line(text: str, line: str) -> None:
+    assert spelling.clipped(text) == line
+
+
+@pytest.mark.parametrize(("noun", "many"), [
+    ("row", "rows"), ("probability", "probabilities"), ("day", "days"), ("person", "people"), ("child", "children"),
+    ("pregnant woman", "pregnant women"), ("loan in default", "loans in default"), ("man of letters", "men of letters"),
+    ("bus", "buses"), ("box", "boxes"), ("waltz", "waltzes"), ("branch", "branches"), ("dish", "dishes"),
+])
+def test_a_noun_has_its_plural_but_for_one(noun: str, many: str) -> None:
+    assert [spelling.counted(number, noun) for number in (0, 1, 2, 1234)] == [
+        f"0 {many}", f"1 {noun}", f"2 {many}", f"1,234 {many}"]
+
+
+@pytest.mark.parametrize(("words", "listed", "few", "hint"), [
+    ([], "", "", None), (["a"], "'a'", "'a'", "write 'a'"),
+    (["a", "b"], "'a' or 'b'", "'a', 'b'", "choose one of 'a' or 'b'"),
+    (["a", "b", "c"], "'a', 'b' or 'c'", "'a', 'b', 'c'", "choose one of 'a', 'b' or 'c'"),
+    (["a", "b", "c", "d"], "'a', 'b', 'c' or 'd'", "'a', 'b', 'c' and 1 more", "choose one of 'a', 'b', 'c' or 'd'"),
+])
+def test_words_are_listed_whole_or_by_the_first_few(
+    words: list[str], listed: str, few: str, hint: str | None
+) -> None:
+    assert (spelling.listed(words), spelling.first_few(words), spelling.choose(words, None)) == (listed, few, hint)
+    assert spelling.joined(words, "and") == listed.replace(" or ", " and ").replace("'", "")
+    assert spelling.first_repeated(words) is None
+    assert spelling.first_repeated([*words, "z", "z", *words]) == "z"
+
+
+def test_words_that_run_from_right_to_left_are_isolated() -> None:
+    assert spelling.isolated("א ב 0.62–0.78") == "\u2068א ב\u2069 0.62–0.78"
+    assert spelling.isolated("a\u202eb\tc\x00") == "a\ufffdb\tc\ufffd"
+
+
+@pytest.mark.parametrize(("letters", "begin", "packages"), [
+    ("测", "1 letter (Chinese)", "fonts-noto-cjk"), ("すカ", "2 letters (Japanese)", "fonts-noto-cjk"),
+    ("한ع", "2 letters (Korean and Arabic)", "fonts-noto-cjk fonts-noto-core"),
+    ("אกअ", "3 letters (Hebrew, Thai and Devanagari)", "fonts-noto-core"),
+])
+def test_letters_that_no_font_has_are_counted_with_the_packages_that_have_them(
+    letters: str, begin: str, packages: str
+) -> None:
+    assert spelling.missing_letters_sentence(letters) == (
+        f"card.pdf shows boxes for {begin}, such as '{letters[0]}', which no font here has; install one (Debian, "
+        f"Ubuntu: apt-get install {packages}) and run again")
