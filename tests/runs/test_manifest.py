@@ -106,4 +106,5 @@ def test_files_that_are_put_into_a_folder_are_in_its_manifest(tmp_path: Path, by
     assert (tmp_path / "manifest.sig.json").exists()
     put_files(tmp_path, {"a.md": b"3"})
     assert not (tmp_path / "manifest.sig.json").exists()
+    put_files(tmp_path, {"a.md": b"4"})  # which has no signature to remove
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "manifest.json"]
