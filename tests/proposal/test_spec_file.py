@@ -12,6 +12,7 @@ import pytest
 from evalpipe.errors import UsageError
 from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.models import family_of
+from evalpipe.proposal.outcome import levels_of_flag
 from evalpipe.proposal.propose import open_questions_error, propose
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.proposal.spec_file import refuse_existing, spec_name, target_path, write_spec_file
@@ -113,3 +114,13 @@ def test_columns_of_all_levels_are_a_family_by_their_sums_and_names(
     looks = look_at_datasets(["data.parquet"]).columns
     family = family_of(dict(zip("ab", columns, strict=True)), None, looks)
     assert (None if family is None else family.kind) == kind
+
+
+def test_levels_of_a_flag_are_found_by_their_value_and_are_all_there_once() -> None:
+    pl.DataFrame({"y": AT % 3}).write_parquet("data.parquet")
+    look = look_at_datasets(["data.parquet"]).columns["y"]
+    assert levels_of_flag("--levels", "2.0, 1,0.0", look) == ("2", "1", "0")
+    for text, message in (("2,1", "--levels lacks '0'"), ("2,1,0,1", "--levels names a level twice"),
+                          ("2,1,0,x", "--levels names 'x', which the data do not have")):
+        with pytest.raises(UsageError, match=f"{message}\\n"):
+            levels_of_flag("--levels", text, look)
