@@ -79,9 +79,9 @@ class TooSlowError(Exception):
 class Database(ABC):
     """A connection that reads in one transaction, which is rolled back when it is closed.
 
-    Its methods raise the errors of the driver, which `query_problem` translates, and `TooSlowError`. A call that
-    takes too long is cancelled where the driver can do that; SQLite's cannot, so it goes on until the query or the
-    process ends. The connection is closed after it.
+    Its methods raise the errors of the driver, which `query_problem` translates, and `TooSlowError`. A call of the
+    driver that takes too long is cancelled where the driver can do that; SQLite's cannot, so it goes on until the query
+    or the process ends. The connection is closed after it.
     """
 
     connection: Any

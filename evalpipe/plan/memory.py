@@ -225,11 +225,12 @@ def streaming_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
     if plan.recalibrate.folds is not None:
         yield ("recalibrate", "fit_on"), "cross-fitting of recalibrators"
     if plan.slices.worst is not None:
-        yield ("slice_rules", "worst"), "the search for the worst slices"
+        yield ("worst_slices",), "the search for the worst slices"
     if plan.slices.folds is not None:
         yield ("folds",), "the spread over folds"
-    if plan.part(deviance_plan) is not None:
-        yield ("deviance",), "the analysis of deviance"
+    fitted = plan.part(deviance_plan)
+    if fitted is not None:
+        yield ("models", next(iter(fitted)), "fitted") if fitted else ("metrics",), "the analysis of deviance"
 
 
 def _row_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
@@ -274,9 +275,9 @@ def _model_blockers(plan: Plan, name: str) -> Iterator[tuple[Loc, str]]:
         yield ("models", name, of_levels), f"reading the {of_levels} of both levels of model '{name}'"
     if model.raw:
         yield ("models", name, "score"), f"the score of model '{name}', which is no probability and has no 'scale',"
-    for rule in (model.threshold.rule, model.threshold.variant_rule):
-        if rule is not None and rule.folds is not None:
-            yield ("models", name, "threshold"), f"the cross-fitted threshold of model '{name}'"
+    rules = (model.threshold.rule, model.threshold.variant_rule)
+    if any(rule is not None and rule.folds is not None for rule in rules):
+        yield ("models", name, "threshold"), f"the cross-fitted threshold of model '{name}'"
 
 
 def _dataset_blockers(plan: Plan, dataset: DatasetPlan) -> Iterator[tuple[Loc, str]]:

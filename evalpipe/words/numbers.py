@@ -232,7 +232,7 @@ def bounds(low: float | None, high: float | None) -> str:
 
 def evidence(value: float) -> str:
     """Return an e-value as text with two digits."""
-    if value >= 100:
+    if value >= 99.5:  # with two digits it would be written 1e+02
         return f"{value:,.0f}"
     return f"{value:.2g}" if value >= 0.01 else "below 0.01"
 
@@ -244,4 +244,5 @@ BYTES = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "KB": 1e3}
 def bytes_text(number: float) -> str:
     """Return a number of bytes as text in a suitable unit, with two digits."""
     unit = next((name for name, size in BYTES.items() if number >= size), "KB")
-    return f"{number / BYTES[unit]:.2g} {unit}" if number < 100 * BYTES[unit] else f"{number / BYTES[unit]:.0f} {unit}"
+    in_units = number / BYTES[unit]
+    return f"{in_units:.2g} {unit}" if in_units < 99.5 else f"{in_units:.0f} {unit}"

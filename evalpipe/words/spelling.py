@@ -76,7 +76,7 @@ def listed(words: Iterable[object], last: str = "or") -> str:
 
 
 def choose(known: Sequence[str], none: str | None) -> str | None:
-    """Return the hint "choose one of 'a', 'b'" for ``known`` names; "write 'a'" for one name, ``none`` for none."""
+    """Return the hint "choose one of 'a' or 'b'" for ``known`` names; "write 'a'" for one name, ``none`` for none."""
     return f"choose one of {listed(known)}" if len(known) > 1 else f"write '{known[0]}'" if known else none
 
 

@@ -9,11 +9,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from differences.conftest import write_runs
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.page import write
 from evalpipe.review.differences.records import read_run
 from few_by_day import by_night
+from review.differences.conftest import write_runs
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A database for each test of the ledger."""
+"""A database for each test of the ledger, and the command line."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cli.conftest import command, folder
 from evalpipe.ledger.entries import LedgerPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+__all__ = ("command", "folder")
+"""The fixtures that tests of the ledger share with those of the command line."""
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import pytest
 
 import evalpipe
 from data.sql.conftest import PLACES, spec
-from evalpipe.base.databases import DatabaseUri
 from evalpipe.cli import main
 from servers import PASSWORD
 
@@ -67,31 +66,6 @@ def test_a_mapping_may_refer_to_the_environment_too(folder: Path) -> None:
     results = evalpipe.run(keys | {"datasets": {"d": PLACES["postgresql"]}})
     assert results.inputs[0].path == "postgresql:warehouse"
     assert folder.is_dir()
-
-
-@pytest.mark.parametrize(("text", "shown", "passwords"), [
-    ("postgresql://user:pass%2Fword@host:5432/data?sslmode=require", "postgresql:data", {"pass%2Fword", "pass/word"}),
-    ("postgres://host", "postgres", set()),
-    ("postgresql://u@a:1,b:2/x?password=hush&sslkey=/k", "postgresql:x", {"hush", "/k"}),
-    ("sqlite:///data/scores%20a.db", "sqlite:data/scores a.db", set()),
-    ("sqlite:////srv/scores.db", "sqlite:/srv/scores.db", set()),
-    ("host=h user=u password=hush dbname=d", "", {"hush"}),
-    ("user:hush@account/db", "", {"hush"}),
-    ("snowflake://u:p@account/db/schema", "snowflake:db/schema", {"p"}),
-    ("postgresql:///data?host=/run/postgresql", "postgresql:data", set()),
-    ("host=h password='a b' dbname=d", "", {"a b"}),
-    ("Server=h;UID=u;PWD={a;b};", "", {"a;b"}),
-    ("mssql+pyodbc:///?odbc_connect=UID%3Du%3BPWD%3Dhush", "mssql+pyodbc", {"hush"}),
-    ("postgresql://u:a@b/c@h/d", "postgresql:c@h/d", {"a@b/c", "a"}),
-    ("postgresql://u:hush/d", "postgresql:d", {"hush"}),
-])
-def test_what_is_shown_of_a_uri(text: str, shown: str, passwords: set[str]) -> None:
-    uri = DatabaseUri(text)
-    assert uri.shown == shown
-    assert passwords <= set(uri.passwords)
-    assert bool(passwords) == bool(uri.passwords)
-    assert not any(secret in uri.redacted(f"cannot read {text}: '{secret}'").removeprefix("cannot read ")
-                   for secret in (*passwords, text))
 
 
 @pytest.mark.parametrize("change", [

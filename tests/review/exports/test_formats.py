@@ -19,8 +19,8 @@ from evalpipe.results import Results
 from evalpipe.review.exports import EXPORTS
 from evalpipe.review.exports.chai import AFTER_RESULTS, NAMESPACE, SECTIONS
 from evalpipe.review.exports.declare import ExportedRun
-from exports import validators
-from exports.numbers import of_cyclonedx, of_results
+from review.exports import validators
+from review.exports.numbers import of_cyclonedx, of_results
 
 
 def written(name: str, folder: Path, model: str = "a") -> dict[str, str]:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import evalpipe
 from evalpipe.cli.app import app
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import year
 

@@ -18,9 +18,9 @@ from conftest import Shared
 from evalpipe.cli import main
 from evalpipe.results import Results
 from evalpipe.review.exports import EXPORTS
-from exports import validators
-from exports.conftest import rows, text_of
 from few_by_day import by_night
+from review.exports import validators
+from review.exports.conftest import rows, text_of
 from servers import PASSWORD
 
 Run = Callable[[str], Path]

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,8 +18,11 @@ import pytest
 import evalpipe
 from cli.conftest import SPEC, Command, write_small
 from conftest import Shared
-from evalpipe.ledger.since_last_run import changes
+from evalpipe.ledger.entries import LedgerPlace
+from evalpipe.ledger.since_last_run import changed_nights, changes
+from evalpipe.ledger.store import Ledger
 from evalpipe.runs.folder import RunFolder
+from evalpipe.spec.load import load
 
 LINE = ("run", "small.yaml", "--out", "out", "--no-progress", "--if-changed")
 HOLDS = "gates:\n  - {metric: brier, max: 0.9}\n"
@@ -280,3 +284,21 @@ def test_a_key_that_has_not_signed_makes_it_run(command: Command, ran: Path) -> 
         assert done.stderr == "runs because manifest.json is not signed by this key\n"
         assert command(*LINE, "--key", f"{number}.pem").stdout == nothing("pass")
     assert ran.exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_nights_of_a_trend_that_are_new_gone_or_others_are_told() -> None:
+    declare("trend: {metrics: [brier]}\n")
+    for day in ("01", "02", "04"):
+        results = evalpipe.run("small.yaml", out=f"out-{day}", as_of=f"2026-03-{day}")
+    spec, place = load("small.yaml", as_of="2026-03-04"), LedgerPlace.of("ledger.sqlite")
+    assert changed_nights(spec, results, Ledger.read(place)) == []
+    evalpipe.run("small.yaml", out="out-03", as_of="2026-03-03")
+    with contextlib.closing(sqlite3.connect("ledger.sqlite")) as ledger, ledger:
+        ledger.execute("DELETE FROM evalpipe_runs WHERE as_of = '2026-03-01'")
+        ledger.execute("UPDATE evalpipe_runs SET results_sha256 = ? WHERE as_of = '2026-03-02'", ("f" * 64,))
+    was = results.trend.nights[1].results_sha256[:8]
+    assert changed_nights(spec, results, Ledger.read(place)) == [
+        "the night of 2026-03-01 is no longer there",
+        f"the night of 2026-03-02 has results with a sha256 that begins with ffffffff, not {was}",
+        "the night of 2026-03-03 was not there"]

@@ -6,12 +6,13 @@ import base64
 import io
 import re
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from pypdf import PdfReader
 
 import evalpipe
+from card.conftest import make
 from evalpipe.base.digests import text_sha256
 from evalpipe.card import check_renderable, render
 from evalpipe.card.contents import Card
@@ -30,8 +31,8 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width=
 
 
 @pytest.fixture(scope="module")
-def plain(build: Any) -> Results:
-    results: Results = build(datasets=1, models=1)
+def plain() -> Results:
+    results: Results = make(datasets=1, models=1)
     return Results.from_json(results.model_copy(update={"curves": []}).to_json())
 
 

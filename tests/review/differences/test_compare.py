@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from differences.conftest import Pair, alone
 from evalpipe.errors import UsageError
 from evalpipe.results import Individual, Overall, Results
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.page import write
 from evalpipe.review.differences.records import Difference, Tolerance
 from evalpipe.words.sentences import sentence
+from review.differences.conftest import Pair, alone
 
 SWAPPED = {"added": "removed", "removed": "added", "appeared": "went", "went": "appeared", "a": "b", "b": "a"}
 ROWS = ("gates", "subjects", "estimates", "thresholds", "desirability", "findings", "spec", "data", "versions", "other")

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import evalpipe
-from differences.conftest import SPEC, Pair
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.records import Difference, Run, read_run
+from review.differences.conftest import SPEC, Pair
 
 BASE: dict[str, Any] = {
     "evalpipe": 1, "name": "small", "id": "row", "intervals": {"replicates": 100},

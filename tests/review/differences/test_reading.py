@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from differences.conftest import Pair
 from evalpipe.errors import DataError
 from evalpipe.review.differences.changes import input_changes, spec_changes
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.records import Tolerance, read_run
+from review.differences.conftest import Pair
 
 
 def refused(source: str) -> str:

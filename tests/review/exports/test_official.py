@@ -14,8 +14,8 @@ from conftest import ROOT, Shared
 from evalpipe.review.exports import EXPORTS
 from evalpipe.review.exports.declare import ExportedRun
 from evalpipe.words.card_fields import FIELDS
-from exports import validators
-from exports.numbers import of_cyclonedx, of_results
+from review.exports import validators
+from review.exports.numbers import of_cyclonedx, of_results
 
 pytestmark = pytest.mark.nightly
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from differences.conftest import Pair, alone
 from evalpipe.cli.catalogue import json_schema_of
 from evalpipe.results import Results
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.page import Format, write
 from evalpipe.review.differences.records import Tolerance
 from evalpipe.version import VERSION
+from review.differences.conftest import Pair, alone
 
 EXPECTED = Path(__file__).parent / "expected"
 

@@ -15,12 +15,12 @@ import pytest
 from sqlalchemy import create_engine, text
 
 import evalpipe
-from checking.test_recompute import forge
 from conftest import Shared
 from evalpipe.errors import DataError
 from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.results import Results
 from evalpipe.review.origins import CheckedFile
+from review.checking.test_recompute import forge
 
 SPEC = """\
 evalpipe: 1

@@ -1,50 +1,10 @@
-"""Suggestions name another spelling of the same, never another thing."""
+"""Levels of an outcome: the same by their value, however they are written or stored."""
 
 from __future__ import annotations
 
 import pytest
 
 from evalpipe.base.levels import find_level, level_text, level_value, meant_level, other_level
-from evalpipe.words.spelling import closest, closest_level
-
-
-@pytest.mark.parametrize(("word", "known", "expected"), [
-    ("avarage", ["average", "metric"], "average"),
-    (" Brier", ["brier"], "brier"),
-    ("model_2", ["model_1", "model_3"], None),  # another model, no misspelling
-    ("model_2", ["model_1", "model2"], "model2"),
-    ("102.0", ["120", "7"], None),
-    ("f_1", ["f2", "f1"], "f1"),
-    ("log_loss2", ["log_loss"], "log_loss"),
-    ("x", [], None),
-])
-def test_a_name_with_another_number_is_another_name(word: str, known: list[str], expected: str | None) -> None:
-    assert closest(word, known) == expected
-
-
-@pytest.mark.parametrize(("word", "known", "expected"), [
-    ("Yes", ["no", "yes"], "yes"),
-    (" yes ", ["no", "yes"], "yes"),
-    ("yess", ["no", "yes"], "yes"),
-    ("posionous", ["edible", "poisonous"], "poisonous"),  # two letters exchanged
-    ("poisonus", ["edible", "poisonous"], "poisonous"),
-    ("poisonoous", ["edible", "poisonous"], "poisonous"),
-    ("poisonoas", ["edible", "poisonous"], "poisonous"),
-    ("fraud", ["not_fraud", "no fraud", "nonfraud"], None),
-    ("male", ["female"], None),
-    ("positive", ["negative"], None),
-    ("safe", ["unsafe"], None),
-    ("typical", ["atypical"], None),
-    ("hypertension", ["hypotension"], None),
-    ("yes", ["no"], None),
-    ("1", ["-1", "+1", "0"], None),
-    ("grade_2", ["grade_1", "grade_3"], None),
-    ("102.0", ["120", "7"], None),
-    ("bad", ["bed"], None),
-])
-def test_no_level_is_suggested_that_means_another_thing(word: str, known: list[str], expected: str | None) -> None:
-    assert closest_level(word, known) == expected
-    assert expected is not None or closest_level(word, [level.upper() for level in known]) is None
 
 
 @pytest.mark.parametrize("same", [

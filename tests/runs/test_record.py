@@ -10,7 +10,7 @@ import pytest
 
 import evalpipe
 from evalpipe.base import folders
-from evalpipe.base.folders import exchange_folders, remove_folder, remove_temporary_folders, temporary_folders_of_runs
+from evalpipe.base.folders import temporary_folders_of_runs
 from evalpipe.errors import UsageError
 from evalpipe.runs.record import Recorder, abandon, lock_of
 from evalpipe.streams.cache import cache_folder
@@ -44,17 +44,6 @@ def brier(out: Path) -> float:
 def names(folder: Path) -> set[str]:
     """Return what lies in a folder, but for the ledger."""
     return {path.name for path in folder.iterdir() if not path.name.startswith("ledger.sqlite")}
-
-
-def test_two_folders_exchange_their_names(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        (tmp_path / name / name).touch()
-    assert exchange_folders(tmp_path / "a", tmp_path / "b")
-    assert names(tmp_path / "a") == {"b"}
-    assert names(tmp_path / "b") == {"a"}
-    assert not exchange_folders(tmp_path / "a", tmp_path / "c")
-    assert names(tmp_path) == {"a", "b"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX systems flush the names in a folder to the disk")
@@ -143,21 +132,6 @@ def test_the_next_run_removes_what_dead_runs_left_and_nothing_else(out: Path) ->
     assert [name for name in LEFT if (out.parent / name).exists()] == []
     assert [name for name in OTHERS if not (out.parent / name).exists()] == []
     assert names(cache) == {"kept.tables"}
-
-
-def test_a_name_that_looks_like_a_pattern_is_taken_as_it_is(tmp_path: Path) -> None:
-    for name in (".a.*.new-abcdefgh", ".a.b.new-abcdefgh", ".ab.new-abcdefgh"):
-        (tmp_path / name).mkdir()
-    remove_temporary_folders(tmp_path / "a.*")
-    assert names(tmp_path) == {".a.b.new-abcdefgh", ".ab.new-abcdefgh"}
-
-
-def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
-    (tmp_path / "kept").mkdir()
-    (tmp_path / ".out.new-abcdefgh").symlink_to(tmp_path / "kept")
-    remove_temporary_folders(tmp_path / "out")
-    assert names(tmp_path) == {"kept"}
-    remove_folder(tmp_path / "gone")
 
 
 def test_what_a_process_holds_is_given_up_when_it_is_abandoned(out: Path) -> None:
