@@ -1,4 +1,4 @@
-"""Values of each kind of column that are taken, at the edges, and what is told of those that are not."""
+"""What each kind of column may hold, at its edges, and the error where it holds something else."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from evalpipe.run import plan, read_all
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from evalpipe.data.sample import Sample
 
 SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1, "levels": [1, 0]},
@@ -33,22 +35,31 @@ ROUND = "a weight is a number from 0 on; rows of weight 0 are left out"
 UNIT = "give them in another unit: 0, or in size from 1e-60 to 1e+60"
 
 
-def read(folder: Path, keys: dict[str, Any], data: dict[str, list[Any]]) -> None:
+def read(folder: Path, keys: dict[str, Any], data: dict[str, list[Any]]) -> Sample:
     pl.DataFrame(DATA | data).write_parquet(folder / "d.parquet")
-    read_all(plan(SPEC | keys))
+    (sample,), _ = read_all(plan(SPEC | keys))
+    return sample
 
 
-@pytest.mark.parametrize(("keys", "data"), [
-    ({}, {"p": [0.0, 1.0, 0.5, 0.0]}), (PERCENT, {"p": [0.0, 100.0, 50.0, 1.0]}), (SCORE, {"p": [-1e9, 1e9, 0.0, 7.0]}),
-    (FREQUENCY, {"w": [0.0, 1.0, 3.0, 1.0]}), (IMPORTANCE, {"w": [0.0, 1.5, 0.1, 1.0]}),
-    (NUMBER, {"x": [0.0, -1e60, 1e60, 1.0]}),
-    (COUNT, {"y": [0, 7, 1, 0], "p": [1e-9, 1.0, 2.0, 3.0]}), ({"id": "id", "cluster": "c"}, {}),
+@pytest.mark.parametrize(("keys", "data", "field", "values"), [
+    ({}, {"p": [0.0, 1.0, 0.5, 0.0]}, "probability", [0.0, 0.0, 0.5, 1.0]),
+    (PERCENT, {"p": [0.0, 100.0, 50.0, 1.0]}, "probability", [0.0, 0.01, 0.5, 1.0]),
+    (SCORE, {"p": [-1e9, 1e9, 0.0, 7.0]}, "score", [-1e9, 0.0, 7.0, 1e9]),
+    (FREQUENCY, {"w": [0.0, 1.0, 3.0, 1.0]}, "weights", [1.0, 1.0, 3.0]),
+    (IMPORTANCE, {"w": [0.0, 1.5, 0.1, 1.0]}, "weights", [0.1, 1.0, 1.5]),
+    (NUMBER, {"x": [0.0, -1e60, 1e60, 1.0]}, "truth", [-1e60, 0.0, 1.0, 1e60]),
+    (COUNT, {"y": [0, 7, 1, 0], "p": [1e-9, 1.0, 2.0, 3.0]}, "truth", [0.0, 0.0, 1.0, 7.0]),
+    ({"id": "id", "cluster": "c"}, {}, "cluster", [0, 0, 1, 1]),
 ])
-def test_values_at_the_edge_are_taken(
-    keys: dict[str, Any], data: dict[str, list[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_values_at_the_edge_are_read_as_they_are(
+    keys: dict[str, Any], data: dict[str, list[Any]], field: str, values: list[float], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Rows of weight 0 are left out; percents become probabilities, to the last bit: each is a division by 100."""
     monkeypatch.chdir(tmp_path)
-    read(tmp_path, keys, data)
+    sample = read(tmp_path, keys, data)
+    owner = sample.models["p"] if field in ("probability", "score") else sample
+    assert sorted(getattr(owner, field)) == values
 
 
 @pytest.mark.parametrize(("keys", "data", "code", "message", "hint"), [

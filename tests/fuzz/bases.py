@@ -19,6 +19,7 @@ import polars as pl
 import yaml
 
 import evalpipe
+from corpus_environment import ENVIRONMENT
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.slices.plan import slice_columns
 from evalpipe.errors import EvalpipeError
@@ -32,15 +33,6 @@ ROOT = Path(__file__).resolve().parents[2]
 ROWS = 120
 """Rows kept of each data file."""
 
-ENVIRONMENT = {
-    "EVALPIPE_TEST_NAME": "from-environment",
-    "EVALPIPE_TEST_FOLDER": "data",
-    "EVALPIPE_TEST_NUMBER": "0.25",
-    "EVALPIPE_TEST_HIDDEN": "hunter 2",
-    "EVALPIPE_TEST_SECRET": "hunter 2",
-    "EVALPIPE_TEST_ADDRESS": "postgresql://nightly:hunter-2@db.example/claims",
-    "EVALPIPE_TEST_KEY": "-----BEGIN PRIVATE KEY-----\nhunter 2\n-----END PRIVATE KEY-----\n",
-}
 FOLDERS = ("configs", "tests/corpus/specs/good", "tests/corpus/specs/bad", "tests/corpus/data")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from corpus_environment import ENVIRONMENT
 from evalpipe.errors import SpecError
 from evalpipe.spec.load import load
 from evalpipe.spec.schema import json_schema, resolved, spec_sha256
@@ -28,15 +29,6 @@ if TYPE_CHECKING:
 CORPUS = Path(__file__).parent.parent / "corpus" / "specs"
 GOOD = sorted((CORPUS / "good").glob("*.yaml"))
 BAD = sorted((CORPUS / "bad").glob("*.yaml"))
-ENVIRONMENT = {
-    "EVALPIPE_TEST_NAME": "from-environment",
-    "EVALPIPE_TEST_FOLDER": "data",
-    "EVALPIPE_TEST_NUMBER": "0.25",
-    "EVALPIPE_TEST_HIDDEN": "hunter 2",
-    "EVALPIPE_TEST_SECRET": "hunter 2",
-    "EVALPIPE_TEST_ADDRESS": "postgresql://nightly:hunter-2@db.example/claims",
-    "EVALPIPE_TEST_KEY": "-----BEGIN PRIVATE KEY-----\nhunter 2\n-----END PRIVATE KEY-----\n",
-}
 REWRITE = os.environ.get("EVALPIPE_REWRITE_EXPECTED") == "1"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus_environment import ENVIRONMENT
 from evalpipe.cli import main
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -28,15 +29,6 @@ FAULTS_OF_THE_SPEC = {
     "slice-of-outcome",
 }
 """Conditions that are wrong whatever the rows are."""
-ENVIRONMENT = {
-    "EVALPIPE_TEST_NAME": "from-environment",
-    "EVALPIPE_TEST_FOLDER": "data",
-    "EVALPIPE_TEST_NUMBER": "0.25",
-    "EVALPIPE_TEST_HIDDEN": "hunter 2",
-    "EVALPIPE_TEST_SECRET": "hunter 2",
-    "EVALPIPE_TEST_ADDRESS": "postgresql://nightly:hunter-2@db.example/claims",
-    "EVALPIPE_TEST_KEY": "-----BEGIN PRIVATE KEY-----\nhunter 2\n-----END PRIVATE KEY-----\n",
-}
 
 
 def outcome(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[object, str, str]:
