@@ -271,7 +271,9 @@ def test_every_input_of_an_example_is_compared(example: Callable[[str], Path], r
     assert results.inputs
 
 
-def test_a_key_that_has_not_signed_makes_it_run(command: Command, ran: Path) -> None:
+def test_a_key_that_has_not_signed_makes_it_run_and_is_named_however_many_files_changed(
+    command: Command, ran: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -284,6 +286,11 @@ def test_a_key_that_has_not_signed_makes_it_run(command: Command, ran: Path) -> 
         assert done.stderr == "runs because manifest.json is not signed by this key\n"
         assert command(*LINE, "--key", f"{number}.pem").stdout == nothing("pass")
     assert ran.exists()
+    (ran / "estimates.csv").unlink()
+    (ran / "junit.xml").unlink()
+    monkeypatch.setattr("evalpipe.ledger.since_last_run.MOST", 2)
+    assert command(*LINE, "--key", "1.pem").stderr == (
+        "runs because estimates.csv is missing; junit.xml is missing; manifest.json is not signed by this key\n")
 
 
 @pytest.mark.usefixtures("folder")
