@@ -292,3 +292,20 @@ def test_more_than_three_models_continue_in_a_further_table() -> None:
     assert {len(line) for line in lines(second)} == {5}
     assert lines(first)[-1] == ["100%", *["0.5000"] * 6]
     assert not paragraphs(residual_blocks(results, "trial"))[1].endswith("All in kg.")
+
+
+@pytest.mark.parametrize(("name", "shown"), [
+    ("age", "age"), ("weight", "column weight"), ("name", "name"), ("self", "self")])
+def test_residuals_against_a_column_of_any_name_are_drawn_with_its_values(name: str, shown: str) -> None:
+    generator = np.random.default_rng(0)
+    truth, values = generator.normal(70, 10, 200), generator.normal(70, 10, 200)
+    frame = pl.DataFrame({"y": truth, "p": truth + generator.normal(0, 5, 200), name: values})
+    results = evalpipe.run({
+        "evalpipe": 1, "name": "x", "task": "regression", "outcome": {"column": "y"},
+        "datasets": {"d": {"path": "memory"}}, "models": {"m": {"prediction": "p"}}, "metrics": ["rmse"],
+        "curves": {"residuals": {"against": [name]}}, "intervals": {"replicates": 100},
+        "report": {"formats": []}}, frames={"d": frame})
+    drawing = next(figure for figure in drawings(results, "d", "appendix") if "residual-against" in figure.key)
+    columns = drawing.points[0].columns
+    assert set(columns) == {shown, "mean", "weight", "low", "lower quartile", "median", "upper quartile", "high"}
+    assert values.min() <= min(columns[shown]) < max(columns[shown]) <= values.max()

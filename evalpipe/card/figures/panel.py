@@ -115,7 +115,7 @@ class Panel:
         if name:
             self.record_values(name, **{self.x.name or "x": x, self.y.name or "y": y, **more})
 
-    def record_values(self, name: str, **columns: Sequence[float]) -> None:
+    def record_values(self, name: str, /, **columns: Sequence[float]) -> None:
         """Add a series to the table of the figure, with its columns by name."""
         self.sheet.points.append(PointSeries(name, {key: list(values) for key, values in columns.items()}))
 

@@ -248,8 +248,9 @@ def _band_sheet(series: Series, groups: Groups, x: Axis, up: Axis) -> Sheet:
     drawn.line(values, groups["expected"], "ink", kind="thin", dash=DOTS)
     drawn.line(values, groups["smooth"], series.ink)
     drawn.marks(values, groups["mean"], series.ink, series.marker)
-    drawn.record_values(series.label, **{x.name: values}, **{
-        name.replace("_", " "): groups[name] for name in ("mean", *FIVE, "weight")})
+    statistics = {name.replace("_", " "): groups[name] for name in ("mean", *FIVE, "weight")}
+    along = f"column {x.name}" if x.name in statistics else x.name
+    drawn.record_values(series.label, **({along: values} | statistics))
     smooth = LineLabel("Mean", series.ink, values, groups["smooth"])
     sheet.key(label_lines(drawn, [], [
         smooth, LineLabel("Expected", "ink", values, groups["expected"], kind="thin", dash=DOTS)]))
