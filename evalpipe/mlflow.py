@@ -176,7 +176,6 @@ def _unfit(name: str, what: str, before: str) -> Problem:
 
 def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str, str]) -> dict[str, str]:
     """Return the tags: facts on the run as a whole, and the verdict of each gate."""
-    from evalpipe.ledger.entries import run_row
     from evalpipe.review.exports.declare import judged
 
     kinds: dict[str, str] = {}
@@ -186,10 +185,10 @@ def _tags(exported: ExportedRun, rows: dict[str, Estimate], undefined: dict[str,
         key = f"evalpipe.gate.{name}"[:LONGEST_KEY].rstrip()
         kinds[key] = max(kinds.get(key, test.kind), test.kind, key=VERDICTS.index)  # the worst, where names are cut
     worst = max(kinds.values(), key=VERDICTS.index, default=None)
-    not_shown = ("renamed", "inputs_sha256", "facts")
-    facts = {key: fact for key, fact in run_row(exported.results).items() if key not in not_shown}
-    facts |= {
-        "version": facts.pop("evalpipe_version"),
+    results = exported.results
+    facts: dict[str, str | None] = {
+        "name": results.name, "as_of": results.as_of, "results_sha256": results.evidence_sha256,
+        "spec_sha256": results.spec_sha256, "version": results.evalpipe_version,
         "verdict": "pass" if worst == "skipped" else worst or "none",
         "model": None if exported.chosen is None else exported.chosen.name,
         "level": ", ".join(dict.fromkeys(json.dumps(row.level) for row in rows.values() if row.level is not None)),

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
     from evalpipe.chapters.trend.compute import EarlierNight
     from evalpipe.data.sample import CandidateRows, Sample
     from evalpipe.engine.evaluate import Evaluation
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
     from evalpipe.results import FailOn, Results, RowFile
+    from evalpipe.results.observed import EarlierRun, NoEarlier
     from evalpipe.results.signatures import Signature
     from evalpipe.runs.record import Recorder
     from evalpipe.spec.draft import Draft
@@ -333,8 +333,8 @@ def _reference_files(
 ) -> dict[str, bytes] | None:
     """Return the files, by name, of the reference of gates `against: last`; None where they stay as they are."""
     from evalpipe.base.formats import REFERENCE
-    from evalpipe.chapters.gates.compute_numbers import EarlierRun
-    from evalpipe.chapters.gates.earlier_runs import may_be_reference, next_references
+    from evalpipe.results.observed import EarlierRun
+    from evalpipe.runs.references import may_be_reference, next_references
 
     gate_index = next((gate.gate - 1 for gate in results.gates if gate.against == "last"), None)
     if gate_index is None:  # one of several such gates will do: they all have the same reference

@@ -196,6 +196,14 @@ class Subject(DescribedRow):
     variant: str = "original"
     slice: Slice | None = None
 
+    @classmethod
+    def of(cls, row: Measured) -> Subject:
+        """Return what a row of measures is about: measure, class, dataset, model, variant and slice."""
+        return cls(
+            metric=row.metric, params=row.params, average=row.average, class_=row.class_, dataset=row.dataset,
+            model=row.model, variant=row.variant, slice=row.slice,
+        )
+
     @property
     def key(self) -> tuple[object, ...]:
         """A hashable key of the number or check, the same in whatever order its options and slice labels stand."""

@@ -80,7 +80,6 @@ def plan_document(plan: Plan) -> Document:
         "compare": compare and {
             "baseline": compare.baseline, "pairs": compare.pairs, "baseline_dataset": compare.baseline_dataset,
             "margins": dict(compare.margins)},
-        "goals": [goal.document for goal in plan.goals],
         **{key: value for document in functions("plan", "document") for key, value in document(plan).items()},
     }
 
@@ -147,9 +146,9 @@ def validate_spec(path: str, overrides: Sequence[str], as_of: str | None, form: 
     dataset_count = sum(dataset.role == "evaluate" for dataset in planned.datasets)
     counts = [counted(len(planned.models), "model"), counted(len(planned.metrics), "measure"),
              f"{counted(dataset_count, 'dataset')} to evaluate"] if planned.datasets else []
-    (document_of_candidates,) = functions("plan", "document", "desirability")
-    if document_of_candidates(planned)["candidates"] is not None:
-        counts.append(f"candidates ranked by {counted(len(planned.goals), 'goal')}")
+    (ranking,) = (document(planned) for document in functions("plan", "document", "desirability"))
+    if ranking["candidates"] is not None:
+        counts.append(f"candidates ranked by {counted(len(ranking['goals']), 'goal')}")
     click.echo(f"ok: {STDIN if path == '-' else path}: {', '.join(counts)}")
 
 
@@ -213,7 +212,7 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
             lines.append(parts_line(name, len(states), len(states) - len(why), reasons_in_words(why)))
     of_chapters = [line for write in functions("plan", "lines") for line in write(plan)]
     if not plan.datasets:
-        return "\n".join([*lines, *_goal_lines(plan), *of_chapters, *expected_lines(document["expected"])])
+        return "\n".join([*lines, *of_chapters, *expected_lines(document["expected"])])
     measures = counted(len(plan.metrics), "measure")
     lines += ["", f"{measures} for each of {', '.join(plan.models)} on {', '.join(evaluated_names)}:"]
     labels = [entry.label for entry in plan.metrics]
@@ -230,7 +229,7 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
     lines += [f"not for {model}, as {reason}: {', '.join(names)}" for (model, reason), names in unserved.items()]
     if plan.prevalence is not None and plan.prevalence.dataset is not None:
         lines += ["", f"the prevalence is estimated from the outcomes of {plan.prevalence.dataset}, once they are read"]
-    further = [*_further_results(plan), *_goal_lines(plan), *of_chapters]
+    further = [*_further_results(plan), *of_chapters]
     lines += [*([""] if further else []), *further, *expected_lines(document["expected"])]
     cost = "unknown: the rows are not known" if plan.cost is None else f"{plan.cost:,} row sums"
     lines += ["", f"{level(document['level'])} intervals; {document['replicates']:,} replicates where bootstrapped",
@@ -353,9 +352,3 @@ def _comparison_lines(plan: Plan) -> list[str]:
     if compare.baseline_dataset is not None:
         lines.append(f"every dataset minus {compare.baseline_dataset}, as independent samples")
     return lines
-
-
-def _goal_lines(plan: Plan) -> list[str]:
-    """Return the line on the goals of desirability; or nothing."""
-    names = ", ".join(goal.name for goal in plan.goals)
-    return [f"desirability by {counted(len(plan.goals), 'goal')}: {names}"] if plan.goals else []

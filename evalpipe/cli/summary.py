@@ -21,7 +21,7 @@ from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters import functions
 from evalpipe.cli.exit import annotation
 from evalpipe.errors import Problem
-from evalpipe.review.signing import begins_anew
+from evalpipe.results.sequences import begins_anew
 from evalpipe.runs.folder import RunFolder
 from evalpipe.words.numbers import count, most_decimals, number, signed_interval
 

@@ -176,14 +176,9 @@ def inputs_sha256(results: Results) -> str | None:
     return json_sha256(files) if all(sha256 for _, sha256 in files) else None
 
 
-def headline(results: Results) -> list[Estimate]:
-    """Return the headline estimates: of all rows of a dataset, not of a slice or a single class."""
-    return [estimate for estimate in results.rows if estimate.slice is None and estimate.class_ is None]
-
-
 def estimate_rows(results: Results) -> list[Row]:
     """Return the headline estimates as rows of the table of estimates."""
-    return [{"place": place, **_fields(estimate, OF_ESTIMATE)} for place, estimate in enumerate(headline(results))]
+    return [{"place": place, **_fields(estimate, OF_ESTIMATE)} for place, estimate in enumerate(results.headline)]
 
 
 def verdict_rows(results: Results) -> list[Row]:

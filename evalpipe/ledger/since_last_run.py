@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.digests import file_sha256, text_sha256
 from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST, REFERENCE, RESULTS
 from evalpipe.base.origin import path_text
-from evalpipe.chapters.gates.compute import changed_sequences
-from evalpipe.chapters.gates.compute_numbers import EarlierRun
-from evalpipe.chapters.gates.earlier_runs import Tonight, has_another_reference, reference_for
 from evalpipe.data.databases import libraries_of
 from evalpipe.data.files import find
 from evalpipe.errors import DataError, Problem, UsageError
@@ -28,10 +25,13 @@ from evalpipe.ledger.history import (
 from evalpipe.ledger.nights import evidence_before
 from evalpipe.plan.sources import QuerySource, sources
 from evalpipe.results.document import OF_LEDGER
+from evalpipe.results.observed import EarlierRun
+from evalpipe.results.sequences import changed_sequences
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.runs.folder import NO_NIGHTS, RunFolder
 from evalpipe.runs.manifest import libraries
 from evalpipe.runs.record import overrides_of
+from evalpipe.runs.references import Tonight, has_another_reference, reference_for
 from evalpipe.spec.schema import resolved, spec_sha256
 from evalpipe.version import VERSION
 from evalpipe.words.spelling import joined

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Origin
     from evalpipe.chapters.compare.spec import Compare
     from evalpipe.chapters.curves.plan import CalibrationPlan, RelationsPlan, ResidualsPlan
-    from evalpipe.chapters.desirability.plan_goals import GoalPlan
     from evalpipe.chapters.equivocal.plan import ZonePlan
     from evalpipe.chapters.prevalence.plan import PrevalencePlan
     from evalpipe.chapters.recalibrate.plan import RecalibrationPlan
@@ -199,6 +198,7 @@ class Plan:
     of such figures; ``banded`` says that bands are drawn about curves, ``profit_drawn`` that limits of the profit are;
     ``marks`` are the thresholds that are marked on curves, ``gain_groups`` the groups of a gain table; ``residuals``
     are the figures of residuals of probabilities, and those of numbers beyond the standard ones.
+    ``goal_measures`` are those that goals of desirability judge, in their order; ``ranked`` says that there are goals.
     ``streaming`` says whether all rows are in memory; ``dask`` is the address of the scheduler of the Dask cluster that
     reads parts of files, "local" for one that the run starts, None where threads read. ``ledger`` is the file or the
     URI of the ledger, True for a ledger beside the output folder, False for none.
@@ -248,7 +248,8 @@ class Plan:
     recalibrate: RecalibrationPlan
     prevalence: PrevalencePlan | None
     compare: Compare | None
-    goals: tuple[GoalPlan, ...]
+    goal_measures: tuple[MetricPlan, ...]
+    ranked: bool
     parts: Mapping[Callable[..., object], Any]
     streaming: StreamingPlan = IN_MEMORY
 
@@ -256,11 +257,6 @@ class Plan:
     def entries(self) -> tuple[MetricPlan, ...]:
         """The metrics, and after them the measures that only disparities and findings are computed from."""
         return (*self.metrics, *self.behind, *self.diagnosed)
-
-    @property
-    def goal_measures(self) -> tuple[MetricPlan, ...]:
-        """The measures that goals of desirability judge, in their order."""
-        return tuple(goal.entry for goal in self.goals if goal.entry is not None)
 
     def part(self, resolve: Callable[..., Part]) -> Part:
         """Return a chapter's part of the plan, by the function that resolved it: ``plan.part(gates_plan)``."""
@@ -304,7 +300,7 @@ class Plan:
     def compared(self) -> bool:
         """Whether models are compared, or ranked by goals: for this more rows are drawn one by one."""
         compare = self.compare
-        return bool(self.goals) or (compare is not None and (
+        return self.ranked or (compare is not None and (
             compare.pairs == "all" or (compare.baseline or compare.baseline_dataset) is not None))
 
     def draws(self, entry: MetricPlan) -> bool:

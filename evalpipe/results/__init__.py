@@ -141,6 +141,11 @@ class Results(Document):
         return (f'<iframe title="{escape(self.title)}" sandbox="allow-scripts" width="100%" height="640" '
                 f'srcdoc="{escape(page)}"></iframe>')
 
+    @property
+    def headline(self) -> list[Estimate]:
+        """The headline estimates: of all rows of a dataset, not of a slice or a single class."""
+        return [estimate for estimate in self.rows if estimate.slice is None and estimate.class_ is None]
+
     @cached_property
     def findings(self) -> list[Finding]:
         """The findings with their sentences, what matters most first."""

@@ -32,13 +32,13 @@ from evalpipe.base.formats import (
 from evalpipe.card.sign_off import status_text
 from evalpipe.errors import DataError, EvalpipeError, UsageError
 from evalpipe.results.signatures import EVIDENCE_DIGITS
+from evalpipe.review.ledger_records import check_ledger, check_nights, evidence_again, reference_in_ledger
 from evalpipe.review.origins import (
     ROWS,
     CheckedFile,
     Origins,
     Verification,
     check_key_signature,
-    check_ledger,
     other_sha256,
 )
 from evalpipe.run import templates_from
@@ -297,8 +297,6 @@ class _Repeat:
     @cached_property
     def reference(self) -> Path | None:
         """The path of the results that gates `against: last` were judged against; None where they are gone."""
-        from evalpipe.ledger.history import reference_in_ledger
-
         if self.against_last is None:
             return None
         folder, reference_sha256 = self.outputs.folder, str(self.against_last.against_sha256)
@@ -343,31 +341,12 @@ def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) ->
             yield CheckedFile("recomputed", RESULTS, "not checked", f"the run ended: {first.message}{place}")
             return
         yield from _compare_files(outputs, again)
-    yield from _check_nights(repeat)
-
-
-def _check_nights(repeat: _Repeat) -> Iterator[CheckedFile]:
-    """Yield whether the earlier nightly runs in the results, used again by the repeated run, are in the ledger now."""
-    from evalpipe.ledger.history import ledger_to_read
-    from evalpipe.ledger.since_last_run import changed_nights
-
-    outputs, subject = repeat.outputs, "the earlier nights"
-    if outputs.results is None or outputs.results.trend.sha256 is None:
-        return
-    try:
-        ledger = ledger_to_read(repeat.spec, outputs.folder.path)
-        changed = [] if ledger is None else changed_nights(repeat.spec, outputs.results, ledger)
-    except EvalpipeError as error:
-        yield CheckedFile("recomputed", subject, "not checked", error.problems[0].message)
-        return
-    reason = "the ledger has others now; the run again was given those in results.json" if changed else ""
-    yield CheckedFile("recomputed", subject, "differs" if changed else "same", reason, tuple(changed))
+    yield from check_nights(repeat.spec, outputs.results, outputs.folder.path)
 
 
 def _run_again(repeat: _Repeat, again: RunFolder, progress: Progress | None) -> None:
     """Run the spec into the folder ``again``, with the same reference and signatures, and render the same formats."""
     from evalpipe.card import render
-    from evalpipe.ledger.history import evidence_again
     from evalpipe.run import run_again
 
     outputs = repeat.outputs

@@ -1,36 +1,29 @@
-"""Checks of an output folder against what lies outside it: its spec and data, its ledger, and who signed it.
+"""Checks of an output folder against what lies outside it: its spec and data, and who signed it.
 
-A file that is not here is no difference. Where a folder and the ledger that its run is recorded in disagree, one of
-the two was changed.
+A file that is not here is no difference.
 """
 
 from __future__ import annotations
 
 import errno
-import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.databases import query_sha256
 from evalpipe.base.digests import file_sha256
 from evalpipe.base.ed25519 import can_check_signatures, fingerprint, is_signature_of, stored_signature
-from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST, RESULTS
-from evalpipe.errors import DataError, EvalpipeError, Problem
-from evalpipe.ledger.entries import OPTION, LedgerPlace
+from evalpipe.base.formats import KEY_SIGNATURE, MANIFEST
+from evalpipe.errors import DataError
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.runs.manifest import ReadFile
-from evalpipe.runs.verification import PDF, difference_notes, json_differences
+from evalpipe.runs.verification import PDF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import ColumnElement
-
     from evalpipe.base.ed25519 import KeySignature
-    from evalpipe.ledger.entries import Row
-    from evalpipe.ledger.store import Ledger
     from evalpipe.results import Results
     from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.manifest import Manifest
@@ -174,137 +167,6 @@ def _check_bytes(kind: Kind, shown: str, path: Path, sha256: str) -> CheckedFile
         return CheckedFile(kind, shown, "not checked", f"cannot read {path}: {error.strerror or error}")
     return CheckedFile(kind, shown, "same") if actual == sha256 else (
         CheckedFile(kind, shown, "differs", other_sha256(actual, sha256)))
-
-
-LEDGER_UNKNOWN = "the spec, which may name it, is not known: name the ledger with --ledger, or the spec with --spec"
-ADDED_LATER = ("value", "error", "rows", "support")
-"""What a ledger of before format 3 has not of the evidence of a night."""
-
-
-def check_ledger(results: Results | None, origins: Origins, address: str | None) -> CheckedFile | None:
-    """Return the check of a folder's results against all that a ledger recorded of them; None without a ledger.
-
-    The ledger is the one at ``address``, a file or a URL, else that of the spec, else that beside the folder. It is
-    "not checked" where the ledger or the results cannot be read.
-    """
-    place, uncertainty, text_in_spec = _ledger_place(origins, address)
-    if place is None:
-        return None if uncertainty is None else CheckedFile("ledger", "the ledger", "not checked", uncertainty)
-    if results is None:
-        file = CheckedFile("ledger", place.shown, "not checked", f"{RESULTS}, which is held to it, cannot be read")
-    else:
-        try:
-            place.found()  # before SQLAlchemy is imported, which a ledger that is not there does not need
-            from evalpipe.ledger.store import Ledger
-
-            file = _compare_with_run(Ledger.read(place), results, origins.folder.path)
-        except EvalpipeError as error:
-            remedy = f"; name another with {OPTION}, as after a run with --set ledger=…" if address is None else ""
-            reason = uncertainty or f"{error.problems[0].message}{remedy}"
-            file = CheckedFile("ledger", place.shown, "not checked", reason)
-    if text_in_spec is None:
-        return file
-    # What the environment holds is not shown, as nowhere else.
-    return replace(file, file=text_in_spec, reason=file.reason.replace(place.shown, text_in_spec))
-
-
-def refuse_other_record(folder: RunFolder, address: str | None) -> CheckedFile | None:
-    """Return the check of a folder's results against a ledger; raises DataError where they differ.
-
-    The ledger is the one at ``address``, else that of the spec, else that beside the folder. Returns None without one.
-    """
-    checked = check_ledger(folder.results, Origins(folder, folder.manifest), address)
-    if checked is not None and checked.status == "differs":
-        message = f"the ledger '{checked.file}' does not agree with {folder.results_file}: {checked.reason}"
-        hint = (f"see which was changed: evalpipe verify {folder.path} --recompute; or run again, and look at the new "
-                "results")
-        raise DataError(Problem("other-in-ledger", message, hint=hint, notes=checked.notes))
-    return checked
-
-
-def _ledger_place(origins: Origins, address: str | None) -> tuple[LedgerPlace | None, str | None, str | None]:
-    """Return the place of the ledger, the reason why that is uncertain, and its text in the spec, if that has a "${".
-
-    There is no ledger where both the place and the reason are None. The ledger is the one at ``address``, a file or a
-    URL, else that of the spec, else that beside the output folder.
-    """
-    from evalpipe.plan.resolve import ledger_named
-    from evalpipe.run import load
-
-    if address is not None:
-        return LedgerPlace.of(address), None, None
-    folder = origins.folder.path
-    default, uncertainty = LedgerPlace.default_for(folder), LEDGER_UNKNOWN
-    if origins.spec is not None and origins.spec.is_file():
-        manifest = origins.manifest
-        overrides, day = ([], None) if manifest is None else (manifest.overrides, manifest.as_of)
-        try:
-            spec = load(str(origins.spec), overrides, as_of=day)
-            text_in_spec = spec.ledger if isinstance(spec.ledger, str) and "${" in spec.ledger else None
-            return LedgerPlace.named(ledger_named(spec), folder), None, text_in_spec
-        except EvalpipeError as error:
-            uncertainty = f"the spec, which names it, cannot be read: {error.problems[0].message}"
-    return (default if default.file is not None and default.file.exists() else None), uncertainty, None
-
-
-def _compare_with_run(ledger: Ledger, results: Results, folder: Path) -> CheckedFile:
-    """Return the check of results against the ledger's newest run of their folder, or of their sha256, or day."""
-    from evalpipe.ledger.store import RUNS
-
-    results_sha256, shown = results.evidence_sha256, ledger.place.shown
-    of_folder = RUNS.c.folder == ledger.place.folder(folder)
-    of_day = (RUNS.c.name == results.name) & (RUNS.c.as_of == results.as_of)
-    conditions = (of_folder, RUNS.c.results_sha256 == results_sha256, of_day)
-    run = next(filter(None, (_newest_run(ledger, condition) for condition in conditions)), None)
-    if run is None:
-        return CheckedFile("ledger", shown, "not checked", "it has no run of this folder")
-    notes = tuple(difference_notes(_record_differences(ledger, run, results), "the ledger"))
-    if run["results_sha256"] != results_sha256:
-        is_same_folder = run["folder"] == ledger.place.folder(folder)
-        subject = "this folder" if is_same_folder else f"{results.name} as of {run['as_of']}"
-        # The ledger knows these results too, so the run that it has as the newest was recorded after theirs.
-        later = "later" if ledger.knows(folder, results_sha256) else "other"
-        recorded_digits, digits = (digest[:EVIDENCE_DIGITS] for digest in (run["results_sha256"], results_sha256))
-        reason = (f"it has {later} results of {subject}: their sha256 begins with {recorded_digits}, that of "
-                  f"results.json with {digits}")
-        return CheckedFile("ledger", shown, "differs", reason, notes)
-    if notes:
-        return CheckedFile("ledger", shown, "differs", "its row of these results is not what results.json says", notes)
-    return CheckedFile("ledger", shown, "same", "evalpipe gc has removed its numbers" if run["forgotten"] else "")
-
-
-def _newest_run(ledger: Ledger, condition: ColumnElement[bool]) -> Row | None:
-    """Return the last recorded run in a ledger that meets a SQL condition; None without any."""
-    from sqlalchemy import select
-
-    from evalpipe.ledger.store import RUNS
-
-    newest = select(RUNS).where(condition).order_by(RUNS.c.last_recorded.desc(), RUNS.c.run.desc()).limit(1)
-    return next(iter(ledger.read_rows(newest)), None)
-
-
-def _record_differences(ledger: Ledger, run: Row, results: Results) -> list[tuple[str, object, object]]:
-    """Return how the ledger's rows of a run differ from those that it would record of ``results``: place, old, new."""
-    from evalpipe.ledger.entries import estimate_rows, evidence_rows, run_row, verdict_rows
-    from evalpipe.ledger.store import ESTIMATES, EVIDENCE, VERDICTS
-
-    expected = run_row(results)
-    # Sentences are of the version that wrote them. Earlier formats have no facts, no sha256 of inputs, and no verdict
-    # where nothing was judged.
-    not_compared = {"results_sha256", *(key for key in ("inputs_sha256", "facts") if run[key] is None)}
-    compared = [key for key in expected if key not in not_compared]
-    recorded_rows: Row = {key: run[key] for key in compared} | {"verdict": run["verdict"] or "none"}
-    expected_rows: Row = {key: expected[key] for key in recorded_rows}
-    tables = {"estimates": (ESTIMATES, estimate_rows), "gates": (VERDICTS, verdict_rows),
-              "evidence": (EVIDENCE, evidence_rows)}
-    for name, (table, rows_of) in tables.items():
-        if name == "evidence" or not run["forgotten"]:
-            recorded = ledger.rows_of(table, [run["run"]])[run["run"]]
-            missing = ADDED_LATER if any(row.get("rows", 0) is None for row in recorded) else ()
-            recorded_rows[name], expected_rows[name] = (
-                [{key: value for key, value in row.items() if key not in ("place", "reason", *missing)} for row in rows]
-                for rows in (recorded, rows_of(results)))
-    return list(json_differences(json.dumps(recorded_rows).encode(), json.dumps(expected_rows).encode()))
 
 
 def check_key_signature(folder: RunFolder, public: bytes | None) -> CheckedFile:

@@ -6,22 +6,20 @@ It is a conductor beside `evalpipe.run`: it verifies an output folder, renders i
 from __future__ import annotations
 
 import datetime as dt
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.base.ed25519 import signer
 from evalpipe.base.folders import signals_postponed
 from evalpipe.base.formats import REFERENCE, RESULTS, SIGNATURES
-from evalpipe.chapters.gates.compute_numbers import EarlierRun, NoEarlier
-from evalpipe.chapters.gates.earlier_runs import next_references, references_in_folder
 from evalpipe.errors import DataError, UsageError
-from evalpipe.ledger.entries import LedgerPlace
 from evalpipe.results import UNREADABLE_RESULTS
+from evalpipe.results.observed import EarlierRun, NoEarlier
 from evalpipe.results.signatures import Signature, faults, newest, roles_by_person, signatures_json
 from evalpipe.run import templates_from
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.record import locked_output, put_files
+from evalpipe.runs.references import next_references, references_in_folder
 from evalpipe.words.sentences import sentence
 from evalpipe.words.spelling import joined
 
@@ -81,7 +79,7 @@ def _sign_folder(
     """Lock and verify the folder, add a signature and render its card again; ``key`` signs the manifest."""
     from evalpipe.card import render
     from evalpipe.card.sign_off import needs_distinct_people, status_text
-    from evalpipe.review.origins import refuse_other_record
+    from evalpipe.review.ledger_records import refuse_other_record
     from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.record import locked_output, put_files
     from evalpipe.runs.verification import PDF, not_compared, verified_contents
@@ -153,23 +151,20 @@ def accept(
     now on. The manifest follows, signed as by `run`. Raises DataError for a folder without results, or of which a file
     was changed; UsageError where it, or the ledger, cannot be written. Nothing is written then.
     """
-    from evalpipe.ledger.store import Ledger
-    from evalpipe.review.origins import refuse_other_record
+    from evalpipe.review.ledger_records import ledger_of, refuse_other_record, sequences_restarted
     from evalpipe.runs.verification import verified_contents
 
     run_folder = RunFolder(folder)
     kept_references, signing_key = references_in_folder(run_folder.path, str(folder)), signer(key)
-    place = LedgerPlace.default_for(run_folder.path) if ledger is None else LedgerPlace.of(ledger)
+    place = ledger_of(run_folder.path, ledger)
     run_folder.content(RESULTS, UNREADABLE_RESULTS)  # before the folder is locked, which a missing one cannot be
     with locked_output(folder) as target:
         run_folder = RunFolder(folder)
         results, _ = verified_contents(run_folder, templates_from(template))
         refuse_other_record(run_folder, ledger)
-        nightly_ledger = Ledger.read(place) if begins_anew(results) else None
+        restart = sequences_restarted(results, place)
         run = EarlierRun(results, REFERENCE, run_folder.content(RESULTS))
         files = next_references(run, NoEarlier(sentence("no-run-kept")), run_folder.path, fit=True, accepted=True)
-        day = str(results.as_of)
-        restart = nullcontext() if nightly_ledger is None else nightly_ledger.sequences_restarted(results.name, day)
         with signals_postponed("the new output is complete"), restart:
             put_files(target, files, signing_key)
     before = kept_references[0] if isinstance(kept_references, list) and kept_references else None
@@ -178,11 +173,6 @@ def accept(
     now = EarlierRun(results, RESULTS, b"")
     return results, [ReferenceChange(gate, _observed_value(before, gate), _observed_value(now, gate))
                      for gate in results.gates if gate.against == "last"]
-
-
-def begins_anew(results: Results) -> bool:
-    """Tell whether accepting a run restarts the sequences of its spec: it has a day and gates `on: sequence`."""
-    return results.as_of is not None and any(gate.on == "sequence" for gate in results.gates)
 
 
 def _observed_value(run: EarlierRun | None, gate: Gate) -> float | None:

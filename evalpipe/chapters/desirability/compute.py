@@ -11,6 +11,7 @@ import numpy as np
 from evalpipe.base import constants
 from evalpipe.chapters.desirability import compute_scale as scale
 from evalpipe.chapters.desirability.plan import candidates_plan
+from evalpipe.chapters.desirability.plan_goals import goals_plan
 from evalpipe.chapters.desirability.records import (
     FACTORS,
     CandidateGoal,
@@ -87,7 +88,7 @@ class JudgedModels:
     @property
     def goals(self) -> tuple[GoalPlan, ...]:
         """The goals that models are judged by, as the plan has them; the axis k of arrays."""
-        return self.plan.goals
+        return self.plan.part(goals_plan)
 
     @property
     def weights(self) -> Floats:
@@ -133,21 +134,21 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability
 
     Raises DataError where a value lies beyond the points of a goal that asks for an error there.
     """
-    if not plan.goals or not evaluated:
+    goals = plan.part(goals_plan)
+    if not goals or not evaluated:
         return {}
     by_dataset = []
     for dataset in evaluated:
         names = tuple(dataset.sample.models)
-        measured = tuple(tuple(_value_in_goal(plan, dataset, name, goal) for goal in plan.goals) for name in names)
+        measured = tuple(tuple(_value_in_goal(plan, dataset, name, goal) for goal in goals) for name in names)
         desirability = np.array([
-            [_desirability_within_points(dataset, name, goal, x) for goal, x in zip(plan.goals, row, strict=True)]
+            [_desirability_within_points(dataset, name, goal, x) for goal, x in zip(goals, row, strict=True)]
             for name, row in zip(names, measured, strict=True)])
         replicates = _desirability_replicates(plan, dataset, names, desirability)
         by_dataset.append(JudgedModels(plan, dataset, names, measured, desirability, replicates))
-    goals = [goal_record(goal, [x for models in by_dataset for x in _values_for_curve(models, k)])
-             for k, goal in enumerate(plan.goals)]
     return {"desirability": Desirability(
-        goals=goals,
+        goals=[goal_record(goal, [x for models in by_dataset for x in _values_for_curve(models, k)])
+               for k, goal in enumerate(goals)],
         individual=[row for models in by_dataset for row in _individual_records(models)],
         overall=[row for models in by_dataset for row in _overall_records(models)],
         sensitivity=[row for models in by_dataset for row in _sensitivity(models)],
@@ -156,7 +157,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, Desirability
 
 def warnings(plan: Plan, _: Sequence[Evaluated]) -> Iterator[Warned]:
     """Yield a warning for each goal that rewards the worse end of its measure."""
-    for goal in plan.goals:
+    for goal in plan.part(goals_plan):
         opposite = {"minimize": "maximize", "maximize": "minimize"}.get(goal.rule.kind)
         if goal.entry is not None and opposite is not None and goal.entry.metric.direction == opposite:
             better = "high" if opposite == "maximize" else "low"
@@ -190,10 +191,10 @@ def _desirability_replicates(plan: Plan, evaluated: Evaluated, names: tuple[str,
 
     ``d`` [m, k] is that of the data, which characteristics have in every replicate.
     """
-    if plan.interval_method == "none" or all(goal.entry is None for goal in plan.goals):
+    if plan.interval_method == "none" or all(goal.entry is None for goal in plan.part(goals_plan)):
         return None
     drawn = np.repeat(d[:, :, None], plan.replicates, axis=2)
-    for k, goal in enumerate(plan.goals):
+    for k, goal in enumerate(plan.part(goals_plan)):
         if goal.entry is not None:
             entry_index = plan.entries.index(goal.entry)
             for m, name in enumerate(names):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.chapters.desirability.spec import CandidateTable, GoalRule, LongTable
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.plan.sources import Catalog, DataTable
     from evalpipe.spec.draft import Draft
@@ -268,8 +269,10 @@ def _axes(spec: Spec, goals: tuple[GoalColumn, ...]) -> tuple[int, int] | None:
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """Yield the lines of `evalpipe plan` on the table of candidates: its files, ids, and the column of each goal."""
-    candidates = plan.part(candidates_plan)
+    """Yield the lines of `evalpipe plan` on the goals and the table of candidates: its files, ids and columns."""
+    goals, candidates = plan.part(goals_plan), plan.part(candidates_plan)
+    if goals:
+        yield f"desirability by {counted(len(goals), 'goal')}: {', '.join(goal.name for goal in goals)}"
     if candidates is None:
         return
     table = candidates.rows.table
@@ -286,9 +289,9 @@ def lines(plan: Plan) -> Iterator[str]:
 
 
 def document(plan: Plan) -> dict[str, object]:
-    """Return the files of the table of candidates, and the columns of its ids and goals, as JSON values."""
+    """Return the goals, and of the table of candidates its files and the columns of ids and goals, as JSON values."""
     candidates = plan.part(candidates_plan)
-    return {"candidates": None if candidates is None else {
+    return {"goals": [goal.document for goal in plan.part(goals_plan)], "candidates": None if candidates is None else {
         "files": candidates.rows.table.shown_files, "rows": candidates.rows.table.rows, "where": candidates.rows.where,
         "id": list(candidates.ids),
         "columns": [
@@ -299,5 +302,15 @@ def document(plan: Plan) -> dict[str, object]:
     }}
 
 
-PARTS = (candidates_plan,)
-PLANNED = {"goals": goals_plan}
+def goal_measures(spec: Spec) -> tuple[MetricPlan, ...]:
+    """Return the measures that goals judge, in their order."""
+    return tuple(goal.entry for goal in goals_plan(spec) if goal.entry is not None)
+
+
+def ranked(spec: Spec) -> bool:
+    """Tell whether goals rank models."""
+    return bool(spec.desirability)
+
+
+PARTS = (goals_plan, candidates_plan)
+PLANNED = {"goal_measures": goal_measures, "ranked": ranked}

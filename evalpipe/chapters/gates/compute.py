@@ -12,18 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from evalpipe.base.digests import json_sha256
+from evalpipe.base.records import Subject
 from evalpipe.card.wording import names_of
-from evalpipe.chapters.gates.compute_numbers import (
-    EarlierRun,
-    NoEarlier,
-    Numbers,
-    Observed,
-    change,
-    judges_number,
-    subject_of,
-    verdict,
-)
 from evalpipe.chapters.gates.compute_sequence import (
     ENOUGH,
     RECENT,
@@ -41,19 +31,21 @@ from evalpipe.chapters.gates.compute_sequence import (
     sides,
     threshold,
 )
-from evalpipe.chapters.gates.plan import gates_plan, least_night, sequence_plan
+from evalpipe.chapters.gates.compute_verdict import change, judged_number, verdict
+from evalpipe.chapters.gates.plan import gates_plan, judges_number, least_night, sequence_plan
 from evalpipe.chapters.gates.records import GateLimits, GateReason
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Gate, GateSequence, Warned
+from evalpipe.results.observed import EarlierRun, NoEarlier, Numbers, Observed
+from evalpipe.results.sequences import nights_by_sequence, nights_sha256
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.base.records import Subject
     from evalpipe.card.wording import Names
-    from evalpipe.chapters.gates.compute_numbers import Word
     from evalpipe.chapters.gates.compute_sequence import Agreement
+    from evalpipe.chapters.gates.compute_verdict import Word
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
@@ -158,7 +150,7 @@ def _observed(case: _Case, subject: Subject) -> Observed | NoEarlier:
     """Return the value or the difference that is judged; or why there is no earlier number to compare with."""
     earlier, names = case.earlier, case.names
     if earlier is None:
-        return case.numbers.judged(case.gate, subject)
+        return judged_number(case.gate, subject, case.numbers)
     if isinstance(earlier, NoEarlier):
         return earlier
     is_last = case.gate.against == "last"
@@ -220,7 +212,7 @@ class Sequences:
         ``observed`` are the numbers of this night that gates judge.
         """
         evidence = tuple(_evidence_of_tonight(plan, results, observed))
-        earlier = _nights_by_sequence(evidence, nights)
+        earlier = nights_by_sequence(evidence, nights)
         alarms = len({*earlier, *(row.sequence for row in evidence)})
         return cls(plan, evidence, earlier, alarms)
 
@@ -245,7 +237,7 @@ class Sequences:
             since=days[0] if days else None, same_data=sorted({day for limit in limits for day in limit.same_data}),
             spread=between and between.spread, autocorrelation=between and between.autocorrelation,
             between_nights=rule.between_nights,
-            nights_sha256=_nights_sha256(rows, self.earlier),
+            nights_sha256=nights_sha256(rows, self.earlier),
         )
 
     def _nights_of_sequence(self, row: GateEvidence) -> tuple[list[Night], list[str]]:
@@ -306,51 +298,6 @@ class _LimitEvidence:
                    agreement(values))
 
 
-def _nights_by_sequence(evidence: Sequence[GateEvidence], nights: Iterable[Night]) -> dict[str, list[Night]]:
-    """Return the earlier nights by the hash of their sequence, in the order of days, of gates that have ``evidence``.
-
-    Where a model was renamed, the nights under its former name belong to the sequence under its new name, and the
-    nights of another model that had the new name before do not.
-    """
-    families = {row.family for row in evidence}
-    new_sequences: dict[str, str] = {row.former: row.sequence for row in evidence if row.former is not None}
-    earlier: dict[str, list[Night]] = defaultdict(list)
-    by_day: dict[str, list[Night]] = defaultdict(list)
-    for night in nights:
-        by_day[str(night["as_of"])].append(night)
-    # From the newest day back, so that a model that was renamed twice is followed.
-    for _, same_day in sorted(by_day.items(), reverse=True):
-        taken_over = {new_sequences[night["sequence"]] for night in same_day if night["sequence"] in new_sequences}
-        for night in same_day[::-1]:
-            sequence = str(night["sequence"])
-            if sequence in new_sequences or (night["family"] in families and sequence not in taken_over):
-                record = {key: item for key, item in night.items() if key != "former"}
-                earlier[new_sequences.get(sequence, sequence)].append(record)
-        new_sequences |= {night["former"]: new_sequences.get(night["sequence"], night["sequence"])
-                    for night in same_day if night.get("former") is not None}
-    return {sequence: rows[::-1] for sequence, rows in earlier.items()}
-
-
-def _nights_sha256(rows: Iterable[GateEvidence], earlier: Mapping[str, Sequence[Night]]) -> str:
-    """Return the hash of the earlier nights that some records of evidence add to, by which a change of them is seen."""
-    return json_sha256([earlier.get(row.sequence, ()) for row in rows])
-
-
-def changed_sequences(results: Results, nights: Sequence[Night]) -> list[int]:
-    """Return the numbers of gates, from 1, whose evidence of earlier nights has changed in the ledger since the run.
-
-    ``nights`` is that evidence as the ledger has it now, in the order of days; the results keep a hash of the evidence
-    that each gate was judged by.
-    """
-    earlier = _nights_by_sequence(results.evidence, nights)
-    rows_of: dict[tuple[object, ...], list[GateEvidence]] = defaultdict(list)
-    for row in results.evidence:
-        rows_of[row.gate, row.key].append(row)
-    changed = {gate.gate for gate in results.gates if gate.sequence is not None
-               and gate.sequence.nights_sha256 != _nights_sha256(rows_of[gate.gate, gate.key], earlier)}
-    return sorted(changed)
-
-
 def _evidence_of_tonight(plan: Plan, results: Results, observed: Numbers) -> Iterator[GateEvidence]:
     """Yield the records of tonight's evidence: the exact ones of the results or, where there are none, asymptotic ones.
 
@@ -374,12 +321,12 @@ def _value_fields(
     gate: GatePlan, subject: Subject, results: Results, observed: Numbers
 ) -> dict[str, float | int | None]:
     """Return the fields of evidence on the value judged: value, standard error, rows, and rows of the rarer outcome."""
-    judged = observed.judged(gate, subject)
+    judged = judged_number(gate, subject, observed)
     error = None
     if judged.status == "ok" and judged.interval is not None and judged.level is not None:
         lower, upper = judged.interval
         error = (upper - lower) / 2 / NormalDist().inv_cdf((1 + judged.level) / 2)
-    row = next(row for row in results.rows if subject_of(row).key == subject.key)
+    row = next(row for row in results.rows if Subject.of(row).key == subject.key)
     dataset = next(dataset for dataset in results.datasets if dataset.name == subject.dataset)
     return {"value": judged.value, "error": error or None, "rows": row.n, "support": _support(gate, row, dataset)}
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from evalpipe.arithmetic import exp, log1p, log_add_exp
 from evalpipe.base.digests import json_sha256
+from evalpipe.base.records import Subject
 from evalpipe.chapters.compare.compute import LOSSES, flags, reportable_alike
-from evalpipe.chapters.gates.compute_numbers import judges_number, subject_of
-from evalpipe.chapters.gates.plan import evidence_kind, gates_plan, sequence_plan
+from evalpipe.chapters.gates.plan import evidence_kind, gates_plan, judges_number, sequence_plan
 from evalpipe.chapters.gates.records import GateEvidence, GateLimits
 from evalpipe.engine.differences import options_of, rows_count_alike, summary_of
 from evalpipe.intervals.binomial import clopper_pearson
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from evalpipe.base.arraytypes import Flags, Floats
-    from evalpipe.base.records import Subject
-    from evalpipe.chapters.gates.compute_numbers import On
+    from evalpipe.chapters.gates.compute_verdict import On
     from evalpipe.chapters.gates.plan import GatePlan
     from evalpipe.data.sample import Sample
     from evalpipe.engine.estimates import Evaluated, Scope
@@ -458,7 +457,7 @@ def _exact_of_model(
         entry = plan.metrics[metric_index]
         scope, baseline_scope = scopes.get(scope_number), baseline_scopes.get(scope_number)
         for estimate in estimates:
-            subject = subject_of(estimate)
+            subject = Subject.of(estimate)
             k = None if subject.class_ is None else sample.levels.index(subject.class_)
             if not judges_number(plan, gate, subject) or not is_exact(plan, sample, model, baseline, entry, k):
                 continue

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from evalpipe.base.origin import Loc
+    from evalpipe.base.records import Subject
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
     from evalpipe.plan.measures import MetricPlan
@@ -450,6 +451,36 @@ def _earlier_run(spec: Spec, index: int, declared_path: str) -> EarlierPlan:
     relative = "" if Path(declared_path).is_absolute() else (
         " (relative to the working folder)" if file is None else f" (relative to {Path(file).name})")
     return EarlierPlan(spec.origin.folder_of(*loc) / declared_path, declared_path, relative)
+
+
+def judges_number(plan: Plan, gate: GatePlan, subject: Subject) -> bool:
+    """Tell whether a gate judges the number of a subject: its measure, class, dataset, model, variant and slice."""
+    if gate.against == "baseline" and subject.model == gate.baseline:
+        return False
+    return (
+        gate.rule.dataset in (None, subject.dataset) and gate.rule.model in (None, subject.model)
+        and gate.rule.variant in ("all", subject.variant) and gate.class_ in (None, subject.class_)
+        and gate.rule.desirability == subject.desirability and _in_slice(gate, subject)
+        and (subject.metric is None or any(_is_measure(plan, entry, subject) for entry in gate.entries))
+    )
+
+
+def _in_slice(gate: GatePlan, subject: Subject) -> bool:
+    """Tell whether the slices that a gate judges, or all rows, include the slice of a number."""
+    if gate.slice is not None:
+        return subject.slice == gate.slice
+    if gate.slices is None or subject.slice is None:
+        return gate.slices is None and subject.slice is None
+    return gate.slices == ("all",) or set(subject.slice) == set(gate.slices)
+
+
+def _is_measure(plan: Plan, entry: MetricPlan, subject: Subject) -> bool:
+    """Tell whether a number measures what an entry of a gate does: same metric, options and average."""
+    class_ = subject.class_
+    if (subject.metric, subject.average) != (entry.metric.name, entry.average):
+        return False
+    options = entry.shown if class_ is None else entry.shown_of(plan.outcome.levels.index(class_))
+    return subject.params == options
 
 
 def looks_back(plan: Plan) -> Iterator[Literal["evidence", "reference"]]:

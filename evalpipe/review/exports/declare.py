@@ -167,9 +167,7 @@ class ExportedRun:
     @property
     def headline(self) -> list[Estimate]:
         """The headline estimates of the exported models: on all rows, and not of a single class."""
-        from evalpipe.ledger.entries import headline
-
-        return [row for row in headline(self.results) if (row.model, row.variant) in self.predictors]
+        return [row for row in self.results.headline if (row.model, row.variant) in self.predictors]
 
     @property
     def day(self) -> datetime:

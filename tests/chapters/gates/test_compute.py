@@ -15,7 +15,7 @@ import evalpipe
 from chapters.gates.sentences import sentence_of
 from engine.runs import BOTH, intervals, people, run
 from evalpipe.chapters.gates.compute import judged
-from evalpipe.chapters.gates.compute_numbers import Observed, change
+from evalpipe.chapters.gates.compute_verdict import change
 from evalpipe.chapters.gates.spec import GateRule
 from evalpipe.data.catalog import look
 from evalpipe.errors import DataError
@@ -23,6 +23,7 @@ from evalpipe.intervals.contrasts import recovered_limits
 from evalpipe.plan.resolve import plan
 from evalpipe.plan.sources import sources
 from evalpipe.results import Desirability, Gate, Results, holds, worst
+from evalpipe.results.observed import Observed
 from evalpipe.run import load
 from evalpipe.words.sentences import Sentence
 

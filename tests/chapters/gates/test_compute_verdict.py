@@ -7,9 +7,9 @@ import math
 import pytest
 
 from chapters.gates.sentences import sentence_of
-from evalpipe.chapters.gates import compute_numbers
-from evalpipe.chapters.gates.compute_numbers import Observed
+from evalpipe.chapters.gates import compute_verdict
 from evalpipe.chapters.gates.records import Gate, GateLimits
+from evalpipe.results.observed import Observed
 from evalpipe.words.sentences import Sentence
 
 LOW, HIGH, BOTH = GateLimits(0.75, math.inf), GateLimits(-math.inf, 0.75), GateLimits(0.7, 0.8)
@@ -20,7 +20,7 @@ def verdict(
     limits: GateLimits, on: str, observed: Observed, undefined: str = "fail", *, against: str | None = None
 ) -> tuple[str, str]:
     """Return the verdict on a number, and what its sentence says after the name."""
-    word, reason = compute_numbers.verdict(limits, on, observed, undefined)  # type: ignore[arg-type]
+    word, reason = compute_verdict.verdict(limits, on, observed, undefined)  # type: ignore[arg-type]
     keys = ("min", "max") if against is None else ("min_increase", "max_increase")
     gate = Gate(
         metric="x", dataset="d", model="m", gate=1, on=on, method=observed.method, level=observed.level,  # type: ignore[arg-type]
