@@ -208,7 +208,7 @@ def _run_from_plan(
     planned, resolved_spec = _planned(spec, frames)
 
     clock.begin(3)
-    work = _part_reader(spec, planned, folder, clock.progress, cached=cache)
+    work = _part_reader(spec, planned, folder, clock.progress, cached=cache and not planned.streaming.all_scores)
     # The ledger may be out of reach, and a format impossible to make here: known before anything is computed.
     ledger = None if folder is None else open_ledger(planned.ledger, folder.out)
     nights = _nights_of_trend(planned, ledger, before)

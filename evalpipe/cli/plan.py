@@ -13,12 +13,13 @@ from evalpipe.chapters.curves.plan import GROUPS
 from evalpipe.cli.exit import annotation
 from evalpipe.cli.ledger import DROP, MARGIN, expected_lines
 from evalpipe.cli.output import output_folder
+from evalpipe.plan.memory import reading_seconds
 from evalpipe.plan.plan import drawing_plan
 from evalpipe.spec.tree import STDIN
 from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
@@ -48,7 +49,9 @@ def plan_document(plan: Plan) -> Document:
         "permutations": plan.permutations,
         "replicates": plan.replicates, "level": plan.level, "cost": plan.cost,
         "drawing": {"mode": drawn.mode, "reason": drawn.reason, "refused": drawn.refused},
-        "rows": {"held": not plan.streaming.streamed, "batch": plan.streaming.batch, "reason": plan.streaming.reason},
+        "rows": {
+            "held": not plan.streaming.streamed, "batch": plan.streaming.batch, "reason": plan.streaming.reason,
+            "all_scores": plan.streaming.all_scores, "seconds": _reading_seconds(plan)},
         "exposure": exposure and {
             "column": exposure.column, "unit": exposure.unit,
             "rates_of": [name for name, model in plan.models.items() if model.rate is not None]},
@@ -172,7 +175,7 @@ def print_plan(
     print_warnings(planned)
     folder = output_folder(out, planned.name, planned.as_of)
     parts: dict[str, list[dict[str, object]]] = {}
-    if planned.streaming.streamed:
+    if planned.streaming.kept_for_later:
         from evalpipe.streams.cache import cache_folder, states_of_parts
 
         parts = {name: [{"file": part.file, "first_row": part.first, "rows": part.rows, "cached": part.why is None,
@@ -199,8 +202,7 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
     lines += [line for dataset in document["datasets"] for line in _input_lines(plan, dataset)]
     if plan.datasets:
         rows = document["rows"]
-        lines.append(f"all rows are held: {rows['reason']}" if rows["held"] else
-                     f"rows are read part by part, {rows['batch']:,} at once, and never held: {rows['reason']}")
+        lines += _reading_lines(rows)
     evaluated_names = [dataset["name"] for dataset in document["datasets"] if dataset["role"] == "evaluate"]
     if document["parts"]:
         from evalpipe.cli.output import parts_line
@@ -236,6 +238,32 @@ def _plan_text(plan: Plan, document: dict[str, Any]) -> str:
               drawing_plan(plan).words]
     cost_unit = "rows x models" if plan.streaming.streamed else "rows x replicates x models"
     return "\n".join([*lines, f"expected cost ({cost_unit}): {cost}"])
+
+
+def _reading_seconds(plan: Plan) -> dict[str, float] | None:
+    """Return about how long it takes to hold rows, to read them part by part, and to keep every score as well, in s.
+
+    None where the number of rows is not known.
+    """
+    rows = [dataset.table.rows for dataset in plan.datasets if dataset.role == "evaluate"]
+    known = [count for count in rows if count is not None]
+    if len(known) < len(rows) or not known or plan.task != "binary":
+        return None
+    return {name: float(f"{seconds:.1e}") for name, seconds in reading_seconds(plan, sum(known)).items()}
+
+
+def _reading_lines(rows: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines on how rows are read, what values are computed from, and about how long that takes."""
+    seconds = rows["seconds"]
+    if rows["held"]:
+        yield f"all rows are held: {rows['reason']}"
+    else:
+        yield f"rows are read part by part, {rows['batch']:,} at once, and never held: {rows['reason']}"
+        yield ("every score is kept with its outcome, so that values are exact" if rows["all_scores"] else
+               "measures that rank rows come from cells of similar scores, within their error_bound")
+    if seconds is not None:
+        held, parts, scores = (f"{seconds[name]:,.1f} s" for name in ("held", "parts", "scores"))
+        yield f"processor time by estimate: held {held}, part by part {parts}, every score {scores} more"
 
 
 def _input_lines(plan: Plan, dataset: dict[str, Any]) -> list[str]:

@@ -311,7 +311,9 @@ class Sample:
     its fits to bootstrap samples. ``folds`` are the folds of resampling as a slicing; None where no column has them.
     ``parts`` are the samples of cells of a dataset too large for memory, see `of`; ``by_cluster`` are the counts of its
     clusters by cell, if any: ``cluster`` is None then. ``row_columns`` are the columns to plot residuals against, by
-    name; ``contents`` what the rows hold beyond what the spec names, None of rows that are not evaluated.
+    name; ``contents`` what the rows hold beyond what the spec names, None of rows that are not evaluated. ``scored``
+    are, by model and slicing (None for no slicing), samples with a row for every distinct score, where ``parts`` has
+    cells and scores were kept.
     """
 
     dataset: str
@@ -339,6 +341,7 @@ class Sample:
     folds: SlicedRows | None = None
     row_columns: Mapping[str, ColumnValues] = field(default_factory=lambda: MappingProxyType({}))
     contents: Contents | None = None
+    scored: Mapping[tuple[str | None, int | None], Sample] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def streamed(self) -> bool:

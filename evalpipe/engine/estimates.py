@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.engine.averages import at_prevalence, by_class, values
-from evalpipe.engine.grid_bounds import error_bound
+from evalpipe.engine.averages import at_prevalence, by_class
+from evalpipe.engine.grid_bounds import error_bound, values_of_scores
 from evalpipe.engine.no_information import no_information, skill
 from evalpipe.engine.replicates import draw
 from evalpipe.engine.subsets import reportable_subset, rows_of, subsets, summaries_of
@@ -75,7 +75,8 @@ class Scope:
     def drawn(self, entry: MetricPlan, replicates: Replicates) -> Drawn:
         """Return the value of a measure with its replicates; values [K] of all classes where they are not averaged."""
         key = self.model, self.number, self.plan.entries.index(entry)
-        value, clusters, shift = values(self.summary, entry), self.subset.clusters, replicates.shift.get(key)
+        value, clusters = replicates.value(key, self.summary, entry), self.subset.clusters
+        shift = replicates.shift.get(key)
         if shift is not None and not replicates.gridded:
             shift = np.where(shift == 0, np.nan, shift)  # rows and all their scores were drawn: no grid to report
         return Drawn(
@@ -142,7 +143,9 @@ def estimates(
     drawn = scope.drawn(entry, replicates)
     if entry.average != "none":
         estimate, used = single_number_with_limits(scope, entry, drawn)
-        yield _estimate(scope, entry, estimate, None if uninformed is None else float(uninformed), classes_used=used)
+        exact = (scope.model, scope.number, scope.plan.entries.index(entry)) in replicates.exact
+        yield _estimate(scope, entry, estimate, None if uninformed is None else float(uninformed), classes_used=used,
+                        exact=exact)
         return
     for k, (level, against_rest) in enumerate(zip(sample.levels, summary.classes, strict=True)):
         estimate = measure_with_limits(scope, against_rest.seen_by(entry.metric), entry, drawn.of_class(k), k)
@@ -247,18 +250,19 @@ def _classes_used(sample: Sample, summary: Summary, entry: MetricPlan) -> tuple[
 
 def _estimate(
     scope: Scope, entry: MetricPlan, estimate: Limited, uninformed: float | None = None, *, level: str | None = None,
-    classes_used: int | None = None,
+    classes_used: int | None = None, exact: bool = False,
 ) -> Estimate:
     """Return the record of an estimate, for the class ``level`` if it is of one.
 
-    ``uninformed`` is the measure's mean if truth and prediction were independent.
+    ``uninformed`` is the measure's mean if truth and prediction were independent; ``exact`` says that the value is of
+    every score where rows are cells.
     """
     sample, subset, value, drawn = scope.sample, scope.subset, estimate.value, estimate.drawn
     k = None if level is None else sample.levels.index(level)
     has_rows = estimate.status != "insufficient" and scope.serves(entry)
     n, events = scope.support(entry, k) if has_rows else scope.rows(k)
     error = None if drawn is None or drawn.shift is None else abs(float(drawn.shift))
-    if scope.streamed and has_rows:
+    if scope.streamed and has_rows and not exact:
         error = error_bound(
             scope.summary, entry, sliced=subset.slicing is not None, recalibrated=scope.recalibrated)
     freedom = math.nan
@@ -384,7 +388,8 @@ def evaluate_sample(plan: Plan, sample: Sample, advance: Callable[[int], None] =
     divided = subsets(plan, sample)
     of_model = {name: subsets(plan, sample, name) if sample.streamed else divided for name in sample.models}
     summaries = summaries_of(plan, sample, of_model)
-    replicates = draw(plan, sample, summaries, divided, advance, compared=plan.compared)
+    exact = values_of_scores(plan, sample, of_model)
+    replicates = draw(plan, sample, summaries, divided, advance, compared=plan.compared, exact=exact)
     for summary in summaries.values():
         summary.forget()
     return Evaluated(plan, sample, divided, of_model, summaries, replicates)

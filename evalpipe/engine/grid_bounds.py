@@ -5,6 +5,7 @@ First for bins, for the isotonic curve and for the logistic line, then for every
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 from evalpipe.arithmetic import exp, log, log1p
 from evalpipe.base import constants
 from evalpipe.engine.averages import at_prevalence, values
+from evalpipe.engine.subsets import rows_of
 from evalpipe.metrics.logistic import rates
 from evalpipe.metrics.smooth import ROUNDING, equal_weight_bins
 from evalpipe.metrics.values import BinRanges
@@ -20,11 +22,14 @@ from evalpipe.statistics import Summary
 from evalpipe.statistics.rows import present, totals_of_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.subsets import Subset
     from evalpipe.metrics.declare import Metric
     from evalpipe.plan.measures import MetricPlan
+    from evalpipe.plan.plan import Plan
     from evalpipe.statistics import Rows
 
 
@@ -282,19 +287,56 @@ def error_bound(summary: Summary, entry: MetricPlan, *, sliced: bool, recalibrat
     """
     if getattr(summary.rows, "ends", None) is None:
         return None
-    leaves = entry.leaves
-    used = {name for leaf in leaves for name in leaf.metric.statistics}
-    moved = sliced or recalibrated
-    uncertain = used & (PLACED | (SUMMED if moved else set()) | (ROUNDED if recalibrated else set()))
-    of_probabilities = bool(uncertain) or (
-        recalibrated and any(leaf.metric.needs == "probabilities" for leaf in leaves))
-    if not (used & (RANKED | SUMMED | ROUNDED) or of_probabilities):
-        return None
-    value = values(summary, entry)
+    uncertain, of_probabilities = uncertainty_in_cells(entry, sliced=sliced, recalibrated=recalibrated)
+    value = values(summary, entry) if uncertain else math.nan
     if np.isnan(value):
         return None
-    possible = np.array([*_extreme_values(summary, entry, of_probabilities=of_probabilities, exact=not moved)])
+    exact = not (sliced or recalibrated)
+    possible = np.array([*_extreme_values(summary, entry, of_probabilities=of_probabilities, exact=exact)])
     return float(np.nanmax(np.abs(possible - value), initial=0.0))
+
+
+def uncertainty_in_cells(entry: MetricPlan, *, sliced: bool, recalibrated: bool) -> tuple[bool, bool]:
+    """Tell whether cells give a measure only nearly, and whether that hangs on where probabilities lie in them.
+
+    ``sliced`` and ``recalibrated`` as in `error_bound`.
+    """
+    used = {name for leaf in entry.leaves for name in leaf.metric.statistics}
+    placed = used & (PLACED | (SUMMED if sliced or recalibrated else set()) | (ROUNDED if recalibrated else set()))
+    of_probabilities = bool(placed) or (
+        recalibrated and any(leaf.metric.needs == "probabilities" for leaf in entry.leaves))
+    return bool(used & (RANKED | SUMMED | ROUNDED)) or of_probabilities, of_probabilities
+
+
+def values_of_scores(
+    plan: Plan, sample: Sample, divided: Mapping[str, Sequence[Subset]]
+) -> dict[tuple[str, int, int], Floats]:
+    """Return the values that cells give only nearly from every score, by model, its subset and measure in the plan.
+
+    ``divided`` are the subsets of each model. Empty unless every score was kept; expressions stay as cells have them.
+    """
+    exact: dict[tuple[str, int, int], Floats] = {}
+    for (_, slicing), of_scores in sample.scored.items():
+        for name, model in of_scores.models.items():
+            for number, subset in enumerate(divided[name]):
+                entries = [(i, entry) for i, entry in enumerate(plan.entries) if not entry.parts
+                           and (number == 0 or not plan.of_all_rows(i))
+                           and uncertainty_in_cells(entry, sliced=number > 0, recalibrated=model.source is not None)[0]]
+                if subset.slicing == slicing and entries and (number == 0 or plan.slices.enough(subset.n)):
+                    summary = _summary_of_scores(of_scores, name, subset, divided[name])
+                    exact |= {(name, number, i): values(summary, entry) for i, entry in entries}
+    return exact
+
+
+def _summary_of_scores(of_scores: Sample, name: str, subset: Subset, divided: Sequence[Subset]) -> Summary:
+    """Return the statistics of every score of a model in all rows, in a slice, or in the rest of a slice."""
+    rows, weights = rows_of(of_scores, of_scores.models[name]), of_scores.weights
+    if subset.slicing is None:
+        return Summary(rows, weights)
+    of_slice, sliced = subset if subset.rest_of is None else divided[subset.rest_of], of_scores.slicings[subset.slicing]
+    in_slice = sliced.codes == next(code for code, labels in enumerate(sliced.labels) if labels == of_slice.slice)
+    members = np.flatnonzero(in_slice if subset.rest_of is None else ~in_slice)
+    return Summary(rows.at(members), weights[members])
 
 
 def _extreme_values(summary: Summary, entry: MetricPlan, *, of_probabilities: bool, exact: bool) -> Iterator[float]:

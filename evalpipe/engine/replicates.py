@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.draws import DrawnPart
     from evalpipe.engine.subsets import Subset
     from evalpipe.intervals.resampling import Design
+    from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.results import Draw
 
@@ -68,7 +69,7 @@ class Replicates:
     [J], ``errors`` the standard error of each replicate [B], and ``error`` the standard error of the value itself;
     ``shift`` is the value of the rows less the value of their cells, which has been added to all replicates. The subset
     `all_rows_number` of a slicing is all rows, drawn together with its slices. ``draws`` are the records of what was
-    drawn.
+    drawn. ``exact`` are the values of measures on every score where rows are cells, which give them only nearly.
     """
 
     metrics: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
@@ -78,6 +79,13 @@ class Replicates:
     error: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
     shift: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
     draws: tuple[Draw, ...] = ()
+    exact: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
+
+    def value(self, key: Key, summary: Summary, entry: MetricPlan) -> Floats:
+        """Return the value of a measure: the exact one, else that of the statistics."""
+        model, subset, i = key
+        exact = self.exact.get((model, max(subset, 0), i))  # below 0 stand all rows
+        return values(summary, entry) if exact is None else exact
 
     @property
     def gridded(self) -> bool:
@@ -257,12 +265,13 @@ class _Resampling:
 def draw(
     plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
     divided: Sequence[Subset] | None = None, advance: Callable[[int], None] = lambda _: None, *, compared: bool = True,
+    exact: Mapping[Key, Floats] = MappingProxyType({}),
 ) -> Replicates:
     """Draw the bootstrap replicates of a dataset: of all measures and curves of the plan that need some.
 
     ``summaries`` are the statistics of each model in each of the subsets ``divided``, by default the plan's, that
     is large enough. ``advance`` is called with the size of each batch that is done. ``compared`` says that models
-    are compared, so that their differences need one draw.
+    are compared, so that their differences need one draw. ``exact`` as in `Replicates`.
     """
     divided = subsets(plan, sample) if divided is None else divided
     # Once an array as large as this was freed, glibc no longer asks the system for every batch of arrays anew: twice as
@@ -270,7 +279,7 @@ def draw(
     np.empty(KEPT, np.uint8)
     resampling = _resampling(plan, sample, summaries, divided, compared=compared)
     if resampling is None:
-        return Replicates()
+        return Replicates(exact=exact)
     drawn: dict[Any, Floats] = {}
     sizes, first = blocks(plan.replicates), 0
     batches = resampling.batches(sizes)
@@ -287,14 +296,15 @@ def draw(
         {key[1:]: value for key, value in drawn.items() if key[0] == kind} for kind in ("metric", "curve", "error"))
     shift: dict[Key, Floats] = {}
     for (model, subset, i), gridded in resampling.grid_values():
-        value = values(summaries[model, max(subset, 0)], plan.entries[i])
+        key = model, max(subset, 0), i
+        value = exact[key] if key in exact else values(summaries[key[:2]], plan.entries[i])
         distance = np.nan_to_num(np.asarray(value - gridded))  # 0 where either is undefined
         shift[model, subset, i] = np.where(np.abs(distance) > 1e-12 * np.abs(np.nan_to_num(value)), distance, 0.0)
     jackknife = resampling.jackknife_values()
     return Replicates(
         {key: _shifted(plan, key, value, shift) for key, value in metrics.items()}, curves,
         {key: _shifted(plan, key, value, shift) for key, value in jackknife.items()},
-        errors, resampling.value_errors(), shift, draws_of(plan, sample, resampling.parts),
+        errors, resampling.value_errors(), shift, draws_of(plan, sample, resampling.parts), exact,
     )
 
 

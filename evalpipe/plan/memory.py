@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.deviance.plan import deviance_plan
 from evalpipe.chapters.row_file.plan import row_file_plan
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.words.sentences import Sentence
 
+
+Reading = Literal["held", "parts", "scores"]
+"""All rows in memory, rows part by part, and beside the latter every score."""
 
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 """The bytes of each unit."""
@@ -106,8 +109,19 @@ def batch_within(plan: Plan, datasets: list[DatasetPlan], workers: int) -> int |
     return int(min(BATCH, (plan.memory - program_bytes(plan)) / of_row))
 
 
-ROWS = 20_000_000
-"""Rows beyond which a dataset is not read into memory unless the spec asks for it."""
+HELD, SLICED = 1.8, 2.1
+"""Processor seconds that a million held rows take for each model with scores, and for each of its slicings."""
+
+READ_IN_PARTS, COUNTED = 0.12, 0.09
+"""Those that a million rows take for each model where they are read part by part, and for each of its slicings."""
+
+CELLS = 0.4
+"""Processor seconds that the cells of a model take, and again those of each of its slicings, whatever the rows are."""
+
+SCORED_ROWS, SCORED_BYTES = 0.35, 85
+"""Processor seconds of a million rows, and bytes of each, that every score takes, by model and slicing."""
+
+MILLION = 10**6
 
 SEPARATED = ("csv", "tsv")
 """Formats that are text, in which no file says what its columns are."""
@@ -155,12 +169,53 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
                                 "allow more, or remove it, so that rows are read part by part"))
     elif not must_be_in_memory and not fits_in_memory:
         reason = sentence("too-large", rows=most_rows, bytes=needed_bytes)
-    elif not must_be_in_memory and most_rows > ROWS:
-        reason = sentence("too-many", rows=most_rows, most=ROWS)
+    elif not must_be_in_memory and most_rows > most_held(plan):
+        reason = sentence("too-many", rows=most_rows, most=most_held(plan))
     decided = StreamingPlan(_why_in_memory(plan, most_rows, blockers)) if reason is None else StreamingPlan(
-        reason, _rows_per_batch(plan, stored))
+        reason, _rows_per_batch(plan, stored), keeps_all_scores(plan, stored))
     _check_cluster(plan, decided, stored)
     return decided
+
+
+def reading_seconds(plan: Plan, rows: int) -> dict[Reading, float]:
+    """Return about how many processor seconds each way to read ``rows`` takes, without what is the same for all.
+
+    They are those of the machine of docs/scale.md, on others in about the same proportions.
+    """
+    millions, models, slicings = rows / MILLION, len(_scored_models(plan)), len(plan.slices.slicings)
+    return {
+        "held": models * millions * (HELD + SLICED * slicings),
+        "parts": models * (CELLS * (1 + slicings) + millions * (READ_IN_PARTS + COUNTED * slicings)),
+        "scores": models * millions * SCORED_ROWS * max(1, slicings)}
+
+
+def most_held(plan: Plan) -> int:
+    """Return the rows, to two digits, beyond which `auto` reads part by part: from there it takes less time.
+
+    The time that every score takes counts as of reading part by part, so that values are exact on both sides.
+    """
+    fixed, million = (reading_seconds(plan, rows) for rows in (0, MILLION))
+    more = million["held"] - million["scores"] - (million["parts"] - fixed["parts"])
+    return int(float(f"{MILLION * fixed['parts'] / more:.1e}")) if more else MILLION
+
+
+def keeps_all_scores(plan: Plan, stored: list[DatasetPlan]) -> bool:
+    """Tell whether every score of rows read part by part is kept: under `auto`, while time and memory at most double.
+
+    A cluster would have to send them.
+    """
+    rows = sum(dataset.table.rows or 0 for dataset in stored if dataset.role == "evaluate")
+    seconds, slicings = reading_seconds(plan, rows), max(1, len(plan.slices.slicings))
+    needed = SCORED_BYTES * rows * len(_scored_models(plan)) * slicings
+    known = all(dataset.table.rows is not None for dataset in stored)
+    free = program_bytes(plan) if plan.memory is None else plan.memory - fewest_bytes(plan, stored, workers_of(plan))
+    return plan.mode == "auto" and plan.dask is None and known and (
+        seconds["scores"] <= seconds["parts"] and needed <= free)
+
+
+def _scored_models(plan: Plan) -> list[str]:
+    """Return the models with scores."""
+    return [name for name, model in plan.models.items() if "scores" in model.gives]
 
 
 def _why_in_memory(plan: Plan, most_rows: int, blockers: list[tuple[Loc, str]]) -> Sentence:
@@ -169,8 +224,8 @@ def _why_in_memory(plan: Plan, most_rows: int, blockers: list[tuple[Loc, str]]) 
         return sentence("in-memory")
     if plan.mode == "exact":
         return sentence("mode-asked", mode="exact")
-    if most_rows <= ROWS:
-        return sentence("few-enough", most=ROWS)
+    if most_rows <= most_held(plan):
+        return sentence("few-enough", most=most_held(plan))
     return sentence("all-at-once", what=blockers[0][1].rstrip(","), rows=most_rows)
 
 
@@ -217,7 +272,7 @@ def streaming_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
     yield from _row_blockers(plan)
     for name in plan.models:
         yield from _model_blockers(plan, name)
-    scored = [name for name, model in plan.models.items() if "scores" in model.gives]
+    scored = _scored_models(plan)
     if len(scored) > SCORED:
         yield ("models", scored[SCORED]), f"a comparison of {len(scored)} models with scores, more than {SCORED},"
     for dataset in plan.datasets:

@@ -169,15 +169,25 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True, slots=True)
 class StreamingPlan:
-    """How rows are read: ``batch`` of them at once, or all into memory (None), and the ``reason``."""
+    """How rows are read: ``batch`` of them at once, or all into memory (None), and the ``reason``.
+
+    ``all_scores`` says that of rows that are read part by part every score is kept, with its outcome and slices: then
+    the values of all measures are exact, and what parts come to is not kept for later runs.
+    """
 
     reason: Sentence
     batch: int | None = None
+    all_scores: bool = False
 
     @property
     def streamed(self) -> bool:
         """Whether rows are read part by part."""
         return self.batch is not None
+
+    @property
+    def kept_for_later(self) -> bool:
+        """Whether what parts come to is kept for later runs: with every score it would be as large as the rows."""
+        return self.streamed and not self.all_scores
 
 
 IN_MEMORY = StreamingPlan(sentence("nothing-in-parts"))

@@ -328,10 +328,11 @@ class Engine(SpecPart):
     """`exact`: all rows are held, every row is drawn and every score is kept. `grid`: files are read part by part and
     never held; rows are counted in the cells of a fixed grid of probabilities, from which all is computed, with a
     stated bound where that is not exact. Data that are in memory already are drawn in cells of like rows, with
-    neighbouring scores, slices in cells of their own. `auto`: files of more than 20,000,000 rows are read part by part,
-    where nothing needs all rows at once. Of rows that are held up to 16,384 are drawn each, up to 65,536 where models
-    of a binary outcome are compared. Scores are kept apart up to 4,096 of them. Beyond, they are drawn in cells, and
-    values are exact. Clusters, importance weights, exposures and probabilities of several levels are always drawn
+    neighbouring scores, slices in cells of their own. `auto`: files that take less time to read part by part than to
+    hold are read so, where nothing needs all rows at once. Every score of them is kept, and values are exact, as long
+    as that no more than doubles time and memory. Of rows that are held up to 16,384 are drawn each, up to 65,536 where
+    models of a binary outcome are compared. Scores are kept apart up to 4,096 of them. Beyond, they are drawn in cells,
+    and values are exact. Clusters, importance weights, exposures and probabilities of several levels are always drawn
     by rows or clusters; where a grid is asked for, the results warn. `evalpipe plan` and the card say what is drawn,
     and why."""
     workers: Literal["auto"] | Annotated[StrictInt, Field(ge=1, le=256)] = "auto"

@@ -18,10 +18,10 @@ from evalpipe.statistics.grid import UNITS
 from evalpipe.statistics.grid import probabilities_of_log_odds as chances_of
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
-from evalpipe.streams.tables import cluster_count, merged_shared_scores
+from evalpipe.streams.tables import cluster_count, merged_scores, merged_shared_scores, scores_of_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.plan.plan import ModelPlan, Plan
@@ -132,7 +132,35 @@ class Samples:
         parts = {(name, slicing): self._part(name, slicing) for name, slicing in keys}
         cells = max((int((means.counts.sum(axis=0) > 0).sum()) for means in self.means.values()), default=1)
         summary = self.empty.summary.model_copy(update={"cells": cells})
-        return replace(parts[None, None], summary=summary, parts=MappingProxyType(parts))
+        scored: dict[tuple[str | None, int | None], Sample] = {
+            (name, slicing): rows for name in names for slicing, rows in self._scored(name)}
+        return replace(parts[None, None], summary=summary, parts=MappingProxyType(parts),
+                       scored=MappingProxyType(scored))
+
+    def _scored(self, name: str) -> Iterator[tuple[int | None, Sample]]:
+        """Yield samples with a row for every score of a model, in each slicing and in none; nothing without scores.
+
+        Scores are counted by the slices of a slicing, so that rows of one score are apart where their slices are.
+        """
+        for slicing in range(max(1, len(self.labels))):
+            groups, model = self.tables.scores.pop((slicing, name), None), self.plan.models[name]
+            if groups is None:
+                continue
+            slice_numbers: dict[Labels | None, int] = {None: -1}
+            slice_numbers |= {labels: number for labels_of in self.labels[slicing : slicing + 1]
+                              for number, labels in enumerate(labels_of)}
+            rows = _CellRows({group: merged_scores(parts) for group, parts in groups.items()}, slice_numbers)
+            predicted, reportable = rows.classes(0)
+            score = scores_of_codes(rows.cells)
+            predictions = Predictions(
+                predicted=predicted, reportable=reportable, zone=model.zone, log_odds=model.scale is not None,
+                score=score, probability=score if model.scale is None else chances_of(score))
+            sample = replace(
+                self.empty, truth=rows.event, weight=rows.counts.astype(float), weight_kind="frequency",
+                models=MappingProxyType({name: predictions}), slicings=self._slicings(slicing, rows))
+            yield slicing, sample
+            if slicing == 0:
+                yield None, sample
 
     def _part(self, name: str | None, slicing: int | None) -> Sample:
         """Return a sample of a model's cells, or of the joint cells of all models where ``name`` is None.
@@ -266,7 +294,7 @@ class _CellRows:
         sizes = [len(groups[group].cells) for group in ordered]
         cells = np.concatenate([groups[group].cells for group in ordered])
         group_of_cell = np.repeat(np.arange(len(ordered)), sizes)
-        by_cell = np.lexsort((group_of_cell, cells))
+        by_cell = np.argsort(cells, kind="stable")  # groups stand in order, and the cells of each ascend
         self.cells, self.group = cells[by_cell].astype(np.intp), group_of_cell[by_cell]
         self.counts = np.concatenate([groups[group].counts for group in ordered])[by_cell]
         self.event = np.array([group.event for group in ordered])[self.group]

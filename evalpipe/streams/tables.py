@@ -19,6 +19,7 @@ from evalpipe.plan.plan import GROUPS, edges_of
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums
 from evalpipe.statistics.grid import EDGES, ScoreGrid, edges_at
+from evalpipe.statistics.rows import starts_of_runs, totals_of_runs
 from evalpipe.statistics.summary import statistics
 
 if TYPE_CHECKING:
@@ -44,12 +45,14 @@ SPARSE = 3
 class TableLayout:
     """What tables hold: the ``edges`` at which cells end, beside those of every grid, and statistics to total exactly.
 
-    ``models`` are those with scores, whose cells are counted apart and jointly.
+    ``models`` are those with scores, whose cells are counted apart and jointly. ``all_scores`` says that every score is
+    counted too.
     """
 
     edges: tuple[float, ...]
     totals: tuple[Option, ...]
     models: tuple[str, ...]
+    all_scores: bool = False
 
     @cached_property
     def grid(self) -> ScoreGrid:
@@ -86,7 +89,8 @@ def table_layout(plan: Plan) -> TableLayout:
              for end in (leaf.params["epsilon"], 1 - leaf.params["epsilon"])]
     ends = np.concatenate([EDGES, edges_at(*edges_of(plan)), np.array(clip_ends)])
     edges = np.unique(ends[(ends > 0) & (ends < 1)]).tolist()
-    return TableLayout(tuple(edges), tuple(dict.fromkeys(_summed_statistics(leaves))), models)
+    totals = tuple(dict.fromkeys(_summed_statistics(leaves)))
+    return TableLayout(tuple(edges), totals, models, plan.streaming.all_scores)
 
 
 def _summed_statistics(leaves: list[MetricPlan]) -> Iterator[Option]:
@@ -234,6 +238,20 @@ class CellCounts:
         return CellCounts(cells, counts)
 
 
+def score_codes(scores: Floats) -> Wholes:
+    """Return a whole number for each score [n], in the order of the scores and equal where they are: its bits."""
+    bits = (np.asarray(scores, float) + 0.0).view(np.int64)  # -0 is 0
+    return np.where(bits < 0, bits ^ _ALL_BUT_SIGN, bits)
+
+
+def scores_of_codes(codes: Wholes) -> Floats:
+    """Return the scores [n] that `score_codes` made whole numbers of."""
+    return np.where(codes < 0, codes ^ _ALL_BUT_SIGN, codes).view(np.float64)
+
+
+_ALL_BUT_SIGN = np.int64(2**63 - 1)
+
+
 @dataclass(slots=True)
 class Tables:
     """Counts and sums over some rows of a dataset, which add up with those over other rows.
@@ -245,7 +263,9 @@ class Tables:
     slicing, model and statistic the exact sums of each group. ``rows`` counts rows by what became of them, in merged
     tables those "read" and "used" of each file apart; ``levels`` are the rows and the weight of each outcome level.
     Where rows are of clusters, ``keys`` are the smallest cluster keys, and ``clusters`` by slicing and model the cells
-    of each group and cluster: number of the coarse cell times `GROUPS` plus the number of the cluster.
+    of each group and cluster: number of the coarse cell times `GROUPS` plus the number of the cluster. ``scores`` are
+    the counts of every score by slicing, model and group, of each part apart: its cells are `score_codes`. They are
+    empty unless the layout asks for them, and never encoded.
     """
 
     layout: TableLayout
@@ -257,6 +277,7 @@ class Tables:
     levels: dict[str, tuple[int, int]] = field(default_factory=dict)
     keys: Keys | None = None
     clusters: dict[tuple[int, str], dict[RowGroup, CellCounts]] = field(default_factory=dict)
+    scores: dict[tuple[int, str], dict[RowGroup, list[CellCounts]]] = field(default_factory=dict)
 
     def of_file(self, number: int) -> Tables:
         """Return these tables with the counts "read" and "used" renamed by the file's number, as in "read 2"."""
@@ -285,7 +306,14 @@ class Tables:
             self.levels[level] = own_rows + rows, own_weight + weight
         if other.keys is not None:
             self._merge_clusters(other, other.keys)
+        self._merge_scores(other)
         return self
+
+    def _merge_scores(self, other: Tables) -> None:
+        """Add the scores of ``other`` part by part: to add them up each time would sort the first ever again."""
+        for key, parts_of_groups in other.scores.items():
+            for group, parts in parts_of_groups.items():
+                self.scores.setdefault(key, {}).setdefault(group, []).extend(parts)
 
     def _merge_clusters(self, other: Tables, keys: Keys) -> None:
         """Add the cells of clusters of ``other``, and renumber all: a number is a position among all ``keys``."""
@@ -323,6 +351,23 @@ def sum_cell_counts(parts: Sequence[CellCounts]) -> CellCounts:
         np.add.at(counts, part.cells, part.counts)
     cells = np.flatnonzero(counts)
     return CellCounts(cells, counts[cells])
+
+
+def merged_scores(parts: Sequence[CellCounts]) -> CellCounts:
+    """Return the counts of every score, ascending, from those of several parts."""
+    if len(parts) == 1:
+        return parts[0]
+    return count_codes(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("cells", "counts")))
+
+
+def count_codes(codes: Wholes, weights: Wholes | None) -> CellCounts:
+    """Return the distinct ``codes`` [n], ascending, and how often each occurs; with ``weights`` [n], their sums."""
+    if weights is None:
+        return CellCounts(*np.unique(codes, return_counts=True))
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = starts_of_runs(ordered)
+    return CellCounts(ordered[starts], totals_of_runs(weights[order], starts).astype(np.int64))
 
 
 ROWS = 5_000_000

@@ -19,7 +19,7 @@ from evalpipe.errors import DataError
 from evalpipe.plan.plan import GROUPS
 from evalpipe.statistics import Rows
 from evalpipe.statistics.exact_sums import ExactSums, Members, Parts
-from evalpipe.statistics.rows import present
+from evalpipe.statistics.rows import present, starts_of_runs
 from evalpipe.statistics.summary import statistics
 from evalpipe.streams.cache import encode
 from evalpipe.streams.tables import (
@@ -30,7 +30,9 @@ from evalpipe.streams.tables import (
     Summed,
     Tables,
     check_unchanged,
+    count_codes,
     digest,
+    score_codes,
     table_layout,
 )
 
@@ -163,6 +165,29 @@ class _GroupCounts:
         return RowGroup(labels[slice_number], bool(event), tuple(group_states))
 
 
+@dataclass
+class _RowScores:
+    """The `score_codes` of all rows of a part, and their weights if there are any; the number of each row's group."""
+
+    codes: list[Wholes] = field(default_factory=list)
+    groups: list[Wholes] = field(default_factory=list)
+    weights: list[Wholes] = field(default_factory=list)
+
+    def add(self, codes: Wholes, groups: Wholes, weights: Wholes | None) -> None:
+        """Keep the codes, numbers of groups and weights of rows [n]."""
+        self.codes.append(codes)
+        self.groups.append(groups.astype(np.min_scalar_type(int(groups.max(initial=0)))))
+        self.weights += [] if weights is None else [weights]
+
+    def counts(self) -> Iterator[tuple[int, CellCounts]]:
+        """Yield the number of each group that has rows, with the counts of its scores."""
+        codes, groups = np.concatenate(self.codes), np.concatenate(self.groups)
+        weights = np.concatenate(self.weights) if self.weights else None
+        order = np.argsort(groups, kind="stable")
+        for members in np.split(order, starts_of_runs(groups[order])[1:]):
+            yield int(groups[members[0]]), count_codes(codes[members], None if weights is None else weights[members])
+
+
 class Tally:
     """Counts the rows of a part, batch by batch, and makes tables of the counts."""
 
@@ -180,6 +205,7 @@ class Tally:
         self.levels: dict[str, tuple[int, int]] = {}
         self.cluster_numbers = None if plan.cluster is None else ClusterNumbers()
         self.clusters: dict[tuple[int, str], _GroupCounts] = {}
+        self.scores: dict[tuple[int, str], _RowScores] = {}
 
     def count_read(self, rows: RowBlock, file: int) -> None:
         """Count the rows of a file that were read, and those that are kept by its conditions."""
@@ -243,6 +269,7 @@ class Tally:
                     self._count_clusters((slicing, name), slicing_groups, cells.get(name), clusters, weight)
             if name in cells:
                 self._add_totals(name, model, event, weight, by_slicing)
+                self._keep_scores(name, model, weight, by_slicing)
         if len(models) > 1:
             joint, size = self._joint_cells(list(cells.values()))
             for slicing, numbers in enumerate(slice_numbers):
@@ -278,11 +305,21 @@ class Tally:
             combined = combined * np.int32(cells_per_model) + joint.take(model_cells)
         return combined, cells_per_model ** len(cells)
 
+    def _keep_scores(self, name: str, model: Predictions, weight: Wholes | None, groups: list[Wholes]) -> None:
+        """Keep every score of rows [n] with the numbers of their ``groups``, by slicing, where the layout asks for it.
+
+        Scores of calibration rows are not: no value is of them.
+        """
+        if self.layout.all_scores and self.role == "evaluate":
+            codes = score_codes(_scores_of(model))
+            for slicing, numbers in enumerate(groups):
+                self.scores.setdefault((slicing, name), _RowScores()).add(codes, numbers, weight)
+
     def _cells_of(self, name: str, model: Predictions, event: Flags, weight: Wholes | None) -> Wholes:
         """Return the cell of each row's score, [n]; total how far scores lie in their cells, for exact means."""
         size = self.layout.grid.size
         placed = self.layout.grid.placed_log_odds if model.log_odds else self.layout.grid.placed
-        values = present(model.score if model.log_odds else model.probability, "scores")
+        values = _scores_of(model)
         cells: Wholes = np.empty(len(event), np.int32)
         inside = np.empty(len(event))
         for chunk in _row_chunks(len(event)):
@@ -333,8 +370,15 @@ class Tally:
                 group: sums.of_group(number) for number in range(sums.size)  # of groups that have rows
                 if (group := counted.group(number, labels)) in counts[slicing, name]}
         clusters = {key: counted.groups(self.slices[key[0]].labels) for key, counted in self.clusters.items()}
+        scores = {key: {self.counted[key].group(number, self.slices[key[0]].labels): [cells]
+                        for number, cells in row_scores.counts()} for key, row_scores in self.scores.items()}
         return Tables(self.layout, counts, self.fractions, self.shared_scores, totals, self.rows, self.levels,
-                      None if self.cluster_numbers is None else self.cluster_numbers.keys, clusters)
+                      None if self.cluster_numbers is None else self.cluster_numbers.keys, clusters, scores)
+
+
+def _scores_of(model: Predictions) -> Floats:
+    """Return what rows are counted by, [n]: the log odds where the model gives these, else the probability."""
+    return present(model.score if model.log_odds else model.probability, "scores")
 
 
 def _row_chunks(rows: int) -> Iterator[slice]:

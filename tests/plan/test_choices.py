@@ -122,7 +122,7 @@ def test_a_cluster_of_machines_needs_files_to_read_part_by_part(tmp_path: Path) 
     with pytest.raises(SpecError) as caught:
         planned(tmp_path, {"engine": {"backend": "dask"}})
     assert (caught.value.problems[0].message, caught.value.problems[0].hint) == (
-        "'backend: dask' has no files to read part by part: no dataset has more than 20,000,000 rows",
+        "'backend: dask' has no files to read part by part: no dataset has more than 300,000 rows",
         "set engine.mode to grid, or remove it")
 
 

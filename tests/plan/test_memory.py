@@ -42,7 +42,7 @@ def test_rows_that_take_more_are_read_part_by_part(tmp_path: Path) -> None:
     assert streaming.reason == "100,000 rows take about 240 MB to hold"
     # 10 MB for two workers that read two columns at 60 bytes a value.
     assert streaming.batch == 10_000_000 // (60 * 2 * 2)
-    assert planned(path, "1GB").streaming.reason == "no dataset has more than 20,000,000 rows"
+    assert planned(path, "1GB").streaming.reason == "no dataset has more than 300,000 rows"
     assert planned(path, "1GB", engine={"mode": "grid"}).streaming.batch == BATCH
 
 

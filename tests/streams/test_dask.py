@@ -236,7 +236,7 @@ def test_a_missing_library(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("mode", "reason"), [
-    ("exact", "engine.mode is exact"), ("auto", "no dataset has more than 20,000,000 rows")])
+    ("exact", "engine.mode is exact"), ("auto", "no dataset has more than 300,000 rows")])
 def test_a_cluster_that_would_have_nothing_to_read_is_refused(spec: Path, mode: str, reason: str) -> None:
     (problem,) = error_of(spec, "engine.backend=dask", f"engine.mode={mode}").problems
     assert (problem.code, problem.message, problem.hint) == (

@@ -23,7 +23,6 @@ from evalpipe.chapters.desirability.records import (
     RankedCandidate,
     WeightChange,
 )
-from evalpipe.engine.averages import values
 from evalpipe.engine.support import Drawn
 from evalpipe.errors import DataError
 from evalpipe.intervals.bootstrap import monte_carlo_error, percentile_limits
@@ -167,7 +166,8 @@ def warnings(plan: Plan, _: Sequence[Evaluated]) -> Iterator[Warned]:
 def _value_in_goal(plan: Plan, evaluated: Evaluated, name: str, goal: GoalPlan) -> Scalar | None:
     """Return a model's value in a goal, a measure or characteristic; None where it is undefined or missing."""
     if goal.entry is not None:
-        value = float(values(evaluated.summaries[name, 0], goal.entry))
+        key = name, 0, plan.entries.index(goal.entry)
+        value = float(evaluated.replicates.value(key, evaluated.summaries[name, 0], goal.entry))
         return None if np.isnan(value) else value
     model = plan.models[evaluated.sample.named(name)["model"]]
     return model.characteristics.get(goal.rule.characteristic or "")

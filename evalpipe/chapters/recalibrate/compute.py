@@ -88,13 +88,14 @@ def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], 
 
 
 def _with_variants_after_models(sample: Sample, variants: dict[str, ModelAndPredictions]) -> Sample:
-    """Return a sample and its parts with the variants of each model after the model, by their names."""
+    """Return a sample, its parts and its scores with the variants of each model after the model, by their names."""
     models: dict[str, Predictions] = {}
     for name, model in sample.models.items():
         models[name] = model
         models |= {key: predictions_on(sample) for key, (source, predictions_on) in variants.items() if source == name}
-    parts = {key: _with_variants_after_models(part, variants) for key, part in sample.parts.items()}
-    return replace(sample, models=MappingProxyType(models), parts=MappingProxyType(parts))
+    parts, scored = (MappingProxyType({key: _with_variants_after_models(part, variants) for key, part in of.items()})
+                     for of in (sample.parts, sample.scored))
+    return replace(sample, models=MappingProxyType(models), parts=parts, scored=scored)
 
 
 def _fit_on_dataset(
