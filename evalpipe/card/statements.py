@@ -243,7 +243,7 @@ class _MarkdownBlocks:
 def _referenced_number(results: Results, reference: str) -> Number:
     """Return the number that a reference names; `UNKNOWN` where the results do not hold it."""
     stated = next((number for number in results.statement.numbers if number.reference == reference), None)
-    row = None if stated is None else next((row for row in results.rows if row.about == stated.about), None)
+    row = None if stated is None else results.estimate_about.get(stated.about)
     if row is None:
         return Number(UNKNOWN)
     return shown(row, whole=any(metric.is_whole for metric in results.metrics if metric.name == row.metric))

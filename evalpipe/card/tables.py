@@ -185,7 +185,7 @@ def curves_of(results: Results, dataset: str, kind: type[C], name: str | None = 
 
 def estimate_of(results: Results, row: Comparison) -> Estimate:
     """Return the estimate that a comparison is about: its model's value of the measure on the same rows."""
-    return next(e for e in results.rows if e.about == row.about)
+    return results.estimate_about[row.about]
 
 
 def evaluated(results: Results) -> Iterator[tuple[str, DatasetSummary]]:

@@ -262,8 +262,8 @@ def _reading_lines(rows: Mapping[str, Any]) -> Iterator[str]:
         yield ("every score is kept with its outcome, so that values are exact" if rows["all_scores"] else
                "measures that rank rows come from cells of similar scores, within their error_bound")
     if seconds is not None:
-        held, parts, scores = (f"{seconds[name]:,.1f} s" for name in ("held", "parts", "scores"))
-        yield f"processor time by estimate: held {held}, part by part {parts}, every score {scores} more"
+        in_memory, parts, scores = (f"{seconds[name]:,.1f} s" for name in ("held", "parts", "scores"))
+        yield f"processor time by estimate: held {in_memory}, part by part {parts}, every score {scores} more"
 
 
 def _input_lines(plan: Plan, dataset: dict[str, Any]) -> list[str]:

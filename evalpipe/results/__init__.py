@@ -147,6 +147,11 @@ class Results(Document):
         return [estimate for estimate in self.rows if estimate.slice is None and estimate.class_ is None]
 
     @cached_property
+    def estimate_about(self) -> dict[tuple[object, ...], Estimate]:
+        """The first estimate of each `Measured.about`: what was measured and where."""
+        return {estimate.about: estimate for estimate in reversed(self.rows)}
+
+    @cached_property
     def findings(self) -> list[Finding]:
         """The findings with their sentences, what matters most first."""
         if all(finding.text for finding in self.finding_rows):
@@ -163,7 +168,7 @@ class Results(Document):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with ``update``, whose text, evidence hash and findings are computed anew."""
         copy = super().model_copy(update=update, deep=deep)
-        for name in ("_json_text", "evidence_sha256", "findings"):
+        for name in ("_json_text", "estimate_about", "evidence_sha256", "findings"):
             copy.__dict__.pop(name, None)
         return copy
 

@@ -54,8 +54,8 @@ def verdict_or_leaning(results: Results, row: Comparison) -> str:
     direction = next((metric.direction for metric in results.metrics if metric.name == row.metric), "none")
     if row.verdict in ("worse", "undecided") and row.difference is not None:
         kind = "models" if row.baseline_dataset is None else "datasets"
-        value = next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
-        of_baseline = None if value is None else value - row.difference
+        estimate = results.estimate_about.get(row.about)
+        of_baseline = None if estimate is None or estimate.value is None else estimate.value - row.difference
         margin = row.margin or margin_between(results, kind, row.metric, of_baseline)
         if row.verdict == "worse" and row.lower is not None and row.upper is not None and (
                 min(abs(row.lower), abs(row.upper)) <= margin):

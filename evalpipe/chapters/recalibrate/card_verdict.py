@@ -331,7 +331,8 @@ def _change_text(row: Comparison, before: float) -> str:
 def _value_of_variant(results: Results, row: Comparison, variant: str) -> float | None:
     """Return the estimate of the measure of ``row`` for another ``variant`` of its model; None without one."""
     about = row.model_copy(update={"variant": variant}).about
-    return next((estimate.value for estimate in results.rows if estimate.about == about), None)
+    estimate = results.estimate_about.get(about)
+    return None if estimate is None else estimate.value
 
 
 def _as_original(rows: Sequence[Comparison]) -> Comparison:

@@ -262,15 +262,13 @@ def groups_against_others(results: Results) -> Iterator[Claim]:
     """Whether a measure is worse in a group than in its reference."""
     better = {metric.name: metric.direction for metric in results.metrics}
     searched = {(row.dataset, row.model, row.metric, str(row.slice)) for row in results.worst_slices}
-    value_of = {row.about: row.value for row in results.rows}
     for row in results.slice_differences:
         if row.variant != "original" or (row.dataset, row.model, row.metric, str(row.slice)) in searched:
             continue  # what a search came upon is said of that
         worse_side = {"maximize": -1, "minimize": 1}.get(better.get(row.metric, "none"), 0)
         is_worse = row.difference is not None and row.difference * worse_side > 0
         if is_worse and row.p_value is not None and row.status == "ok" and row.lower is not None:
-            reference = (value_of.get(row.about) or 0.0) - (row.difference or 0.0)
-            margin = margin_between(results, "groups", row.metric, reference)
+            margin = margin_between(results, "groups", row.metric, _reference_value(results, row))
             yield from against_margin(row, 0, margin, worse_group_findings, p_value=row.p_value,
                                       stated=margin_of(results, "groups"))
 
@@ -358,7 +356,8 @@ def worse_group_findings(results: Results, rows: Sequence[SliceDifference]) -> I
 
 def _value_in_group(results: Results, row: SliceDifference) -> float | None:
     """Return the measure of a difference in the slice itself; None without an estimate."""
-    return next((estimate.value for estimate in results.rows if estimate.about == row.about), None)
+    estimate = results.estimate_about.get(row.about)
+    return None if estimate is None else estimate.value
 
 
 def _reference_value(results: Results, row: SliceDifference) -> float:

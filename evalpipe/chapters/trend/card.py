@@ -566,7 +566,7 @@ def _numbers_text(results: Results, since: Since) -> str:
 def _change_text(results: Results, measure: ChangedMeasure) -> str:
     """Return a measure with its value before and that of now: "ROC AUC of Forest 0.87 → 0.57 (0.50–0.64)"."""
     names = names_of(results)
-    row = next(row for row in results.rows if row.about == measure.about)
+    row = results.estimate_about[measure.about]
     of_model = f" of {names.model_of(row)}" if len(results.models) > 1 or row.variant != "original" else ""
     name = names.measure(row.metric, row.params, row.average)
     value = row.value or 0.0
