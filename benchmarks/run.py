@@ -98,18 +98,22 @@ def growth(folder: Path) -> list[str]:
         "to the results, without a card: a process from its start to its end. Peers are timed after their imports. The "
         "first reads the same columns and sums them. Two compute accuracy, Brier score, log loss and AUC of each model "
         f"and slice without intervals, the AUC in {scale_others.BINS:,} bins. The last is `roc_auc_score` of one model "
-        "on a tenth of the rows, which are in memory. Times and memory are medians of "
-        f"{' and '.join(str(runs) for runs in sorted(set(scale.SIZES.values())))} runs of all jobs in turn."
+        "on a tenth of the rows, which are in memory. Evidently reports on one model of up to "
+        f"{scale_others.MOST['evidently']:,} rows, without intervals. Times and memory are medians of "
+        f"{' and '.join(str(runs) for runs in sorted(set(scale.SIZES.values())))} runs of all jobs in turn. A ring in "
+        "the figure marks where `auto` changes its way."
     )
-    return ["## Scale", "", job, "", *scale.table("growth", folder)]
+    figure = Path(__file__).with_name("growth.svg")
+    return ["## Scale", "", job, "", f"![Processor time and peak memory against rows]({figure.name})", "",
+            *scale.table("growth", folder, figure=figure)]
 
 
 def parts_of_a_million(folder: Path) -> list[str]:
     """Return the section on slices and baselines of a million rows, in Markdown."""
     job = (
         f"Two models of {scale.PART_ROWS:,} rows, {len(scale.SEVEN)} measures ({', '.join(scale.SEVEN)}) and "
-        f"{scale.REPLICATES:,} replicates, with and without {scale.SLICES} slices and a baseline: `auto` holds the "
-        "rows, `grid` reads them part by part (`engine.mode`)."
+        f"{scale.REPLICATES:,} replicates, with and without {scale.SLICES} slices and a baseline: `auto` keeps "
+        "every score, `grid` counts the rows in cells alone (`engine.mode`)."
     )
     return ["## Slices and baselines of a million rows", "", job, "", *scale.table("parts", folder)]
 

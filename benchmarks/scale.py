@@ -1,11 +1,12 @@
-"""What many rows cost: time and memory from one to a hundred million, beside bare reads and point values in SQL.
+"""What rows cost under default settings, from ten thousand to a hundred million, beside bare reads and SQL.
 
     python benchmarks/scale.py                              prints the three tables
-    python benchmarks/scale.py --only growth --rows 1_000_000 --data DIR
+    python benchmarks/scale.py --only growth --rows 1_000_000 --data DIR --figure FILE.svg
 
-`growth`: two models, the standard measures, 2,000 replicates and four slices, from 1 to 100 million rows of Parquet;
-beside it what polars needs to read the same columns and sum them, what polars and DuckDB need for the values of four
-measures in each slice without intervals, and one call of scikit-learn's `roc_auc_score` on a tenth of the rows.
+`growth`: two models, the standard measures, 2,000 replicates and four slices, from 10,000 to 100 million rows of
+Parquet, without a word on the engine; beside it what polars needs to read the same columns and sum them, what polars
+and DuckDB need for the values of four measures in each slice without intervals, one call of scikit-learn's
+`roc_auc_score` on a tenth of the rows, and Evidently's report on the first model, of up to a million rows.
 `parts`: a million rows and seven measures with and without slices and a baseline. `bounds`: the values on the grid
 against those of every row, measure by measure, with the bound that the results state.
 
@@ -29,9 +30,12 @@ from typing import Any
 
 import scale_others
 from processes import Spent, figures, short, spent, typical
-from scale_others import MEASURES, MODELS, PEERS, Values, lacks
+from scale_others import MEASURES, MODELS, MOST, PEERS, Values, lacks
 
-SIZES = {1_000_000: 3, 10_000_000: 3, 100_000_000: 2}
+SIZES = {
+    10_000: 3, 30_000: 3, 100_000: 3, 200_000: 3, 400_000: 3, 1_000_000: 3, 2_000_000: 3, 5_000_000: 2, 10_000_000: 2,
+    100_000_000: 1,
+}
 """Rows, and how often all jobs are done in turn."""
 
 FILE_ROWS = 5_000_000
@@ -82,11 +86,11 @@ def theirs(job: str, folder: Path) -> tuple[Spent, Values]:
 
 
 def spec_of(folder: Path, **keys: Any) -> dict[str, Any]:
-    """Return a spec of the rows in a folder, on the grid, with other keys beside or instead."""
+    """Return a spec of the rows in a folder, with other keys beside or instead."""
     return {
         "evalpipe": 1, "name": "scale", "task": "binary", "outcome": {"column": "outcome", "event": 1},
         "datasets": {"rows": {"path": str(folder)}}, "models": {name: {"probability": name} for name in MODELS},
-        "intervals": {"replicates": REPLICATES}, "engine": {"mode": "grid"}, "report": {"formats": []}, **keys,
+        "intervals": {"replicates": REPLICATES}, "report": {"formats": []}, **keys,
     }
 
 
@@ -115,28 +119,70 @@ GROWTH_HEADER = (
 )
 
 
-def growth(folder: Path, sizes: Sequence[int] = tuple(SIZES)) -> Iterator[str]:
-    """Yield the rows of the table of growth, each size when it is measured, and then the slopes."""
+def growth(folder: Path, sizes: Sequence[int] = tuple(SIZES), figure: Path | None = None) -> Iterator[str]:
+    """Yield the rows of the table of growth, each size when it is measured, and then the slopes; draw the ``figure``.
+
+    That is a file of SVG.
+    """
     needed: dict[int, Run] = {}
+    ways: dict[int, dict[str, str]] = {}
     for size in sizes:
         place = data(folder, size)
         refused = refusals({kind: spec_of(place, **keys) for kind, keys in OURS.items()})
-        runs = [in_turn(place, [kind for kind in OURS if kind not in refused]) for _ in range(SIZES.get(size, 1))]
+        ways[size] = {kind: way_to_read(spec_of(place, **keys)) for kind, keys in OURS.items() if kind not in refused}
+        runs = [in_turn(place, size, [kind for kind in OURS if kind not in refused]) for _ in range(SIZES.get(size, 1))]
         needed[size] = {job: typical([run[job] for run in runs]) for job in runs[0]}
         yield from (growth_row(size, job, runs) for job in runs[0])
         yield from (f"| {size:,} | {kind}: {reason} | | | | | | |" for kind, reason in refused.items())
         yield from (f"| {size:,} | {PEERS[job][0]}: not installed | | | | | | |" for job in PEERS if lacks(job))
     for kind in OURS:
         yield from slopes(kind, {size: run[kind] for size, run in needed.items() if kind in run})
+        yield from (f"| {size:,} | {kind}: {of_kind[kind]} | | | | | | |" for size, of_kind in ways.items())
+    if figure is not None:
+        draw(needed, ways, figure)
 
 
-def in_turn(place: Path, kinds: Sequence[str]) -> Run:
+def way_to_read(spec: Mapping[str, Any]) -> str:
+    """Return how a spec reads rows, and whether its values are exact."""
+    import evalpipe
+
+    streaming = evalpipe.plan(spec).streaming
+    return "held" if not streaming.streamed else "in parts, every score" if streaming.all_scores else "in parts, cells"
+
+
+def draw(needed: Mapping[int, Run], ways: Mapping[int, Mapping[str, str]], file: Path) -> None:
+    """Draw processor time and peak memory against rows, on logarithmic axes; a ring marks where our way changes."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams.update({"svg.hashsalt": "growth", "svg.fonttype": "none", "font.size": 9})
+    from matplotlib import pyplot as plt
+
+    drawing, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+    for axis, title in zip(axes, ("processor", "memory"), strict=True):
+        for job in dict.fromkeys(job for run in needed.values() for job in run):
+            sizes = [size for size, run in needed.items() if job in run]
+            spent_of = [getattr(needed[size][job], title) for size in sizes]
+            label, style = (PEERS[job][0], "--") if job in PEERS else (job, "-")
+            line, = axis.plot(sizes, spent_of, marker="o", markersize=3, label=label, linestyle=style)
+            of_size = [ways[size].get(job) for size in sizes]
+            changes = [k for k in range(1, len(sizes)) if of_size[k] != of_size[k - 1]]
+            axis.plot([sizes[k] for k in changes], [spent_of[k] for k in changes], "o", markersize=9, fillstyle="none",
+                      color=line.get_color())
+        axis.set(xscale="log", yscale="log", xlabel="rows", ylabel={
+            "processor": "processor time, s", "memory": "peak memory, MB"}[title])
+        axis.grid(visible=True, which="both", color="#e6e6e6", linewidth=0.5)
+    axes[0].legend(fontsize=8)
+    drawing.savefig(file, metadata={"Date": None})
+
+
+def in_turn(place: Path, size: int, kinds: Sequence[str]) -> Run:
     """Do every job once, our runs first, one after the other, and return what each needed."""
     run, values = {}, Values()
     for kind in kinds:
         run[kind], values = ours(spec_of(place, **OURS[kind]))
     for job in PEERS:
-        if not lacks(job):
+        if not lacks(job) and size <= MOST.get(job, size):
             run[job], others = theirs(job, place)
             agree(values, others)
     return run
@@ -268,9 +314,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what many rows cost.")
     parser.add_argument("--only", choices=TABLES, help="the table to print")
     parser.add_argument("--rows", type=int, action="append", help="of growth and bounds: these numbers of rows")
+    parser.add_argument("--figure", type=Path, help="of growth: the SVG file to draw it in")
     parser.add_argument("--data", type=Path, help="a folder in which data are kept")
     chosen = parser.parse_args()
-    sizes = {"growth": {"sizes": chosen.rows}, "bounds": {"rows": chosen.rows[0]}} if chosen.rows else {}
+    sizes: dict[str, dict[str, Any]] = {"growth": {"figure": chosen.figure}, "bounds": {}}
+    if chosen.rows:
+        sizes["growth"]["sizes"], sizes["bounds"]["rows"] = chosen.rows, chosen.rows[0]
     with tempfile.TemporaryDirectory() as made:
         for name in [chosen.only] if chosen.only else TABLES:
             for line in table(name, chosen.data or Path(made), **sizes.get(name, {})):

@@ -107,6 +107,26 @@ def in_scikit_learn(folder: Path) -> Callable[[], Values]:
     return work
 
 
+def in_evidently(folder: Path) -> Callable[[], Values]:
+    """Have Evidently write its report on the first model, without intervals, as HTML."""
+    import tempfile
+
+    import evidently.presets  # noqa: F401 - so that its import is not timed
+    import polars as pl
+    from peers import evidently_report
+
+    files = tempfile.TemporaryDirectory()
+    rows = Path(files.name) / "rows.parquet"
+    pl.scan_parquet(folder / "*.parquet").select("outcome", first=MODELS[0]).sink_parquet(rows)
+
+    def work() -> Values:
+        with files:
+            evidently_report(rows, Path(files.name) / "report.html")
+        return {}
+
+    return work
+
+
 def means(table: Mapping[str, list[Any]]) -> Values:
     """Return means by slice and over all slices, of a table with the columns ``season``, ``len`` and totals."""
     rows, values = table["len"], {}
@@ -136,8 +156,13 @@ PEERS: dict[str, tuple[str, str, Callable[[Path], Callable[[], Values]]]] = {
     "polars": ("polars, 4 measures", "polars", in_polars),
     "duckdb": ("DuckDB, 4 measures", "duckdb", in_duckdb),
     "scikit-learn": ("scikit-learn, 1 AUC of a tenth", "sklearn", in_scikit_learn),
+    "evidently": ("Evidently, a report on one model", "evidently", in_evidently),
 }
 """What a peer does in a word, the module that it needs, and how it does it."""
+
+
+MOST = {"evidently": 1_000_000}
+"""The most rows that a peer is asked to do."""
 
 
 def lacks(job: str) -> bool:
