@@ -69,6 +69,7 @@ def test_a_run_imports_what_its_steps_use_and_no_more(loaded: Loaded) -> None:
 
     assert {"numpy", "polars", "evalpipe.engine.evaluate"} <= bare
     assert not bare & {"sqlalchemy", "rich", "jinja2", "markdown_it", *HEAVY}
+    assert not whole & {"scipy.optimize", "scipy.sparse", "scipy.stats"}
     assert {"sqlalchemy", "rich", "jinja2"} <= whole
     assert not whole & HEAVY
 
