@@ -1,4 +1,4 @@
-"""Functions and small matrices in plain arithmetic, whose last bits no processor, library or thread decides.
+"""Functions, searches and small matrices in plain arithmetic, whose last bits no processor, library or thread decides.
 
 numpy computes exponentials and logarithms by instructions that it chooses for the processor, and BLAS and LAPACK do so
 with sums: each choice gives other last bits. What IEEE 754 rounds in one way only is the same everywhere, and so is all
@@ -12,6 +12,7 @@ shape, and warn of nothing: what is undefined is NaN. Each sum of a matrix has o
 
 from __future__ import annotations
 
+import math
 import typing
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -268,6 +269,100 @@ def _expm1(x: Floats, out: Floats) -> None:
     np.subtract(out, 1.0, out=out, where=twos < 0)
     np.subtract(rest, error, out=out, where=twos == 0)
     np.copyto(out, np.where(x > 0, np.inf, -1.0), where=np.isinf(x))
+
+
+GOLDEN = (3 - math.sqrt(5)) / 2
+"""The share of an interval in which a golden-section step goes."""
+
+EPSILON = 2.0**-52
+"""The distance from 1 to the next number."""
+
+SEARCHED = 500
+"""The most values of a function that a search takes."""
+
+
+def root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """Return where a function crosses 0 between two places at which its signs differ, to within ``tolerance``.
+
+    By bisection, secants and inverse quadratic interpolation, step by step as scipy's brentq (Brent 1973, chapter 4).
+    Raises ValueError where the signs do not differ, and ArithmeticError where nothing is found.
+    """
+    before, now, across = low, high, low
+    at_before, at_now = function(before), function(now)
+    at_across = at_before
+    step = step_before = 0.0
+    if at_before == 0 or at_now == 0:
+        return before if at_before == 0 else now
+    if (at_before < 0) == (at_now < 0):
+        raise ValueError("the function has one sign at both ends")
+    for _ in range(SEARCHED):
+        if at_before != 0 and at_now != 0 and (at_before < 0) != (at_now < 0):
+            across, at_across = before, at_before
+            step = step_before = now - before
+        if abs(at_across) < abs(at_now):
+            before, now, across = now, across, now
+            at_before, at_now, at_across = at_now, at_across, at_now
+        least, half = (tolerance + 4 * EPSILON * abs(now)) / 2, (across - now) / 2
+        if at_now == 0 or abs(half) < least:
+            return now
+        tried = math.inf
+        if abs(step_before) > least and abs(at_now) < abs(at_before):
+            if before == across:
+                tried = -at_now * (now - before) / (at_now - at_before)
+            else:
+                slope, slope_across = (at_before - at_now) / (before - now), (at_across - at_now) / (across - now)
+                bend = slope_across * slope * (at_across - at_before)
+                if bend:
+                    tried = -at_now * (at_across * slope_across - at_before * slope) / bend
+        near = 2 * abs(tried) < min(abs(step_before), 3 * abs(half) - least)
+        step_before, step = (step, tried) if near else (half, half)
+        before, at_before = now, at_now
+        now += step if abs(step) > least else math.copysign(least, half)
+        at_now = function(now)
+    raise ArithmeticError("no root is found")
+
+
+def least_between(
+    function: Callable[[float], float], low: float, high: float, tolerance: float
+) -> tuple[float, float]:
+    """Return where a function is least between two places, to within ``tolerance``, and its value there.
+
+    By golden sections and parabolas, step by step as scipy's bounded minimize_scalar (Brent 1973, chapter 5). It is the
+    least of all where there is no other low.
+    """
+    best = second = third = low + GOLDEN * (high - low)
+    at_best = at_second = at_third = function(best)
+    step = step_before = 0.0
+    for _ in range(SEARCHED - 1):
+        middle, least = 0.5 * (low + high), math.sqrt(2.2e-16) * abs(best) + tolerance / 3.0
+        if abs(best - middle) <= 2.0 * least - 0.5 * (high - low):
+            break
+        parabolic = False
+        if abs(step_before) > least:
+            r, q = (best - second) * (at_best - at_third), (best - third) * (at_best - at_second)
+            p, q = (best - third) * q - (best - second) * r, 2.0 * (q - r)
+            p, q = -p if q > 0.0 else p, abs(q)
+            parabolic = abs(p) < abs(0.5 * q * step_before) and q * (low - best) < p < q * (high - best)
+            step_before = step
+        if parabolic:
+            step = p / q
+            if best + step - low < 2.0 * least or high - (best + step) < 2.0 * least:
+                step = least if middle >= best else -least
+        else:
+            step_before = (low if best >= middle else high) - best
+            step = GOLDEN * step_before
+        x = best + (max(abs(step), least) if step >= 0 else -max(abs(step), least))
+        at_x = function(x)
+        if at_x <= at_best:
+            low, high = (best, high) if x >= best else (low, best)
+            third, at_third, second, at_second, best, at_best = second, at_second, best, at_best, x, at_x
+        else:
+            low, high = (x, high) if x < best else (low, x)
+            if at_x <= at_second or second == best:
+                third, at_third, second, at_second = second, at_second, x, at_x
+            elif at_x <= at_third or third in (best, second):
+                third, at_third = x, at_x
+    return best, at_best
 
 
 LOST = 1e-14

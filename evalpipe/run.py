@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evalpipe.runs.record import Recorder
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.spec import Spec
-    from evalpipe.streams.tables import Work
+    from evalpipe.streams.work import Work
     from evalpipe.templating.files import Templates
 
     EarlierRuns: TypeAlias = Mapping[int, EarlierRun | NoEarlier]
@@ -279,11 +279,13 @@ def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: P
     ``cached`` says whether the parts that were read are kept for later runs.
     """
     from evalpipe.spec.load import to_text
-    from evalpipe.streams.cache import cache_folder, sweep
-    from evalpipe.streams.tables import Work
+    from evalpipe.streams.work import Work
 
-    cache = None if folder is None else cache_folder(folder.out)
-    if cache is not None:
+    cache: Path | None = None
+    if folder is not None:
+        from evalpipe.streams.cache import cache_folder, sweep
+
+        cache = cache_folder(folder.out)
         sweep(cache)
     avoids_cache = planned.streaming.streamed and not cached  # the cache's folder may be what cannot be written
     scratch = folder.fresh if folder is not None and avoids_cache else cache
@@ -387,10 +389,12 @@ def _locked_output_folder(
     out: str | os.PathLike[str] | None, key: str | os.PathLike[str] | Literal[False] | None, spec: Spec
 ) -> AbstractContextManager[Recorder | None]:
     """Return a context with the locked output folder and the signer of ``key``; with None where ``out`` is None."""
+    if out is None:
+        return nullcontext()
     from evalpipe.base.ed25519 import signer
     from evalpipe.runs.record import Recorder, commit_of
 
-    return nullcontext() if out is None else Recorder(out, signer(key), commit_of(spec.origin.path))
+    return Recorder(out, signer(key), commit_of(spec.origin.path))
 
 
 def render(
@@ -453,8 +457,7 @@ def read_all(
     from evalpipe.data.query_rows import stored_queries
     from evalpipe.data.read import read
     from evalpipe.errors import DataError
-    from evalpipe.streams.read import read_streamed
-    from evalpipe.streams.tables import Work
+    from evalpipe.streams.work import Work
 
     samples: tuple[Sample, ...] = ()
     candidates: CandidateRows | None = None
@@ -462,8 +465,12 @@ def read_all(
     parts = work or Work()
     try:
         with stored_queries(plan, parts.scratch) as stored_plan:
-            if plan.datasets:
-                samples = read_streamed(stored_plan, parts) if plan.streaming.streamed else read(stored_plan, frames)
+            if plan.datasets and plan.streaming.streamed:
+                from evalpipe.streams.read import read_streamed
+
+                samples = read_streamed(stored_plan, parts)
+            elif plan.datasets:
+                samples = read(stored_plan, frames)
     except DataError as error:
         problems += error.problems
     try:

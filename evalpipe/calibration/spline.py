@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from evalpipe.arithmetic import cholesky_factor, expit, product, singular, solve_lower
+from evalpipe.arithmetic import cholesky_factor, expit, least_between, product, singular, solve_lower
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, Training, Unfit, recalibrator
 from evalpipe.calibration.logistic import SEPARATED
@@ -304,8 +304,6 @@ class _Smoother:
 
         A penalty too weak for the rows to determine the curve is passed over; raises `Unfit` where all are.
         """
-        from scipy.optimize import minimize_scalar
-
         tried, start = [], None
         for penalty in np.arange(STRONGEST, WEAKEST - STRIDE / 2, -STRIDE):
             # Strongest first, each from the fit before it, which is near.
@@ -315,11 +313,9 @@ class _Smoother:
         risk, middle, start = min(tried, key=lambda attempt: attempt[0])
         if risk == math.inf:
             raise Unfit(UNDETERMINED)
-        bounds = (max(middle - STRIDE, WEAKEST), min(middle + STRIDE, STRONGEST))
-
-        search = minimize_scalar(lambda penalty: min(self.risk(float(penalty), start)[0], LARGE), bounds=bounds,
-                                 method="bounded", options={"xatol": 1e-4})
-        return round(float(search.x) if search.fun <= risk else middle, 3)
+        nearby, risk_there = least_between(lambda penalty: min(self.risk(penalty, start)[0], LARGE),
+                                           max(middle - STRIDE, WEAKEST), min(middle + STRIDE, STRONGEST), 1e-4)
+        return round(nearby if risk_there <= risk else middle, 3)
 
     def risk(self, penalty: float, start: Floats | None = None) -> tuple[float, Floats | None]:
         """Return deviance + 2 x degrees of freedom under a penalty, and the curve; infinity and None without a fit."""

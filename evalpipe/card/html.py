@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from evalpipe.results import Results
     from evalpipe.templating.files import Templates
 
-LONG_WORD, LETTERS = re.compile(r"[^\s<>]{40,}"), re.compile(r"(?:&[#\w]+;|.){1,20}")
+LONG = 40
+"""Letters from which on a word is broken."""
+
+LONG_WORD, LETTERS = re.compile(rf"[^\s<>]{{{LONG},}}"), re.compile(r"(?:&[#\w]+;|.){1,20}")
 """Words that are broken where a column is narrow, and the letters between two places where they may be."""
 
 ROW_LIMIT = 5_000
@@ -117,6 +120,7 @@ def _environment() -> Environment:
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(templates_folder()), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True, bytecode_cache=COMPILED,
+        optimized=False,  # it would fold constants, of which there are few, for a seventh of the time of compiling
         finalize=lambda value: isolated(value) if type(value) is str else value,
     )
 
@@ -135,6 +139,8 @@ def _block_writer(environment: Environment, templates: Templates) -> Callable[[o
         """Render a piece, a block or a tuple of them; a text is escaped, and a long word may be broken."""
         if isinstance(part, str):  # a word may be broken that is too long for the column of a table
             escaped = escape(isolated(part))
+            if len(escaped) < LONG:
+                return escaped
             return Markup(LONG_WORD.sub(lambda word: "<wbr>".join(LETTERS.findall(word[0])), escaped))  # noqa: S704
         if isinstance(part, tuple):
             return Markup().join(map(write, part))

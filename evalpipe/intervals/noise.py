@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalpipe.arithmetic import power
+from evalpipe.arithmetic import power, root
 from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import IN_CLOSED_FORM, interval
@@ -207,8 +207,6 @@ def noncentral_limits(square: float, noise: Noise, level: float, unseen: float =
 
 def _true_square(square: float, mean: float, variance: float, share: float) -> float:
     """Return the true square for which the observed one is the ``share`` quantile of its distribution; 0 if none is."""
-    from scipy.optimize import brentq
-
     scale = variance / (4 * square + 2 * mean)
 
     def excess(true: float) -> float:
@@ -217,7 +215,7 @@ def _true_square(square: float, mean: float, variance: float, share: float) -> f
     if excess(0.0) <= 0:
         return 0.0
     far = square + 10 * (math.sqrt(variance) + scale)
-    return float(brentq(excess, 0.0, far, xtol=1e-12 * max(far, 1e-300)))
+    return root(excess, 0.0, far, 1e-12 * max(far, 1e-300))
 
 
 def noncentral_cdf(at: float, freedom: float, noncentrality: float) -> float:
@@ -254,7 +252,6 @@ def folded_limits(gaps: Floats, errors: Floats, level: float) -> tuple[float, fl
     the limits are the sums of true distances at the two k for which the observed sum is a quantile. The lower one is 0
     where no distance at all is likely enough.
     """
-    from scipy.optimize import brentq
     from scipy.special import ndtr, ndtri
 
     reach, observed = float(ndtri((1 + level) / 2)), float(np.abs(gaps).sum())
@@ -271,7 +268,7 @@ def folded_limits(gaps: Floats, errors: Floats, level: float) -> tuple[float, fl
         if total == 0:
             return observed
         far = observed / total + reach + 1
-        return 0.0 if excess(0.0, side) >= 0 else float(brentq(excess, 0.0, far, args=(side,))) * total
+        return 0.0 if excess(0.0, side) >= 0 else root(lambda k: excess(k, side), 0.0, far, 2e-12) * total
 
     return limit(1), limit(-1)
 
@@ -430,8 +427,6 @@ def symmetric_upper(value: float, noise: Noise, level: float) -> float | None:
     It is the largest true distance for which the observed one is among the nearest ``level`` of its distribution.
     ``noise`` is that of the observed square, as of `noncentral_limits`.
     """
-    from scipy.optimize import brentq
-
     if not (noise.mean > 0 and noise.variance > 0):
         return None
     scale = noise.variance / (4 * value**2 + 2 * noise.mean)
@@ -443,7 +438,7 @@ def symmetric_upper(value: float, noise: Noise, level: float) -> float | None:
         return above - below - level
 
     far = value + 10 * math.sqrt(noise.mean + math.sqrt(noise.variance) + scale)
-    return float(brentq(within, value, far, xtol=1e-12 * far)) if within(far) > 0 else None
+    return root(within, value, far, 1e-12 * far) if within(far) > 0 else None
 
 
 def _including_or_percentile(limits: Limits | None, replicates: Floats, value: float, level: float) -> Limits | None:

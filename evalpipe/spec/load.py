@@ -37,7 +37,6 @@ from evalpipe.spec.tree import (
     without_key,
     without_references,
 )
-from evalpipe.spec.yaml import parse
 from evalpipe.words.spelling import joined, quoted
 
 if TYPE_CHECKING:
@@ -75,6 +74,8 @@ class Layers:
         ``named_at`` is the place that names the file; ``including`` the files that led to it, by their real paths the
         names shown, and ``links`` the lines in these, such as "base.yaml:3".
         """
+        from evalpipe.spec.yaml import parse
+
         text = read_text(path, shown, named_at)
         if isinstance(text, Problem):
             return self._refuse(text)

@@ -28,7 +28,6 @@ from evalpipe.spec.field_types import (
     is_number,
 )
 from evalpipe.spec.measures import NOT_A_MEASURE, NOT_A_NAME, UNNAMED, MeasureExpression
-from evalpipe.spec.yaml import resolve
 from evalpipe.tasks import meant_task
 from evalpipe.words.spelling import closest, joined, listed, quoted
 
@@ -452,6 +451,8 @@ def _meant_number(value: object, allowed: Alternatives) -> str | None:
             return _percent_as_share(percent[1])
         if re.fullmatch(r"-?[0-9]*,[0-9]+", value):
             return f"write {value.replace(',', '.')}"
+        from evalpipe.spec.yaml import resolve
+
         try:
             number = resolve(value)
         except OverflowError:

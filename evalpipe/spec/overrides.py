@@ -11,7 +11,6 @@ from evalpipe.errors import Problem, SpecError, UsageError
 from evalpipe.spec.field_types import is_day
 from evalpipe.spec.spec import Spec
 from evalpipe.spec.tree import UNREADABLE, BadReferenceError, Dated, Node, SpecText, expand, kind_in_words, without_key
-from evalpipe.spec.yaml import MAX_DEPTH, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,6 +144,8 @@ def apply_overrides(root: Node, overrides: Sequence[str], environment: Mapping[s
 
 def _split_path(text: SpecText) -> tuple[list[_Segment], int]:
     """Split the path off an override; also return where its value begins."""
+    from evalpipe.spec.yaml import MAX_DEPTH
+
     segments: list[_Segment] = []
     end = 0
     while match := _KEY_OF_PATH.match(text.text, end):
@@ -170,6 +171,8 @@ def _parsed_value(
     text: SpecText, environment: Mapping[str, str], problems: list[Problem], path: tuple[str, ...]
 ) -> Node:
     """Return the text after the '=' read as YAML; raises SpecError where YAML reads it as something else."""
+    from evalpipe.spec.yaml import parse
+
     document = parse(text, environment, path)
     problems.extend(document.problems)
     written = text.text[text.skip :].strip()

@@ -95,7 +95,7 @@ class Spec(ChapterKeys):
     """The measures: names, mappings of a name and its options, or expressions of measures: `{name: ratio, expression:
     sensitivity / specificity}`. The task's standard set where absent: every measure of it that any model can serve.
     One that a model cannot serve has no value for it, with the reason."""
-    intervals: Intervals = Intervals()
+    intervals: Intervals = Intervals.model_construct()
     """The intervals."""
     no_information: Annotated[
         Annotated[StrictBool, Tag("a flag")] | Annotated[NoInformation, Tag("permutations")],
@@ -104,9 +104,9 @@ class Spec(ChapterKeys):
     """Also give the value that each measure would have if truth and prediction were independent, and the skill: 0 at
     that value, 1 at the best value. `{permutations: 1000}` says over how many random pairings, for measures whose mean
     has no closed form."""
-    report: Report = Report()
+    report: Report = Report.model_construct()
     """The rendered formats."""
-    engine: Engine = Engine()
+    engine: Engine = Engine.model_construct()
     """How the numbers are computed."""
     ledger: Ledger = True
     """Where runs are recorded: the path of an SQLite file, which ends in `.sqlite`, `.sqlite3`, `.db` or `.db3`, or a
@@ -231,8 +231,10 @@ def _models_in(declared: object) -> list[type[BaseModel]]:
     return [model for argument in get_args(declared) for model in _models_in(argument)]
 
 
+_FIELDS = tuple(_fields(Spec))
+
 TASKS: dict[Loc, tuple[Task, ...]] = {
-    loc: mark.tasks for loc, field in _fields(Spec) for mark in field.metadata if isinstance(mark, Only)}
+    loc: mark.tasks for loc, field in _FIELDS for mark in field.metadata if isinstance(mark, Only)}
 """The tasks of the keys that not every task has; a key stands after the one that holds it."""
 
 
@@ -241,5 +243,5 @@ def applies(loc: Loc, task: str) -> bool:
     return task in TASKS.get(loc, (task,))
 
 
-MAY_BE_EMPTY = tuple(tuple(map(str, loc)) for loc, field in _fields(Spec) if EMPTY_AS_ABSENT in field.metadata)
+MAY_BE_EMPTY = tuple(tuple(map(str, loc)) for loc, field in _FIELDS if EMPTY_AS_ABSENT in field.metadata)
 """The lists that may be empty, which is as if they were not there."""

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from evalpipe.plan.plan import Plan
     from evalpipe.plan.sources import ColumnPlan, SlicingPlan
     from evalpipe.streams.row_ids import Identities
-    from evalpipe.streams.tables import Labels, Part, Work, Workers
+    from evalpipe.streams.tables import Labels, Part, Workers
+    from evalpipe.streams.work import Work
 
 
 UNITS_MOST = (2**63 - 1) // UNITS

@@ -67,6 +67,8 @@ def isolated(text: str) -> str:
 
     Numbers beside them would change their order, 0.62–0.78 to 0.78–0.62: Unicode Standard Annex 9, section 2.4.
     """
+    if text.isascii() and text.isprintable():
+        return str(text)
     return RIGHT_TO_LEFT.sub("\N{FIRST STRONG ISOLATE}\\g<0>\N{POP DIRECTIONAL ISOLATE}", legible(text))
 
 

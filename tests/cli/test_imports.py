@@ -69,8 +69,22 @@ def test_a_run_imports_what_its_steps_use_and_no_more(loaded: Loaded) -> None:
 
     assert {"numpy", "polars", "evalpipe.engine.evaluate"} <= bare
     assert not bare & {"sqlalchemy", "rich", "jinja2", "markdown_it", *HEAVY}
+    assert not whole & {"scipy.optimize", "scipy.sparse", "scipy.stats"}
     assert {"sqlalchemy", "rich", "jinja2"} <= whole
     assert not whole & HEAVY
+
+
+def test_arrays_are_evaluated_without_what_reads_files_or_writes_cards() -> None:
+    code = ("import sys, evalpipe\n"
+            "evalpipe.evaluate([0, 1, 0, 1] * 20, [0.1, 0.4, 0.6, 0.9] * 20, event=1)\n"
+            "print(*sys.modules)\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = set(done.stdout.split())
+
+    assert {"numpy", "polars", "evalpipe.engine.evaluate"} <= modules
+    assert not modules & {
+        "yaml", "sqlalchemy", "rich", "jinja2", "markdown_it", "scipy.optimize", "evalpipe.card.junit",
+        "evalpipe.card.html", "evalpipe.runs.record", "evalpipe.spec.yaml", "evalpipe.streams.tables", *HEAVY}
 
 
 def test_reading_what_a_run_has_written_imports_nothing_that_computes(loaded: Loaded) -> None:

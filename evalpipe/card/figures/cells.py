@@ -110,10 +110,15 @@ class CellGrid:
                 reach += step
         return spread
 
-    def has(self, cells: int, point: Point) -> bool:
-        """Tell whether the cell of a point, in pixels, is among ``cells``, bits of an int."""
-        row, column = int((point[1] - self.top) // CELL), int((point[0] - self.left) // CELL)
-        return 0 <= row < self.rows and 0 <= column < self.columns and bool(cells >> column * self.stride + row & 1)
+    def among(self, cells: int, points: Iterable[Point]) -> Iterator[bool]:
+        """Yield whether the cell of each point, in pixels, is among ``cells``, bits of an int."""
+        left, top, columns, rows, stride = self.left, self.top, self.columns, self.rows, self.stride
+        # A bit of a few bytes is read at once, one of a long integer only by moving all of it.
+        octets = (cells & (1 << columns * stride) - 1).to_bytes(columns * stride // 8 + 1, "little")
+        for x, y in points:
+            column, row = int((x - left) // CELL), int((y - top) // CELL)
+            bit = column * stride + row
+            yield 0 <= row < rows and 0 <= column < columns and bool(octets[bit >> 3] >> (bit & 7) & 1)
 
     def corner(self, cells: int) -> Point:
         """Return the left upper corner, in pixels, of the rightmost, then lowest, of ``cells``, bits of an int."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.card.figures.axes import LINE, width
@@ -178,7 +179,7 @@ class Layout:
         inside, far = inside or line.points, list[Point]()
         for room in ROOMS:
             crowded = grid.near(crossed, POINT, room)
-            far = [point for point in inside if not grid.has(crowded, point)]
+            far = [point for point, is_near in zip(inside, grid.among(crowded, inside), strict=True) if not is_near]
             if far:
                 break
         far = far or inside
@@ -190,7 +191,7 @@ class Layout:
         steps = max(0, int((length - AT_END) / CELL)) + 1 if length else 0
         parts = (min(1.0, k * CELL / length) for k in range(steps))
         (a, b), (c, d) = start, end
-        return any(self.grid.has(barrier, (a + (c - a) * part, b + (d - b) * part)) for part in parts)
+        return any(self.grid.among(barrier, ((a + (c - a) * part, b + (d - b) * part) for part in parts)))
 
 
 def _nearest_of(box: Box, point: Point) -> Point:
@@ -304,8 +305,8 @@ def label_on_lines(panel: Panel, lines: Sequence[LineLabel], marks: Sequence[Lin
         fits = layout.fitting(size)
         for room in (*ROOMS, 0):
             free = fits & ~layout.grid.near(rivals, size, room)
-            corners = [corner for x, y in traces[index].points
-                       if layout.grid.has(free, corner := (x - across / 2, y - down / 2))]
+            starts = [(x - across / 2, y - down / 2) for x, y in traces[index].points]
+            corners = list(compress(starts, layout.grid.among(free, starts)))
             if corners:
                 left, top = corners[len(corners) // 2]
                 layout.names.append((left, top, left + across, top + down))

@@ -132,7 +132,8 @@ class Panel:
             if math.isnan(x) or math.isnan(y):
                 runs.append([])
             else:
-                runs[-1].append((min(max(x, left), right), min(max(y, low), high)))
+                is_inside = left <= x <= right and low <= y <= high
+                runs[-1].append((x, y) if is_inside else (min(max(x, left), right), min(max(y, low), high)))
         pixels = ([(round(x, 1), round(y, 1)) for x, y in self.pixels(run)] for run in runs)
         paths = filter(lambda path: len(path) > 1, map(without_flat_points, pixels))
         return "".join("M" + "L".join(f"{number(a)},{number(b)}" for a, b in path) for path in paths)

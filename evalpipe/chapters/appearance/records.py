@@ -43,5 +43,5 @@ class Appearance(Record):
 class AppearanceFields(Record):
     """What the results hold of it."""
 
-    appearance: Appearance = Appearance()
+    appearance: Appearance = Appearance.model_construct()
     """How the card looks."""

@@ -157,7 +157,7 @@ class Calibration(SpecPart):
     """Where a bin stands across in the reliability diagrams: at the mean probability of its rows, or at the `midpoint`
     of the bin, as in many texts. Of bins of equal count that is the middle between where the bin and the next begin.
     Findings compare the event rate with the mean probability either way."""
-    window: Window = Window()
+    window: Window = Window.model_construct()
     """The moving windows."""
     smoother: Literal["logistic", "spline", "isotonic"] | None = None
     """Which smooth curve is fitted and drawn, with its band: the logistic line, the spline or the isotonic fit. All

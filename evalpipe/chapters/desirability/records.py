@@ -161,5 +161,5 @@ class Candidates(Record):
 class DesirabilityFields(Record):
     """What the results hold of it."""
 
-    desirability: Desirability = Desirability()
-    candidates: Candidates = Candidates()
+    desirability: Desirability = Desirability.model_construct()
+    candidates: Candidates = Candidates.model_construct()

@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from evalpipe.card.junit import Case
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Aside, Bullets, Code, Column, Number, Row, Section, Table, Text, Verdict
 from evalpipe.card.tables import row_anchor, with_limits
@@ -24,6 +23,7 @@ from evalpipe.words import numbers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.card.junit import Case
     from evalpipe.card.page import Block, Cell
     from evalpipe.card.wording import Names
     from evalpipe.chapters.gates.records import GateSequence, Kind
@@ -177,6 +177,8 @@ def _class_suffix(gate: Gate) -> str:
 
 def checks(results: Results) -> Iterator[Case]:
     """Yield each verdict as a test case of its dataset and model; cases of one name have the number of the gate too."""
+    from evalpipe.card.junit import Case
+
     names = names_of(results)
     names_so_far: set[tuple[str, str]] = set()
     for gate in results.gates:

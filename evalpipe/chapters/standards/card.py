@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalpipe.card.junit import Case
 from evalpipe.card.page import Aside, Column, Heading, Link, Row, Section, Strong, Table, Text, Verdict
 from evalpipe.card.wording import VerdictLine, VerdictLines, joined
 from evalpipe.chapters.standards.evidence import EVIDENCE, answering_anchor
@@ -17,6 +16,7 @@ from evalpipe.words.card_fields import FIELDS, LISTED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from evalpipe.card.junit import Case
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.standards.records import StandardCompleteness, StandardItem
     from evalpipe.results import Results
@@ -145,6 +145,8 @@ def _crosswalk_table(results: Results) -> Table:
 
 def checks(results: Results) -> Iterator[Case]:
     """Yield a test case for each standard of which a share is required."""
+    from evalpipe.card.junit import Case
+
     for standard in results.standards:
         if standard.verdict is not None:
             yield Case("standards", f"Evidence for {standard.title}", standard.verdict, completeness_text(standard))

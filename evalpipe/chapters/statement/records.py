@@ -58,5 +58,5 @@ class Stated(create_model("StatedTexts", __base__=StatedDocument, **_fields)):  
 class StatementFields(Record):
     """What the results hold of it."""
 
-    statement: Stated = Stated()
+    statement: Stated = Stated.model_construct()
     """What people state of the model and its evaluation."""

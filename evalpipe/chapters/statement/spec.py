@@ -102,7 +102,7 @@ class ReaderWords(SpecPart):
 class StatementKeys(SpecPart):
     """Keys of a spec."""
 
-    card: Annotated[Statement, After("as_of")] = Statement()
+    card: Annotated[Statement, After("as_of")] = Statement.model_construct()
     """What people state on the card: use and limits, owner, monitoring, changes."""
     words: Annotated[ReaderWords | None, UNWRITTEN] = None
     """The reader's nouns, each in the singular: `{event: survivor, row: person, predicted: said to survive}`. Figures

@@ -148,7 +148,7 @@ class Since(Record):
 class TrendFields(Record):
     """What the results hold of it."""
 
-    trend: Trend = Trend()
+    trend: Trend = Trend.model_construct()
     """Measures over nights, this one the last."""
     since: Annotated[Since | None, UNWRITTEN] = None
     """What is different since the run before; absent where the ledger has none."""

@@ -14,7 +14,7 @@ import numpy as np
 from evalpipe.arithmetic import cos, expit, power
 from evalpipe.base import constants
 from evalpipe.calibration import Unfit
-from evalpipe.calibration.isotonic import pava
+from evalpipe.calibration.isotonic import block_starts, pava, pooled_counts
 from evalpipe.calibration.scales import Events, clipped, logit
 from evalpipe.calibration.spline import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, Kind, curve, interval_method_of
@@ -222,21 +222,21 @@ class IsotonicFits:
     @classmethod
     def of(cls, events: Floats, total: Floats, starts: Wholes) -> IsotonicFits:
         """Fit the shares ``events`` / ``total`` of replicates, both [b, m]; ``starts`` comes from `pooled_runs`."""
-        from scipy.optimize import isotonic_regression
-
         run = np.repeat(np.arange(len(starts)), np.diff(starts, append=total.shape[-1]))
         hits_in, weight_in = (np.add.reduceat(values, starts, axis=-1) for values in (events, total))
         levels = np.zeros(weight_in.shape)
         weighted_runs = np.flatnonzero(weight_in)
         if len(weighted_runs):
             hits, weight = np.take(hits_in, weighted_runs), np.take(weight_in, weighted_runs)
-            # Shares of the next replicate are 2 higher, so that blocks end with it: one call fits them all.
-            shares = hits / weight
-            shares += 2.0 * (weighted_runs // len(starts))
-            blocks = isotonic_regression(shares, weights=weight).blocks
+            replicate = weighted_runs // len(starts)
+            if np.array_equal(weight, np.rint(weight)) and np.array_equal(hits, np.rint(hits)):
+                blocks = pooled_counts(hits, weight, np.diff(replicate, prepend=-1) > 0)
+            else:
+                # Shares of the next replicate are 2 higher, so that blocks end with it: one call fits them all.
+                blocks = np.asarray(block_starts(hits / weight + 2.0 * replicate, weight))
             # From totals, for what is 2 higher has lost digits.
-            level = np.add.reduceat(hits, blocks[:-1]) / np.add.reduceat(weight, blocks[:-1])
-            levels.flat[weighted_runs] = np.repeat(level, np.diff(blocks))
+            level = np.add.reduceat(hits, blocks) / np.add.reduceat(weight, blocks)
+            levels.flat[weighted_runs] = np.repeat(level, np.diff(blocks, append=len(hits)))
         return cls(np.flatnonzero(total), run, levels)
 
     def between(self, positions: Floats, at: Floats) -> Floats:
