@@ -73,10 +73,10 @@ def test_a_run_imports_what_its_steps_use_and_no_more(loaded: Loaded) -> None:
     assert not whole & HEAVY
 
 
+@pytest.mark.usefixtures("out")
 def test_reading_what_a_run_has_written_imports_nothing_that_computes(loaded: Loaded) -> None:
-    loaded("run", "small.yaml", "--no-progress", "--set", "report.formats=[]")
-    listed, told = loaded("show", "reports/small"), loaded("history", "reports/small")
-    verified = loaded("verify", "reports/small")
+    listed, told = loaded("show", "out"), loaded("history", "out")
+    verified = loaded("verify", "out")
 
     computing = {"numpy", "polars", "scipy", "evalpipe.engine", "evalpipe.statistics", "evalpipe.streams"}
     assert "evalpipe.results" in listed
