@@ -18,7 +18,8 @@ from few_by_day import by_night
 Command = Callable[..., subprocess.CompletedProcess[str]]
 FULL = "error[standard-output]: cannot write to the standard output: No space left on device\n"
 HELP = "  = help: free space, or send the output elsewhere\n"
-NO_CARD = ["run", "small.yaml", "--no-progress", "--set", "report.formats=[]"]
+NO_CARD = ["run", "small.yaml", "--no-progress", "--set", "report.formats=[]", "--set", "ledger=false", "--set",
+           "intervals.method=none"]
 
 
 def shell(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
