@@ -16,7 +16,6 @@ from cli.conftest import Command, write_small
 from conftest import Shared
 from evalpipe.results import Results
 
-NOTHING = ("--no-progress", "--set", "report.formats=[]")
 WHOLE = """\
 test/a/original/overall/accuracy
 
