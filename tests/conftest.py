@@ -203,12 +203,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for no garbage while tests are collected, and leave the thousands of them out of every later look."""
+    """Look for no garbage while tests are collected, leave the thousands of them out of every later look.
+
+    Look as seldom as a command does, for a look takes time by all that there is.
+    """
+    from evalpipe.cli.exit import YOUNG
+
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(YOUNG)
         gc.enable()
 
 

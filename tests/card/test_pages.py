@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import logging
 import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import pytest
 import weasyprint
@@ -47,9 +48,32 @@ def rows(number: int) -> str:
     return "<tr><td>row</td></tr>" * number
 
 
+class Layout(NamedTuple):
+    """The boxes of the pages of a card, and what WeasyPrint logged while it laid them out."""
+
+    pages: list[Any]
+    logged: list[str]
+
+
 @pytest.fixture(scope="module")
-def pages(example: Callable[[str], Path]) -> Callable[[str], list[Any]]:
-    return cache(lambda name: pages_of(Results.read(example(name) / "results.json")))
+def layout(example: Callable[[str], Path]) -> Callable[[str], Layout]:
+    def laid_out(name: str) -> Layout:
+        progress, logged, handler = logging.getLogger("weasyprint.progress"), list[str](), logging.Handler()
+        handler.emit = lambda record: logged.append(record.getMessage())  # type: ignore[method-assign]
+        level = progress.level
+        progress.setLevel(logging.INFO)
+        progress.addHandler(handler)
+        boxes = pages_of(Results.read(example(name) / "results.json"))
+        progress.removeHandler(handler)
+        progress.setLevel(level)
+        return Layout(boxes, logged)
+
+    return cache(laid_out)
+
+
+@pytest.fixture(scope="module")
+def pages(layout: Callable[[str], Layout]) -> Callable[[str], list[Any]]:
+    return lambda name: layout(name).pages
 
 
 @pytest.mark.parametrize("name", few_by_day(ALL, USUAL))
@@ -82,11 +106,10 @@ def test_two_models_without_slices_take_at_most_eight_pages_and_then_an_annex(
 
 
 def test_only_pages_of_contents_which_number_the_others_are_laid_out_again(
-    example: Callable[[str], Path], caplog: pytest.LogCaptureFixture
+    layout: Callable[[str], Layout]
 ) -> None:
-    with caplog.at_level("INFO", logger="weasyprint.progress"):
-        laid_out = pages_of(Results.read(example("titanic") / "results.json"))
-    steps = "\n".join(record.getMessage() for record in caplog.records)
+    laid_out, logged = layout("titanic")
+    steps = "\n".join(logged)
     times = Counter(map(int, re.findall(r"Creating layout - Page (\d+)$", steps, re.MULTILINE)))
     assert times.keys() == set(range(1, len(laid_out) + 1))
     assert [page for page, again in times.items() if again > 1] == [1, before_annex(laid_out) + 1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-import evalpipe
 from card import groups
 from card.blocks import tables
 from evalpipe.card.contents import QUESTIONS, card_of
@@ -13,11 +12,12 @@ from evalpipe.card.html import html_page
 from evalpipe.card.page import Link, Row, Section, plain
 from evalpipe.card.tables import NO_LINKS, EvidenceLinks, row_anchor
 from evalpipe.findings.words import finding
+from evalpipe.results import Results
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from evalpipe.results import Results
     from evalpipe.results.document import Finding
 
 
@@ -66,8 +66,8 @@ def test_the_first_of_the_numbers_that_a_table_shows_is_led_to(results: Results)
     assert NO_LINKS.link(finding("fails", 50, "x", "dataset-1", [e])).anchor == "dataset-1"
 
 
-def test_every_finding_on_a_measure_leads_to_the_row_that_shows_it(root: Path) -> None:
-    results = evalpipe.run(root / "configs" / "prevalence.yaml", overrides=["report.formats=[]"])
+def test_every_finding_on_a_measure_leads_to_the_row_that_shows_it(example: Callable[[str], Path]) -> None:
+    results = Results.read(example("prevalence") / "results.json")
     links = EvidenceLinks.of(card_of(results).sections)
     anchors = {finding.code: links.link(finding).anchor for finding in results.findings if finding.estimates}
     assert {"probabilities-spread", "probabilities-on-average", "better-than-trivial"} <= anchors.keys()

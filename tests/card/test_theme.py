@@ -56,7 +56,8 @@ def test_the_policy_allows_the_styles_of_the_theme_and_nothing_more(plain: Resul
 def test_the_paper_of_the_pdf_is_the_one_that_is_asked_for(plain: Results) -> None:
     sizes = []
     for paper in ("a4", "letter"):
-        results = plain.model_copy(update={"appearance": Appearance(paper=paper), "estimates": plain.rows[:3]})
+        results = plain.model_copy(update={
+            "appearance": Appearance(paper=paper), "estimates": plain.rows[:3], "curves": []})
         sizes.append({tuple(round(float(side)) for side in page.mediabox[2:])
                       for page in PdfReader(io.BytesIO(render(results, ["pdf"])["card.pdf"])).pages})
     assert sizes == [{(595, 842)}, {(612, 792)}]

@@ -24,8 +24,8 @@ evalpipe: 1
 name: small
 task: binary
 outcome: {column: y, event: "yes", levels: ["yes", "no"]}
-datasets:
-  test: {path: test.csv}
+datasets: {test: {path: test.csv}}
+calibration: {smoother: logistic}
 models:
   a: {probability: pa}
 metrics: [accuracy, brier, roc_auc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,20 +109,19 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(command: C
     )
 
 
-def test_a_missing_library_is_told_before_anything_is_computed(folder: Path) -> None:
-    code = (
-        "import sys, builtins\n"
-        "real = builtins.__import__\n"
-        "def absent(name, *rest, **named):\n"
-        "    if name.split('.')[0] == 'weasyprint':\n"
-        "        print('-----\\nWeasyPrint could not import some external libraries.')\n"
-        "        raise OSError(\"cannot load library 'libpango-1.0-0'\")\n"
-        "    return real(name, *rest, **named)\n"
-        "builtins.__import__ = absent\n"
-        "import evalpipe.cli\n"
-        "evalpipe.cli.main(['run', 'small.yaml', '--set', 'report.formats=[pdf]'])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+def test_a_missing_library_is_told_before_anything_is_computed(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = builtins.__import__
+
+    def absent(name: str, *rest: Any, **named: Any) -> Any:
+        if name.split(".", maxsplit=1)[0] == "weasyprint":
+            print("-----\nWeasyPrint could not import some external libraries.")
+            raise OSError("cannot load library 'libpango-1.0-0'")
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    done = command("run", "small.yaml", "--set", "report.formats=[pdf]")
     assert done.returncode == 2
     assert "4/7" not in done.stderr
     assert "error[missing-library]: the PDF cannot be made: the system library Pango is missing" in done.stderr
@@ -342,14 +343,12 @@ def test_set_overrides_a_key(command: Command, folder: Path) -> None:
     assert [row["metric"] for row in results["estimates"]] == ["f1"]
 
 
-def test_a_fault_of_ours_is_told_without_a_traceback(folder: Path) -> None:
-    code = (
-        "import evalpipe.run, evalpipe.cli\n"
-        "def broken(*a, **k): raise ZeroDivisionError('x')\n"
-        "import sys; sys.modules['evalpipe.run'].plan = broken\n"
-        "evalpipe.cli.main(['validate', 'small.yaml'])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+def test_a_fault_of_ours_is_told_without_a_traceback(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("x")
+
+    monkeypatch.setattr(sys.modules["evalpipe.run"], "plan", broken)
+    done = command("validate", "small.yaml")
     assert done.returncode == 4
     assert done.stderr.startswith("error[internal]: a fault of evalpipe itself: ZeroDivisionError: x\n")
     assert "Traceback" not in done.stderr

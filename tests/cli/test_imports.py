@@ -87,10 +87,10 @@ def test_arrays_are_evaluated_without_what_reads_files_or_writes_cards() -> None
         "evalpipe.card.html", "evalpipe.runs.record", "evalpipe.spec.yaml", "evalpipe.streams.tables", *HEAVY}
 
 
+@pytest.mark.usefixtures("out")
 def test_reading_what_a_run_has_written_imports_nothing_that_computes(loaded: Loaded) -> None:
-    loaded("run", "small.yaml", "--no-progress", "--set", "report.formats=[]")
-    listed, told = loaded("show", "reports/small"), loaded("history", "reports/small")
-    verified = loaded("verify", "reports/small")
+    listed, told = loaded("show", "out"), loaded("history", "out")
+    verified = loaded("verify", "out")
 
     computing = {"numpy", "polars", "scipy", "evalpipe.engine", "evalpipe.statistics", "evalpipe.streams"}
     assert "evalpipe.results" in listed

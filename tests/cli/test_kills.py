@@ -18,16 +18,13 @@ import polars as pl
 import pytest
 
 import evalpipe
-from cli.conftest import SPEC
+from cli.conftest import SPEC, Command
 from evalpipe.base.folders import file_lock
 from evalpipe.errors import UsageError
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.verification import verified_contents
 
-GATES = """\
-calibration: {smoother: logistic}
-gates: [{metric: brier, max: 0.9}, {metric: roc_auc, max_decrease: 0.9, against: last}]
-"""
+GATES = "gates: [{metric: brier, max: 0.9}, {metric: roc_auc, max_decrease: 0.9, against: last}]\n"
 
 
 @pytest.fixture
@@ -175,7 +172,7 @@ def test_files_that_cannot_be_written_to_their_end_leave_the_earlier_report_whol
     assert litter(small) == []
 
 
-def test_gc_removes_what_killed_runs_left_and_passes_over_live_ones(folder: Path) -> None:
+def test_gc_removes_what_killed_runs_left_and_passes_over_live_ones(command: Command, folder: Path) -> None:
     (folder / "small.yaml").write_text(SPEC.replace("[html]", "[]"))
     for day in ("2026-11-01", "2026-11-02"):
         evalpipe.run("small.yaml", out=f"nights/{day}", as_of=day)
@@ -184,7 +181,7 @@ def test_gc_removes_what_killed_runs_left_and_passes_over_live_ones(folder: Path
         (nights / f".{day}.lock").touch()
         (nights / f".{day}.new-abcd1234").mkdir()
     with file_lock(nights / ".2026-11-04.lock"):
-        line = [sys.executable, "-m", "evalpipe", "gc", "nights", "--keep-runs", "9"]
-        done = subprocess.run(line, capture_output=True, text=True, check=True)
+        done = command("gc", "nights", "--keep-runs", "9")
+        assert done.returncode == 0
         assert done.stdout.splitlines()[1] == "nights: removed what killed runs left of 1 output folder"
         assert sorted(path.name for path in nights.glob(".*")) == [".2026-11-04.lock", ".2026-11-04.new-abcd1234"]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cli.conftest import Command
+import evalpipe
+from cli.conftest import Command, write_small
+from conftest import Shared
 from evalpipe.results import Results
 
-NOTHING = ("--no-progress", "--set", "report.formats=[]")
 WHOLE = """\
 test/a/original/overall/accuracy
 
@@ -42,9 +44,15 @@ results.json  sha256 {evidence}
 
 
 @pytest.fixture
-def out(command: Command, folder: Path) -> Path:
+def out(shared: Shared, folder: Path) -> Path:
     """Return the output folder of a run."""
-    assert command("run", "small.yaml", "--out", "out", "--as-of", "2026-11-21", *NOTHING).returncode == 0
+
+    def run(top: Path) -> None:
+        top.mkdir()
+        write_small(top)
+        evalpipe.run(top / "small.yaml", out=top / "out", overrides=["report.formats=[]"], as_of="2026-11-21")
+
+    shutil.copytree(shared("cli-shown", run), folder, dirs_exist_ok=True)
     return folder / "out"
 
 

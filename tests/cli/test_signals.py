@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,7 +16,9 @@ from typing import IO
 
 import pytest
 
-from cli.conftest import SPEC, Command
+import evalpipe
+from cli.conftest import SPEC, Command, write_small
+from conftest import Shared
 from few_by_day import by_night
 
 BOUND = 10
@@ -26,13 +29,18 @@ TERMINATED = "terminated; the earlier output is unchanged"
 
 
 @pytest.fixture
-def out(command: Command, folder: Path) -> Path:
+def out(shared: Shared, folder: Path) -> Path:
     """Return the output folder of a run with gates, one of which adds up nights, beside an empty `tmp`."""
+
+    def run(top: Path) -> None:
+        top.mkdir()
+        write_small(top)
+        gates = "as_of: 2026-01-01\ngates: [{metric: brier, max: 0.9}, {metric: brier, max: 0.9, on: sequence}]\n"
+        (top / "small.yaml").write_text(SPEC + gates)
+        evalpipe.run(top / "small.yaml", out=top / "out")
+
+    shutil.copytree(shared("cli-signalled", run), folder, dirs_exist_ok=True)
     (folder / "tmp").mkdir()
-    gates = "as_of: 2026-01-01\ngates: [{metric: brier, max: 0.9}, {metric: brier, max: 0.9, on: sequence}]\n"
-    (folder / "small.yaml").write_text(SPEC + gates)
-    done = command("run", "small.yaml", "--out", "out", "--no-progress")
-    assert done.returncode == 0, done.stderr
     return folder / "out"
 
 

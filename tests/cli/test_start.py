@@ -68,7 +68,7 @@ def test_errors_of_the_standard_input_name_it(command: Command, name: str) -> No
 def test_data_that_are_missing_are_looked_for_from_the_working_folder(command: Command, folder: Path) -> None:
     lost = command("run", "-", "--no-progress", input=SPEC.replace("test.csv", "tset.csv"))
     assert lost.returncode == 3
-    assert "<stdin>:6:16" in lost.stderr
+    assert "<stdin>:5:25" in lost.stderr
     assert "did you mean 'test.csv'?" in lost.stderr
     assert not (folder / "reports").exists() or list((folder / "reports").iterdir()) == []
 

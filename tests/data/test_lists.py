@@ -53,7 +53,8 @@ def document(model: dict[str, Any], dataset: dict[str, Any], **keys: Any) -> dic
         "evalpipe": 1, "name": "x", "task": "multiclass", "outcome": {"column": "y", "levels": LEVELS},
         "datasets": {"d": dataset}, "models": {"m": model},
         "metrics": ["log_loss", "brier", "accuracy", {"metric": "roc_auc", "average": "macro"}],
-        "intervals": {"replicates": 100}, "report": {"formats": []}, "ledger": False} | keys
+        "intervals": {"replicates": 100}, "calibration": {"smoother": "logistic"}, "report": {"formats": []},
+        "ledger": False} | keys
 
 
 def run(path: Path, model: dict[str, Any], **keys: Any) -> Results:

@@ -35,7 +35,8 @@ SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "nightly", "task": "binary", "as_of": "2026-11-21",
     "datasets": {"d": {"path": "d.parquet"}}, "outcome": {"column": "y", "event": 1},
     "models": {"m": {"probability": "p"}}, "metrics": ["accuracy", "brier"], "slices": ["s"],
-    "gates": [{"metric": "accuracy", "min": 0.1}], "intervals": {"replicates": 100}, "report": {"formats": []},
+    "gates": [{"metric": "accuracy", "min": 0.1}], "intervals": {"replicates": 100, "bands": False},
+    "calibration": {"smoother": "logistic"}, "report": {"formats": []},
 }
 
 

@@ -372,6 +372,7 @@ def test_a_template_has_the_names_of_the_document(plain: Results, name: str) -> 
     assert "<p>yes</p>" in page(plain, f"{{% if {name} is defined %}}<p>yes</p>{{% endif %}}")
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_results_hold_what_their_card_is_rendered_with(plain: Results, tmp_path: Path) -> None:
     results = holding(plain, card__html=f"{HEAD}<p>ours</p>{{% endblock %}}", theme__css="p { border-color: #b00020 }")
     (tmp_path / "results.json").write_text(results.to_json(), encoding="utf-8")

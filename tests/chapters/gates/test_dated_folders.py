@@ -20,6 +20,7 @@ SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "churn", "task": "binary", "outcome": {"column": "y", "event": 1},
     "datasets": {"d": {"path": "d.csv"}}, "models": {"m": {"probability": "p"}}, "metrics": ["accuracy"],
     "gates": [{"metric": "accuracy", "max_decrease": 0.05, "against": "last", "on": "value"}],
+    "intervals": {"replicates": 100, "bands": False}, "calibration": {"smoother": "logistic"},
     "report": {"formats": []},
 }
 

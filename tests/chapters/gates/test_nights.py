@@ -44,8 +44,9 @@ SPEC: dict[str, Any] = {
     "metrics": ["sensitivity"], "intervals": {"replicates": 100}, "report": {"formats": []},
     "gates": [SENSITIVITY],
 }
-SCORED: dict[str, Any] = {"models": {"m": {"probability": "p"}}}
-BOTH: dict[str, Any] = {"models": {"m": {"probability": "p"}, "k": {"probability": "q"}}}
+LINE: dict[str, Any] = {"calibration": {"smoother": "logistic"}}
+SCORED: dict[str, Any] = {"models": {"m": {"probability": "p"}}} | LINE
+BOTH: dict[str, Any] = {"models": {"m": {"probability": "p"}, "k": {"probability": "q"}}} | LINE
 
 
 def day(number: int) -> dt.date:

@@ -215,9 +215,9 @@ def test_a_grid_gives_the_limits_of_exact_replicates_at_a_prevalence() -> None:
     keys: dict[str, Any] = {"prevalence": {"beta": [50.0, 450.0]}, "intervals": intervals(400, method="percentile"),
                             "metrics": [{"metric": name, "prevalence": ["declared", 0.4]}
                                         for name in ("precision", "brier", "log_loss", "average_precision", "mcc")]}
-    frame = people(20_000, digits=9)
+    frame = people(10_000, digits=9)
     exact, grid = (run(frame, **keys, engine={"mode": mode}) for mode in ("exact", "grid"))
-    assert grid.intervals.units["d"] < 20_000
+    assert grid.intervals.units["d"] < 10_000
     for one, other in zip(exact.rows, grid.rows, strict=True):
         assert one.value == other.value
         error = max(one.monte_carlo_error or 0, other.monte_carlo_error or 0)

@@ -16,6 +16,7 @@ from scipy.stats import t
 from sklearn.metrics import roc_curve
 
 import evalpipe
+from engine.runs import with_line
 from evalpipe.chapters.repeats.compute import repeat_records
 from evalpipe.chapters.repeats.records import Repeat
 from evalpipe.data.catalog import look
@@ -49,13 +50,13 @@ def document(folder: Path, frame: pl.DataFrame, fits: int = FITS, **keys: Any) -
     frame.select("id", "y", "w", "who").write_parquet(folder / "rows.parquet")
     for k in range(fits):
         frame.select("id", pl.col(f"f{k}").alias("p")).write_parquet(folder / f"fit-{k}.parquet")
-    return {
+    return with_line({
         "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1}, "id": "id",
         "datasets": {"d": {"path": str(folder / "rows.parquet")}},
         "models": {"m": {"predictions": str(folder / "fit-*.parquet"), "probability": "p"}},
         "metrics": ["brier", "accuracy", "roc_auc"], "report": {"formats": []},
         "intervals": {"replicates": REPLICATES, "bands": False},
-    } | keys
+    } | keys)
 
 
 def repeats(results: Results) -> dict[str, Repeat]:
@@ -129,7 +130,7 @@ def test_the_values_of_the_fits_are_those_of_each_file_alone(tmp_path: Path) -> 
 
 
 def test_all_that_is_not_about_fits_is_of_the_first_file(tmp_path: Path) -> None:
-    source = document(tmp_path, people(4), curves={"marks": [0.3]})
+    source = document(tmp_path, people(4), curves={"marks": [0.3]}, calibration=None)
     several = evalpipe.run(source)
     alone = evalpipe.run(source | {"models": {"m": {
         "predictions": str(tmp_path / "fit-0.parquet"), "probability": "p"}}})

@@ -15,7 +15,8 @@ from evalpipe.cli import main
 from evalpipe.results import Results
 from findings.planted import BINARY, Frames, amounts, binary, events, expit, spec_of
 
-NONE: dict[str, Any] = {"metrics": ["brier"], "intervals": {"method": "none"}}
+NONE: dict[str, Any] = {
+    "metrics": ["brier"], "intervals": {"method": "none"}, "calibration": {"smoother": "logistic"}}
 CODES = {"training-contents", "rows-repeated", "groups-undeclared", "clusters-undeclared", "value-shared"}
 
 

@@ -17,16 +17,16 @@ from polars.testing import assert_frame_equal
 
 import evalpipe
 from card.blocks import lines, paragraphs, tables
-from engine.runs import people
+from engine.runs import people, with_line
 from evalpipe.chapters.row_file.card import sections
 from evalpipe.cli.app import app
 from evalpipe.errors import DataError
 
-SPEC: dict[str, Any] = {
+SPEC: dict[str, Any] = with_line({
     "evalpipe": 1, "name": "x", "task": "binary", "outcome": {"column": "y", "event": 1}, "id": "id",
     "datasets": {"d": {"path": "memory"}}, "models": {"p": {"probability": "p"}, "q": {"probability": "q"}},
     "metrics": ["brier"], "intervals": {"method": "none"}, "report": {"formats": [], "rows": "parquet"},
-}
+})
 EVENT = ["id", "dataset", "model", "variant", "truth", "probability", "score", "predicted", "threshold", "residual",
          "confidence", "gain_group", "gain_group_last", "equivocal", "weight"]
 
@@ -37,7 +37,7 @@ def named(n: int, seed: int = 0) -> pl.DataFrame:
 
 def written(frame: Any, out: Path, **keys: Any) -> pl.DataFrame:
     frames = frame if isinstance(frame, dict) else {"d": frame}
-    results = evalpipe.run(SPEC | keys, frames=frames, out=out)
+    results = evalpipe.run(with_line(SPEC | keys), frames=frames, out=out)
     assert results.row_file is not None
     assert results.row_file.sha256 == hashlib.sha256((out / results.row_file.file).read_bytes()).hexdigest()
     table = pl.read_parquet(out / results.row_file.file)
@@ -150,7 +150,7 @@ def test_levels_have_a_column_each_and_the_residual_is_of_the_true_one(tmp_path:
 def test_counts_have_the_expected_count_in_their_exposure(tmp_path: Path) -> None:
     data = pl.DataFrame({"y": [0, 3, 1], "r": [0.5, 1.5, 0.2], "t": [2.0, 1.0, 4.0], "id": ["a", "b", "c"]})
     table = written(data, tmp_path / "out", task="count", outcome={"column": "y"}, metrics=["rmse"],
-                    models={"m": {"rate": "r"}}, exposure={"column": "t"}).sort("id")
+                    models={"m": {"rate": "r"}}, exposure={"column": "t"}, calibration=None).sort("id")
     assert table.columns == [*EVENT[:5], "prediction", "residual", "exposure", "weight"]
     assert table["prediction"].to_list() == [1.0, 1.5, 0.8]
     assert table["residual"].to_list() == [-1.0, 1.5, 1 - 0.8]

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "churn", "task": "binary", "outcome": {"column": "y", "event": 1},
     "datasets": {"d": {"path": "d.parquet"}}, "models": {"m": {"probability": "p", "label": "Forest"}},
-    "metrics": ["accuracy", "brier"], "intervals": {"method": "auto", "replicates": 100}, "report": {"formats": []},
+    "metrics": ["accuracy", "brier"], "intervals": {"method": "auto", "replicates": 100},
+    "calibration": {"smoother": "logistic"}, "report": {"formats": []},
 }
 
 

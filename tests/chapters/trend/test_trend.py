@@ -33,7 +33,7 @@ SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "churn", "task": "binary", "as_of": "2026-03-01", "outcome": {"column": "y", "event": 1},
     "datasets": {"d": {"path": "d.parquet"}}, "models": {"m": {"probability": "p", "label": "Forest"}},
     "metrics": ["accuracy", "brier"], "intervals": {"method": "auto", "replicates": 100},
-    "trend": {"metrics": ["accuracy"]}, "report": {"formats": []},
+    "trend": {"metrics": ["accuracy"]}, "calibration": {"smoother": "logistic"}, "report": {"formats": []},
 }
 FIRST = datetime(2026, 3, 1, 4, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.runs import BOTH, people, run
+from engine.runs import BOTH, intervals, people, run
 from evalpipe.card.html import html_page
 from evalpipe.card.page import Explorer
 from evalpipe.chapters.what_if.card import beneath, procedures
@@ -21,7 +21,8 @@ HOSTILE = "</script><script>alert(1)</script>"
 
 def sliced(**keys: Any) -> Results:
     """Return results with sliders for two models in all rows and in two groups."""
-    return run(people(200), **{"models": BOTH, "metrics": ["accuracy"], "slices": ["h"]} | keys)
+    return run(people(200), **{
+        "models": BOTH, "metrics": ["accuracy"], "slices": ["h"], "intervals": intervals(100)} | keys)
 
 
 def explorer(results: Results) -> Explorer:

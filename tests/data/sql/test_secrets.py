@@ -29,6 +29,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     return files
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_no_output_of_a_run_holds_the_secrets_of_its_uri(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, warehouse: str
 ) -> None:
