@@ -215,6 +215,10 @@ def _run_from_plan(
     evidence = earlier_evidence(planned, ledger) if evidence is None else evidence
     reference_nights = None if folder is None else nights_with_reference(ledger, planned, folder.out)
     samples, candidates = read_all(planned, frames, work)
+    in_memory = _plan_in_memory(planned, samples)
+    if in_memory is not None:
+        planned = in_memory
+        samples, candidates = read_all(planned, frames, work)
     planned = with_prevalence(planned, samples)
     check_references(planned, samples)
     if folder is None or reference_nights is None:
@@ -291,6 +295,17 @@ def _part_reader(spec: Spec, planned: Plan, folder: Recorder | None, progress: P
     scratch = folder.fresh if folder is not None and avoids_cache else cache
     spec_of_workers = "" if planned.dask is None else to_text(spec)
     return Work(cache if cached else None, progress, spec_of_workers, scratch)
+
+
+def _plan_in_memory(planned: Plan, samples: Sequence[Sample]) -> Plan | None:
+    """Return the plan with all rows in memory where cells of the grid would tell too little of them; else None."""
+    from evalpipe.engine.coarsening import fullest_cells
+    from evalpipe.plan.memory import plan_in_memory
+    from evalpipe.plan.resolve import with_further_columns
+
+    crowded = [pair for sample in samples if sample.role == "evaluate" for pair in fullest_cells(sample).items()]
+    in_memory = plan_in_memory(planned, *max(crowded, key=lambda pair: pair[1])) if crowded else None
+    return None if in_memory is None else with_further_columns(in_memory)
 
 
 def _row_file(planned: Plan, evaluation: Evaluation, folder: Recorder | None) -> RowFile | None:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.plan.plan import ROWS, cell_obstacle, edges_of
+from evalpipe.results import Warned
 from evalpipe.statistics.grid import EDGES, TENTHS, cells_of_similar_rows, cut, edges_at, first_rows, joint, means
 from evalpipe.statistics.rows import present, values_at
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalpipe.base.arraytypes import Floats, Values, Wholes
     from evalpipe.data.sample import Predictions, Sample
@@ -82,6 +83,35 @@ def coarsened(plan: Plan, sample: Sample) -> Sample | None:
     """Return a sample with one row for each cell of similar rows, to resample faster; None where rows are resampled."""
     cells = cells_of(sample, cell_ends(plan), most=sample.n // 2) if gridded(plan, sample) else None
     return None if cells is None else cells.sample
+
+
+FULLEST, CROWD = 1 / 512, 50
+"""The most of the rows that a cell of several scores may hold, and the most rows: fuller ones tell too little."""
+
+
+def fullest_cells(sample: Sample) -> dict[str, float]:
+    """Return, by model, the share of the rows in the fullest cell of several scores, where these are too many.
+
+    There is none where rows are held. Limits of measures that rank rows may be far too narrow then.
+    """
+    shares: dict[str, float] = {}
+    for name, model in originals(sample).items():
+        part = sample.of(name)
+        score, ends = part.models[name].score, part.models[name].ends
+        if score is None or ends is None or model.score is None:
+            continue
+        _, cell_of_row = np.unique(score, return_inverse=True)
+        several = part.weights * (ends[:, 0] < ends[:, 1])
+        rows, fullest = float(part.weights.sum()), float(np.bincount(cell_of_row, several).max(initial=0.0))
+        if fullest > max(FULLEST * rows, CROWD):
+            shares[name] = fullest / rows
+    return shares
+
+
+def crowded_warnings(sample: Sample) -> Iterator[Warned]:
+    """Yield a warning for each model of which too many rows have their scores in one cell of the grid."""
+    for name, share in fullest_cells(sample).items():
+        yield Warned.of("few-cells", dataset=sample.dataset, model=name, share=float(f"{share:.2g}"))
 
 
 def cell_ends(plan: Plan) -> Floats:

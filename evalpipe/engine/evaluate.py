@@ -15,6 +15,7 @@ import numpy as np
 from evalpipe.chapters import CHANGING, functions
 from evalpipe.chapters.desirability.compute import candidate_warnings, rank_candidates
 from evalpipe.chapters.steps.plan import steps_plan
+from evalpipe.engine.coarsening import crowded_warnings
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
 from evalpipe.engine.draws import not_gridded_warning
@@ -111,6 +112,7 @@ def evaluate(
         datasets.append(dataset := evaluate_sample(plan, sample, advance))
         evaluation.draws += dataset.replicates.draws
         evaluation.warnings += not_gridded_warning(plan, dataset.replicates.draws)
+        evaluation.warnings += crowded_warnings(sample) if dataset.replicates.draws else ()
         for name in sample.models:
             summary, rows_of_model = dataset.summaries[name, 0], sample.of(name)
             rows = [row for estimates in dataset.estimates_of(name).values() for row in estimates]

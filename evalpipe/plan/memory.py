@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.deviance.plan import deviance_plan
@@ -123,6 +124,9 @@ SCORED_ROWS, SCORED_BYTES = 0.35, 85
 
 MILLION = 10**6
 
+MOST_HELD = 20 * MILLION
+"""The most rows of a file that are held unless the spec asks for it."""
+
 SEPARATED = ("csv", "tsv")
 """Formats that are text, in which no file says what its columns are."""
 
@@ -197,6 +201,18 @@ def most_held(plan: Plan) -> int:
     fixed, million = (reading_seconds(plan, rows) for rows in (0, MILLION))
     more = million["held"] - million["scores"] - (million["parts"] - fixed["parts"])
     return int(float(f"{MILLION * fixed['parts'] / more:.1e}")) if more else MILLION
+
+
+def plan_in_memory(plan: Plan, model: str, share: float) -> Plan | None:
+    """Return the plan with all rows in memory, for a ``share`` of them has scores of a model in one cell of the grid.
+
+    None where the spec, a limit of memory or a cluster asks for parts, or there are more than `MOST_HELD` rows.
+    """
+    rows = max((dataset.table.rows or 0 for dataset in plan.datasets), default=0)
+    if not plan.streaming.streamed or plan.mode != "auto" or plan.memory or plan.dask or rows > MOST_HELD:
+        return None
+    return replace(plan, streaming=StreamingPlan(
+        sentence("scores-in-few-cells", share=float(f"{share:.2g}"), model=model)))
 
 
 def keeps_all_scores(plan: Plan, stored: list[DatasetPlan]) -> bool:

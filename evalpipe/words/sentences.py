@@ -181,6 +181,7 @@ _OF_DRAWS = {
     "all-at-once": "{what} needs all {rows:,} rows at once",
     "too-large": "{rows:,} rows take about {bytes:bytes} to hold",
     "too-many": "{rows:,} rows are more than {most:,}",
+    "scores-in-few-cells": "{share:percent} of the rows have scores of model '{model}' in one cell of the grid",
 }
 
 _WARNINGS = {
@@ -232,6 +233,8 @@ _WARNINGS = {
     "model-gone": "{as_of:the run as of %|the run before} had the model {model:quoted}, which is gone; where it has a "
                   "new name, write 'was: {model}' for that",
     "not-served/model": "{dataset}, {model}: the model gives {needs:needs}",
+    "few-cells": "{share:percent} of the rows of dataset '{dataset}' have scores of model '{model}' in one cell of the "
+                 "grid, so limits of measures that rank rows may be too narrow; engine.mode exact holds the rows",
     "not-gridded/clusters": "{dataset}: whole clusters were drawn, although engine.mode is grid: {because}",
     "not-gridded/rows": "{dataset}: every row was drawn, although engine.mode is grid: {because}",
     "one-class/event": "dataset '{dataset}' has one class only: every row is an event ('{level}'); measures that need "

@@ -6,10 +6,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from evalpipe.plan import memory
-from evalpipe.plan.memory import MILLION, keeps_all_scores, most_held, reading_seconds
+from evalpipe.plan.memory import MILLION, keeps_all_scores, most_held, plan_in_memory, reading_seconds
 from evalpipe.run import plan
 from evalpipe.run import run as run_spec
 from evalpipe.streams.tables import CellCounts, count_codes, merged_scores, score_codes, scores_of_codes
@@ -53,6 +54,7 @@ def test_values_are_those_of_held_rows(tmp_path: Path, keys: dict[str, Any]) -> 
 
     parts, held = (run(path, mode, **{"metrics": METRICS, "intervals": FEW, **keys}) for mode in ("auto", "exact"))
 
+    assert {draw.mode for draw in parts.intervals.draws} <= {"cells"}
     values, differences = by_place(held.rows), {row.about: row.difference for row in held.slice_differences}
     assert {row.about for row in parts.rows} == set(values)
     assert {row.about for row in parts.slice_differences} == set(differences)
@@ -122,6 +124,52 @@ def test_nothing_is_kept_for_later_runs(tmp_path: Path) -> None:
 
     assert planned.streaming.all_scores
     assert not list((tmp_path / "out").rglob("*.tables"))
+
+
+def squeezed(path: Path, n: int = 20_000) -> Path:
+    """Write rows whose scores rank them, from 1e-40 to 1e-10: on the grid nearly all lie in one cell."""
+    rng = np.random.default_rng(5)
+    event = rng.random(n) < 0.3
+    score = 10 ** (5 * (rng.normal(size=n) + event) - 25)
+    return write(pl.DataFrame({"y": event.astype(int), "p": np.minimum(score, 1.0), "q": rng.random(n)}), path, [900])
+
+
+@pytest.mark.usefixtures("_in_parts")
+def test_rows_are_held_where_cells_would_tell_too_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = squeezed(tmp_path / "d")
+    keys = {"metrics": ["roc_auc", "average_precision"], "intervals": FEW}
+
+    fallback = run(path, "auto", **keys)
+    monkeypatch.undo()
+    in_memory = run(path, "auto", **keys)
+
+    assert numbers(fallback) == numbers(in_memory)
+
+
+def test_the_grid_warns_of_scores_in_few_cells(tmp_path: Path) -> None:
+    path = squeezed(tmp_path / "d")
+
+    crowded, spread = (run(path, "grid", metrics=["roc_auc"], models=models, intervals=FEW) for models in (
+        {"p": {"probability": "p"}}, {"q": {"probability": "q"}}))
+
+    messages = [warning.message for warning in crowded.warnings if warning.code == "few-cells"]
+    assert messages
+    assert messages[0].endswith(
+        "of the rows of dataset 'd' have scores of model 'p' in one cell of the grid, so limits of measures that rank "
+        "rows may be too narrow; engine.mode exact holds the rows")
+    assert not [warning for warning in spread.warnings if warning.code == "few-cells"]
+
+
+def test_more_rows_than_memory_may_hold_stay_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few, many = (planned_for(tmp_path / "d", count, monkeypatch) for count in (MILLION, 21 * MILLION))
+    limited = planned_for(tmp_path / "d", MILLION, monkeypatch, engine={"memory": "1GB"})
+
+    in_memory = plan_in_memory(few, "p", 0.123)
+
+    assert in_memory is not None
+    assert in_memory.streaming.reason == "12% of the rows have scores of model 'p' in one cell of the grid"
+    assert plan_in_memory(many, "p", 0.123) is None
+    assert plan_in_memory(limited, "p", 0.123) is None
 
 
 def planned_for(folder: Path, count: int, monkeypatch: pytest.MonkeyPatch, **keys: Any) -> Any:
