@@ -172,7 +172,7 @@ def draw(needed: Mapping[int, Run], ways: Mapping[int, Mapping[str, str]], file:
         axis.set(xscale="log", yscale="log", xlabel="rows", ylabel={
             "processor": "processor time, s", "memory": "peak memory, MB"}[title])
         axis.grid(visible=True, which="both", color="#e6e6e6", linewidth=0.5)
-    axes[0].legend(fontsize=8)
+    axes[1].legend(fontsize=8, loc="upper left")
     drawing.savefig(file, metadata={"Date": None})
 
 
