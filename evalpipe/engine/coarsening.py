@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.plan.plan import ROWS, cell_obstacle, edges_of
-from evalpipe.results import Warned
 from evalpipe.statistics.grid import EDGES, TENTHS, cells_of_similar_rows, cut, edges_at, first_rows, joint, means
 from evalpipe.statistics.rows import present, values_at
 from evalpipe.tasks import NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from evalpipe.base.arraytypes import Floats, Values, Wholes
     from evalpipe.data.sample import Predictions, Sample
@@ -106,12 +105,6 @@ def fullest_cells(sample: Sample) -> dict[str, float]:
         if fullest > max(FULLEST * rows, CROWD):
             shares[name] = fullest / rows
     return shares
-
-
-def crowded_warnings(sample: Sample) -> Iterator[Warned]:
-    """Yield a warning for each model of which too many rows have their scores in one cell of the grid."""
-    for name, share in fullest_cells(sample).items():
-        yield Warned.of("few-cells", dataset=sample.dataset, model=name, share=float(f"{share:.2g}"))
 
 
 def cell_ends(plan: Plan) -> Floats:

@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evalpipe.engine.coarsening import SEARCHED, SLICED, cell_ends, cells_of, coarsening_obstacle, gridded, originals
+from evalpipe.engine.coarsening import (
+    SEARCHED,
+    SLICED,
+    cell_ends,
+    cells_of,
+    coarsening_obstacle,
+    fullest_cells,
+    gridded,
+    originals,
+)
 from evalpipe.engine.subsets import rows_of, subsets
 from evalpipe.intervals.noise import SEARCHED as SEARCH
 from evalpipe.intervals.resampling import HELD, Design, are_dealt_singly, dealt, split
@@ -436,3 +445,9 @@ def not_gridded_warning(plan: Plan, draws: Sequence[Draw]) -> Iterator[Warned]:
     if plan.mode == "grid" and not plan.streaming.streamed and draws and draws[0].mode != "cells":
         case = "clusters" if draws[0].mode == "clusters" else "rows"
         yield Warned.of("not-gridded", case=case, dataset=draws[0].dataset, because=draws[0].reason)
+
+
+def crowded_warnings(sample: Sample) -> Iterator[Warned]:
+    """Yield a warning for each model of which too many rows have their scores in one cell of the grid."""
+    for name, share in fullest_cells(sample).items():
+        yield Warned.of("few-cells", dataset=sample.dataset, model=name, share=float(f"{share:.2g}"))

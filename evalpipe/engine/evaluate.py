@@ -15,10 +15,9 @@ import numpy as np
 from evalpipe.chapters import CHANGING, functions
 from evalpipe.chapters.desirability.compute import candidate_warnings, rank_candidates
 from evalpipe.chapters.steps.plan import steps_plan
-from evalpipe.engine.coarsening import crowded_warnings
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
-from evalpipe.engine.draws import not_gridded_warning
+from evalpipe.engine.draws import crowded_warnings, not_gridded_warning
 from evalpipe.engine.estimates import evaluate_sample
 from evalpipe.metrics import registry
 from evalpipe.metrics.expressions import ExpressionMetric
