@@ -217,7 +217,7 @@ def _run_from_plan(
     samples, candidates = read_all(planned, frames, work)
     in_memory = _plan_in_memory(planned, samples)
     if in_memory is not None:
-        planned = in_memory
+        planned, samples = in_memory, ()  # so that the scores that were kept are not held beside the rows
         samples, candidates = read_all(planned, frames, work)
     planned = with_prevalence(planned, samples)
     check_references(planned, samples)

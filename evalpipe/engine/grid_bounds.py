@@ -319,10 +319,12 @@ def values_of_scores(
     for (_, slicing), of_scores in sample.scored.items():
         for name, model in of_scores.models.items():
             for number, subset in enumerate(divided[name]):
+                if subset.slicing != slicing or not (number == 0 or plan.slices.enough(subset.n)):
+                    continue
                 entries = [(i, entry) for i, entry in enumerate(plan.entries) if not entry.parts
                            and (number == 0 or not plan.of_all_rows(i))
                            and uncertainty_in_cells(entry, sliced=number > 0, recalibrated=model.source is not None)[0]]
-                if subset.slicing == slicing and entries and (number == 0 or plan.slices.enough(subset.n)):
+                if entries:
                     summary = _summary_of_scores(of_scores, name, subset, divided[name])
                     exact |= {(name, number, i): values(summary, entry) for i, entry in entries}
     return exact

@@ -278,8 +278,9 @@ def draw(
     # fast. It is never written to, so it takes no memory.
     np.empty(KEPT, np.uint8)
     resampling = _resampling(plan, sample, summaries, divided, compared=compared)
+    known = Replicates(exact=exact)
     if resampling is None:
-        return Replicates(exact=exact)
+        return known
     drawn: dict[Any, Floats] = {}
     sizes, first = blocks(plan.replicates), 0
     batches = resampling.batches(sizes)
@@ -296,8 +297,7 @@ def draw(
         {key[1:]: value for key, value in drawn.items() if key[0] == kind} for kind in ("metric", "curve", "error"))
     shift: dict[Key, Floats] = {}
     for (model, subset, i), gridded in resampling.grid_values():
-        key = model, max(subset, 0), i
-        value = exact[key] if key in exact else values(summaries[key[:2]], plan.entries[i])
+        value = known.value((model, subset, i), summaries[model, max(subset, 0)], plan.entries[i])
         distance = np.nan_to_num(np.asarray(value - gridded))  # 0 where either is undefined
         shift[model, subset, i] = np.where(np.abs(distance) > 1e-12 * np.abs(np.nan_to_num(value)), distance, 0.0)
     jackknife = resampling.jackknife_values()
