@@ -173,11 +173,13 @@ def facts(results: Results, dataset: DatasetSummary) -> Pairs:
     if dataset.events is not None:
         pairs += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
     if dataset.cells is not None:
-        counted = f"counted in {numbers.count(dataset.cells)} cells of neighbouring scores; sums over rows are exact"
+        counted = f"counted in {numbers.count(dataset.cells)} cells of neighbouring scores"
         bounds = [row.error_bound for row in results.rows
                   if row.dataset == dataset.name and row.error_bound is not None]
         bounded = f", other measures within {numbers.number(max(bounds))}" if bounds else ""
-        pairs.append(("Rows read part by part", f"{counted}{bounded}"))
+        values = "every score is kept, so values are exact" if dataset.all_scores else (
+            f"sums over rows are exact{bounded}")
+        pairs.append(("Rows read part by part", f"{counted}; {values}"))
     if dataset.clusters is not None:
         precision = "" if dataset.clusters_error is None else f" (estimated, ± {100 * dataset.clusters_error:.2g}%)"
         pairs.append(("Clusters of rows", f"{numbers.count(dataset.clusters)}{precision}"))

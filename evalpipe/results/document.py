@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from evalpipe.base.records import Measured, Record, Scalar, Slice, SparseRecord, Status
+from evalpipe.base.records import DescribedRow, Measured, Record, Scalar, Slice, SparseRecord, Status
 from evalpipe.chapters import composed
 from evalpipe.chapters.checks.records import OUTCOMES, Check, CheckKind, Outcome
 from evalpipe.chapters.compare.records import Comparison
@@ -346,8 +346,10 @@ class DatasetDifference(Record):
     p_value: float | None
 
 
-class DatasetSummary(Record):
+class DatasetSummary(DescribedRow):
     """What is known of a dataset's rows."""
+
+    absent: ClassVar[tuple[str, ...]] = ("all_scores",)
 
     name: str
     role: str
@@ -373,6 +375,8 @@ class DatasetSummary(Record):
     cells: int | None = None
     """Of rows that were read part by part and never held, the cells that they were counted in, by the scores of the
     model that has the most; null of rows that were held."""
+    all_scores: bool | None = None
+    """True where every score of such rows was kept, so that the values of all measures are exact; else absent."""
     clusters: int | None = None
     """Clusters of rows, where they are resampled."""
     clusters_error: float | None = None

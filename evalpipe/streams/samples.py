@@ -131,9 +131,9 @@ class Samples:
             (name, slicing) for name in (*names, None) for slicing in (None, *range(len(self.labels)))]
         parts = {(name, slicing): self._part(name, slicing) for name, slicing in keys}
         cells = max((int((means.counts.sum(axis=0) > 0).sum()) for means in self.means.values()), default=1)
-        summary = self.empty.summary.model_copy(update={"cells": cells})
         scored: dict[tuple[str | None, int | None], Sample] = {
             (name, slicing): rows for name in names for slicing, rows in self._scored(name)}
+        summary = self.empty.summary.model_copy(update={"cells": cells, "all_scores": bool(scored) or None})
         return replace(parts[None, None], summary=summary, parts=MappingProxyType(parts),
                        scored=MappingProxyType(scored))
 

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from evalpipe.card.data import facts
 from evalpipe.plan import memory
 from evalpipe.plan.memory import MILLION, keeps_all_scores, most_held, plan_in_memory, reading_seconds
 from evalpipe.run import plan
@@ -55,6 +56,10 @@ def test_values_are_those_of_held_rows(tmp_path: Path, keys: dict[str, Any]) -> 
     parts, held = (run(path, mode, **{"metrics": METRICS, "intervals": FEW, **keys}) for mode in ("auto", "exact"))
 
     assert {draw.mode for draw in parts.intervals.draws} <= {"cells"}
+    assert parts.datasets[0].all_scores
+    assert dict(facts(parts, parts.datasets[0]))["Rows read part by part"].endswith(
+        " cells of neighbouring scores; every score is kept, so values are exact")
+    assert "all_scores" not in held.to_json()
     values, differences = by_place(held.rows), {row.about: row.difference for row in held.slice_differences}
     assert {row.about for row in parts.rows} == set(values)
     assert {row.about for row in parts.slice_differences} == set(differences)
