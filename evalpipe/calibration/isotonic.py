@@ -149,10 +149,18 @@ def pava(sums: Floats, total: Floats, fits: int = 1) -> tuple[Wholes, Floats]:
 
     ``fits`` is how many are made, each of as many values.
     """
-    starts = np.asarray(block_starts(sums / total, total, fits), np.intp)
+    if are_counts(sums, total):
+        starts = pooled_counts(sums, total, np.arange(len(sums)) == 0)
+    else:
+        starts = np.asarray(block_starts(sums / total, total, fits), np.intp)
     # A mean from totals has the last bits of no running mean; two of neighbours may then differ by such bits alone.
     level = np.add.reduceat(sums, starts) / np.add.reduceat(total, starts)
     return starts, np.maximum.accumulate(level)
+
+
+def are_counts(events: Floats, total: Floats) -> bool:
+    """Tell whether ``events`` and ``total`` [n] are whole numbers, so that they are summed without rounding."""
+    return np.array_equal(total, np.rint(total)) and np.array_equal(events, np.rint(events))
 
 
 def block_starts(values: Floats, weight: Floats, fits: int = 1) -> Wholes | list[int]:
