@@ -22,7 +22,7 @@ from evalpipe.base.lazy_numpy import np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from evalpipe.base.arraytypes import Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
 
 
 BLOCK = 2**14
@@ -61,6 +61,18 @@ def log(x: ArrayLike) -> Floats:
 def log1p(x: ArrayLike) -> Floats:
     """Return the natural logarithm of 1 + x, without losing the digits of a small x."""
     return _in_blocks(_log1p, x)
+
+
+def log_of_true_class(probability: Floats, event: Flags) -> Floats:
+    """Return the logarithm of each probability [n] where its ``event`` [n] is true, elsewhere of 1 less it."""
+    results = np.empty(probability.shape)
+    with np.errstate(all="ignore"):
+        for first in range(0, len(probability), BLOCK):
+            block = slice(first, first + BLOCK)
+            # 0 plus the probability, or 1 less it: the former sum loses nothing.
+            start = (~event[block]).astype(float)
+            _log_after(start, probability[block] * (1.0 - 2.0 * start), results[block])
+    return results
 
 
 def expm1(x: ArrayLike) -> Floats:
@@ -215,11 +227,16 @@ def _log(x: Floats, out: Floats) -> None:
 
 def _log1p(x: Floats, out: Floats) -> None:
     """Write the natural logarithm of 1 + x into ``out``."""
-    rounded = x + 1.0
-    from_x = rounded - 1.0
+    _log_after(1.0, x, out)
+
+
+def _log_after(start: Floats | float, x: Floats, out: Floats) -> None:
+    """Write the natural logarithm of ``start`` + x into ``out``."""
+    rounded = x + start
+    from_x = rounded - start
     rounded_away = x - from_x
     from_x -= rounded
-    from_x += 1.0
+    from_x += start
     rounded_away += from_x  # all that the sum has rounded away (Knuth 1997, section 4.2.2)
     _log_of_sum(rounded, rounded_away, out)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from evalpipe.arithmetic import log, log1p, log_sum_exp
+from evalpipe.arithmetic import log, log_of_true_class, log_sum_exp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -265,9 +265,7 @@ class Rows(RowsOfLevels):
 
     def negative_log(self, epsilon: float) -> Floats:
         """Negative logarithm of the true class's probability, clipped to [epsilon, 1 - epsilon], shape [n]."""
-        # log1p, for 1 - p would lose the digits of a small p.
-        clipped = np.clip(self.event_probability, epsilon, 1 - epsilon)
-        return -np.where(self.truth, log(clipped), log1p(-clipped))
+        return -log_of_true_class(np.clip(self.event_probability, epsilon, 1 - epsilon), self.truth)
 
     def squared_error(self) -> Floats:
         """Half the squared distance of the probabilities of all classes from the truth, shape [n]."""

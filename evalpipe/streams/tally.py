@@ -324,7 +324,10 @@ class Tally:
         inside = np.empty(len(event))
         for chunk in _row_chunks(len(event)):
             cells[chunk], inside[chunk] = placed(values[chunk])
-        totals = self.fractions.setdefault(name, np.zeros(2 * size, np.int64))
+        if name not in self.fractions:
+            self.fractions[name] = np.zeros(2 * size, np.int64)
+            self.shared_scores[name] = np.full(2 * size, np.inf)
+        totals = self.fractions[name]
         for chunk in _row_chunks(len(event)):
             units = inside[chunk].astype(np.int64)
             places = cells[chunk] + size * ~event[chunk]
@@ -337,9 +340,13 @@ class Tally:
 
         ``cells`` are numbered apart for events and others.
         """
-        scores = self.shared_scores.setdefault(name, np.full(2 * self.layout.grid.size, np.inf))
-        values = values + 0.0  # -0 is 0
-        is_first = np.isinf(scores.take(cells))
+        scores = self.shared_scores[name]
+        before = scores.take(cells)
+        open_rows = np.flatnonzero(~np.isnan(before))  # of cells whose rows do not differ yet
+        if len(open_rows) == 0:
+            return
+        cells, values, before = cells[open_rows], values[open_rows] + 0.0, before[open_rows]  # -0 is 0
+        is_first = np.isinf(before)
         scores[cells[is_first]] = values[is_first]
         scores[cells[scores.take(cells) != values]] = np.nan
 

@@ -54,6 +54,15 @@ def test_the_ends_of_the_floats_are_those_of_numpy_and_nothing_warns(name: str) 
     np.testing.assert_allclose(getattr(arithmetic, name)(ENDS), expected, rtol=4e-16)
 
 
+def test_the_logarithm_of_the_true_class_has_the_bits_of_log_and_of_log1p() -> None:
+    probability = np.r_[0.0, 1.0, 0.5, 5e-324, np.nan, RNG.random(40_000), 10 ** RNG.uniform(-300, 0, 40_000),
+                        1 - 10 ** RNG.uniform(-16, 0, 40_000)]
+    event = RNG.random(len(probability)) < 0.5
+    expected = np.where(event, arithmetic.log(probability), arithmetic.log1p(-probability))
+    np.testing.assert_array_equal(arithmetic.log_of_true_class(probability, event).view(np.int64),
+                                  expected.view(np.int64))
+
+
 @pytest.mark.parametrize("size", [0, 1, arithmetic.BLOCK, arithmetic.BLOCK + 1])
 def test_the_parts_that_are_worked_on_leave_no_seam(size: int) -> None:
     x = np.linspace(-3, 3, size)
