@@ -192,6 +192,7 @@ def _run_from_plan(
     *, cache: bool, before: Results | None = None, evidence: Sequence[Row] | None = None,
 ) -> Results:
     """Run steps 2 (plan) to 7 (record); ``before`` and ``evidence`` stand in for earlier nightly runs of the ledger."""
+    from evalpipe.base.heap import trim
     from evalpipe.card import check_renderable
     from evalpipe.chapters.appearance.plan import appearance_plan
     from evalpipe.chapters.gates.compute import judged
@@ -234,6 +235,8 @@ def _run_from_plan(
     clock.begin(5)
     row_file = _row_file(planned, evaluation, folder)
     results = with_trend(planned, gather(planned, samples, evaluation, resolved_spec, row_file), nights)
+    del samples, evaluation  # what renders the card may have their memory
+    trim()
     results = with_standards(planned, judged(planned, results, earlier_runs, evidence))
     results = with_check_gates_judged(with_findings(_with_changes_since(results, ledger, folder, before)))
     if folder is not None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.base.heap import trim
 from evalpipe.engine.averages import at_prevalence, by_class
 from evalpipe.engine.grid_bounds import error_bound, values_of_scores
 from evalpipe.engine.no_information import no_information, skill
@@ -392,4 +393,6 @@ def evaluate_sample(plan: Plan, sample: Sample, advance: Callable[[int], None] =
     replicates = draw(plan, sample, summaries, divided, advance, compared=plan.compared, exact=exact)
     for summary in summaries.values():
         summary.forget()
+    if sample.streamed:
+        trim()
     return Evaluated(plan, sample, divided, of_model, summaries, replicates)

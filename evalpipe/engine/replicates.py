@@ -52,8 +52,11 @@ KEPT = 31 * 2**20
 LIGHT = 16_384
 """Units up to which one thread draws the blocks in less time than several, which would wait for each other."""
 
-TOGETHER = 2**20
-"""Counts up to which blocks of few units are computed together, which takes less time than one after the other."""
+TOGETHER, TOGETHER_STREAMED = 2**20, 2**18
+"""Counts up to which blocks of few units are computed together, which takes less time than one after the other.
+
+Of rows read part by part fewer, for what is computed of them is held as often.
+"""
 
 TIMES = 25
 """How often the observations are grouped anew for the standard error of the value, which scales its whole interval."""
@@ -110,7 +113,8 @@ class _Resampling:
 
     def batches(self, sizes: Sequence[int]) -> list[Sequence[Block]]:
         """Return the blocks of ``sizes`` in batches that are computed together, whatever the number of threads."""
-        blocks_per_batch = max(1, TOGETHER // (BLOCK * self.units)) if self.light else 1
+        together = TOGETHER_STREAMED if self.sample.streamed else TOGETHER
+        blocks_per_batch = max(1, together // (BLOCK * self.units)) if self.light else 1
         numbered = list(enumerate(sizes))
         return [numbered[first : first + blocks_per_batch] for first in range(0, len(numbered), blocks_per_batch)]
 
@@ -313,11 +317,13 @@ def _in_threads(resampling: _Resampling, batches: Sequence[Sequence[Block]]) -> 
 
     Where batches are light, a second thread draws the counts of the next batch meanwhile.
     """
-    workers = min(workers_of(resampling.plan), len(batches))
+    plan = resampling.plan
+    limited = plan.memory is not None and plan.streaming.streamed
+    workers = min(plan.streaming.threads if limited else workers_of(plan), len(batches))
     if workers == 1:
         yield from map(resampling.batch, batches)
         return
-    if not resampling.light or resampling.plan.workers != "auto":
+    if not resampling.light or plan.workers != "auto":
         with ThreadPoolExecutor(workers) as pool:
             # `map` keeps the order of the batches, so that the number of threads changes no byte.
             yield from pool.map(resampling.batch, batches)

@@ -28,6 +28,9 @@ STEPS = 3
 TABLE = 2_000_000
 """The most numbers of a table of probabilities; of larger counts each is drawn by itself."""
 
+CHUNK = 2**16
+"""Numbers of a table of probabilities that are computed at once; changes no result."""
+
 RUNS = 2**20
 """The most runs of observations that follow each other whose unit is listed."""
 
@@ -82,25 +85,36 @@ class PoissonCounts:
         from scipy.special import gammaln
 
         low = np.maximum(np.floor(self.rate - FAR * (np.sqrt(self.rate) + 1)), 0).astype(np.intp)
-        counts = low[:, None] + np.arange(self._width)
+        most = int(low.max()) + self._width
         # The factorial of each count up to the largest, where these are no more than the counts of the table.
-        few_factorials = counts.max() < counts.size
-        factorials = gammaln(np.arange(counts.max() + 1) + 1.0)[counts] if few_factorials else gammaln(counts + 1.0)
-        logs = counts * log(self.rate)[:, None] - factorials
-        cumulative = np.cumsum(exp(logs - self.rate[:, None]), axis=1)
+        factorials = gammaln(np.arange(most) + 1.0) if most - 1 < len(low) * self._width else None
+        cumulative = np.empty((len(low), self._width))
+        for units in self._unit_chunks():
+            counts, rate = low[units, None] + np.arange(self._width), self.rate[units, None]
+            logs = counts * log(rate)
+            logs -= gammaln(counts + 1.0) if factorials is None else factorials[counts]
+            np.cumsum(exp(logs - rate), axis=1, out=cumulative[units])
         cumulative[:, -1] = 1.0
-        return low, np.minimum(cumulative, 1.0).ravel()
+        return low, np.minimum(cumulative, 1.0, out=cumulative).ravel()
 
     @cached_property
     def _guides(self) -> Wholes:
         """The index in the table from which to search for a number in each part of 0 to 1, [units x parts] flat."""
-        cumulative = self._table[1].reshape(len(self.rate), -1)
-        part = np.minimum(np.floor(cumulative * GUIDES), GUIDES).astype(np.intp)
-        # How many counts have their cumulative probability in lower parts: the first candidate for this part.
-        part_codes = np.arange(len(part))[:, None] * (GUIDES + 1) + part
-        counts_in_part = np.bincount(part_codes.ravel(), minlength=len(part) * (GUIDES + 1)).reshape(len(part), -1)
-        counts_below = np.cumsum(counts_in_part, axis=1) - counts_in_part
-        return np.asarray((counts_below[:, :GUIDES] + np.arange(len(part))[:, None] * self._width).ravel())
+        cumulative, guides = self._table[1].reshape(len(self.rate), -1), np.empty((len(self.rate), GUIDES), np.intp)
+        for units in self._unit_chunks():
+            part = np.minimum(np.floor(cumulative[units] * GUIDES), GUIDES).astype(np.intp)
+            # How many counts have their cumulative probability in lower parts: the first candidate for this part.
+            part += np.arange(len(part))[:, None] * (GUIDES + 1)
+            counts_in_part = np.bincount(part.ravel(), minlength=len(part) * (GUIDES + 1)).reshape(len(part), -1)
+            counts_below = np.cumsum(counts_in_part, axis=1) - counts_in_part
+            guides[units] = counts_below[:, :GUIDES]
+        guides += np.arange(len(self.rate))[:, None] * self._width
+        return guides.ravel()
+
+    def _unit_chunks(self) -> Iterator[slice]:
+        """Yield slices of the units whose tables are computed at once: few enough for the processor's cache."""
+        units = max(1, CHUNK // self._width)
+        return (slice(first, first + units) for first in range(0, len(self.rate), units))
 
 
 @dataclass(frozen=True)
@@ -170,10 +184,14 @@ class MultinomialCounts:
     @cached_property
     def _unit_of_run(self) -> Wholes:
         """The unit to which all observations of a run belong, or -1 where it spans several units; runs are short."""
-        firsts = np.arange(0, self._total, 1 << self._run_bits)
-        lasts = np.minimum(firsts + (1 << self._run_bits), self._total) - 1
-        unit, last = (np.searchsorted(self._ends, ends, side="right").astype(np.int32) for ends in (firsts, lasts))
-        return np.where(unit == last, unit, np.int32(-1))
+        length = 1 << self._run_bits
+        whole_ends = np.where(self._ends == self._total, self._total + length - 1, self._ends)  # the last run is short
+        first = -(-(self._ends - self.sizes) // length)
+        after = np.maximum(whole_ends // length, first)
+        # Runs that span several units lie between those of one unit and those of the next.
+        runs = np.stack([first - np.concatenate([[0], after[:-1]]), after - first], axis=1)
+        units = np.stack([np.full(len(first), -1, np.int32), np.arange(len(first), dtype=np.int32)], axis=1)
+        return np.repeat(units.ravel(), runs.ravel())
 
     @cached_property
     def _ends(self) -> Wholes:

@@ -28,8 +28,14 @@ Reading = Literal["held", "parts", "scores"]
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 """The bytes of each unit."""
 
-PROGRAM, USUAL = 220 * 10**6, 2000
-"""Bytes that the program takes, with the tables of two models and so many replicates, whatever the rows are."""
+PROGRAM, USUAL = 290 * 10**6, 2000
+"""Bytes that the program takes, with so many replicates of two models and a card, whatever the rows are."""
+
+PDF = 30 * 10**6
+"""Bytes that what makes a PDF takes besides: it is loaded before anything is read, so that it is known to work."""
+
+READING, COUNTS = 245 * 10**6, 10 * 10**6
+"""Bytes that the program takes while it reads part by part, and those of each model's counts in each thread."""
 
 BANDS, LIMITS = 3600, 80 * 10**6
 """Bytes that a replicate of a model's curves takes, 424 numbers; and to compute limits of more replicates than that."""
@@ -49,8 +55,8 @@ TEXT = 60 * 10**6
 BINARY = ("parquet", "ipc", "query")
 """Formats that are read by ranges of rows."""
 
-BATCH, FEWEST = 500_000, 10_000
-"""The rows of a part that are read at once, and the fewest for which reading part by part is not too slow."""
+BATCH, QUICK, FEWEST = 131_072, 65_536, 10_000
+"""The rows of a part that are read at once; the fewest for which a second thread pays, and that are not too slow."""
 
 
 def bytes_from_text(text: str) -> int:
@@ -78,36 +84,65 @@ def replicates_bytes(plan: Plan) -> int:
     return LIMITS + replicate_bytes(plan) * (plan.replicates - USUAL) if plan.replicates > USUAL else 0
 
 
+def least_bytes(plan: Plan) -> int:
+    """Return the bytes of a run with the `USUAL` replicates, whatever it reads."""
+    return PROGRAM + _pdf_bytes(plan)
+
+
+def _pdf_bytes(plan: Plan) -> int:
+    """Return the bytes that the PDF of a plan takes, if it has one."""
+    return PDF if "pdf" in plan.formats else 0
+
+
 def replicates_within(plan: Plan, memory: int) -> int:
     """Return how many replicates fit into ``memory`` bytes, without the rows."""
-    return max(0, memory - PROGRAM - LIMITS) // max(1, replicate_bytes(plan)) + USUAL
+    return max(0, memory - least_bytes(plan) - LIMITS) // max(1, replicate_bytes(plan)) + USUAL
 
 
-def rows_in_memory_bytes(datasets: list[DatasetPlan]) -> float:
-    """Return the bytes of a run with all rows of the datasets in memory; unknown numbers of rows count as 0."""
-    return PROGRAM + IN_MEMORY * sum((dataset.table.rows or 0) * len(dataset.columns) for dataset in datasets)
+def rows_in_memory_bytes(plan: Plan) -> float:
+    """Return the bytes of a run with all rows in memory; unknown numbers of rows count as 0."""
+    return least_bytes(plan) + replicates_bytes(plan) + IN_MEMORY * sum(
+        (dataset.table.rows or 0) * len(dataset.columns) for dataset in plan.datasets)
 
 
 def program_bytes(plan: Plan) -> int:
-    """Return the bytes of a run that reads part by part, without the rows."""
-    return PROGRAM + replicates_bytes(plan) + (0 if plan.cluster is None else CLUSTERED * len(plan.models))
+    """Return the bytes of a run that reads part by part, once it has read all rows."""
+    return least_bytes(plan) + replicates_bytes(plan) + _cluster_bytes(plan)
 
 
-def fewest_bytes(plan: Plan, datasets: list[DatasetPlan], workers: int) -> float:
-    """Return the bytes of a run that counts the `FEWEST` rows at once in each of its ``workers``."""
+def _cluster_bytes(plan: Plan) -> int:
+    """Return the bytes that the clusters of rows take which are read part by part."""
+    return 0 if plan.cluster is None else CLUSTERED * len(plan.models)
+
+
+def _counts_bytes(plan: Plan, threads: int) -> int:
+    """Return the bytes of a run that reads part by part in so many ``threads``, without the rows."""
+    return READING + _pdf_bytes(plan) + _cluster_bytes(plan) + threads * COUNTS * len(plan.models)
+
+
+def fewest_bytes(plan: Plan, datasets: list[DatasetPlan], threads: int) -> float:
+    """Return the bytes of a run that counts the `FEWEST` rows at once in each of its ``threads``."""
     read = READ * FEWEST * max((len(dataset.columns) for dataset in datasets), default=1)
     text = any(dataset.table.format not in BINARY for dataset in datasets)
-    return program_bytes(plan) + workers * max(read, TEXT if text else 0)
+    return max(program_bytes(plan), _counts_bytes(plan, threads) + threads * max(read, TEXT if text else 0))
 
 
-def batch_within(plan: Plan, datasets: list[DatasetPlan], workers: int) -> int | None:
+def batch_within(plan: Plan, datasets: list[DatasetPlan], threads: int) -> int | None:
     """Return how many rows may be read at once; None where even the fewest take more than the plan allows."""
     if plan.memory is None:
         return BATCH
-    if fewest_bytes(plan, datasets, workers) > plan.memory:
+    if fewest_bytes(plan, datasets, threads) > plan.memory:
         return None
-    of_row = READ * workers * max((len(dataset.columns) for dataset in datasets), default=1)
-    return int(min(BATCH, (plan.memory - program_bytes(plan)) / of_row))
+    of_row = READ * threads * max((len(dataset.columns) for dataset in datasets), default=1)
+    return int(min(BATCH, (plan.memory - _counts_bytes(plan, threads)) / of_row))
+
+
+def threads_within(plan: Plan, datasets: list[DatasetPlan]) -> int:
+    """Return how many threads read: as many as there may be, but under ``auto`` none that may not read `QUICK` rows."""
+    threads = workers_of(plan)
+    while plan.workers == "auto" and threads > 1 and (batch_within(plan, datasets, threads) or 0) < QUICK:
+        threads -= 1
+    return threads
 
 
 HELD, SLICED = 1.8, 2.1
@@ -144,8 +179,14 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
     a Dask cluster where nothing is read part by part.
     """
     place, allowed = plan.places.place("engine", "memory"), f"engine.memory is {bytes_text(plan.memory or 0)}"
-    if plan.memory is not None and PROGRAM + replicates_bytes(plan) > plan.memory:
-        needed = bytes_text(PROGRAM + replicates_bytes(plan))
+    if plan.memory is not None and plan.memory < least_bytes(plan):
+        needed = bytes_text(least_bytes(plan))
+        without = f", or {bytes_text(PROGRAM)} without pdf in report.formats" if _pdf_bytes(plan) else ""
+        raise SpecError(Problem(
+            "too-little-memory", f"{allowed}, but a run takes about {needed}, whatever it reads", place,
+            f"allow {needed}{without}"))
+    if plan.memory is not None and least_bytes(plan) + replicates_bytes(plan) > plan.memory:
+        needed = bytes_text(least_bytes(plan) + replicates_bytes(plan))
         hint = f"allow {needed}, or at most {replicates_within(plan, plan.memory):,} intervals.replicates"
         raise SpecError(Problem(
             "too-little-memory", f"{allowed}, but {plan.replicates:,} replicates take about {needed}", place,
@@ -159,7 +200,7 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
                     plan.places.place(*loc) or plan.places.place("engine", "mode"),
                     "remove it, or set engine.mode to auto or exact, which hold the rows") for loc, what in blockers))
     most_rows = max((dataset.table.rows or 0 for dataset in stored), default=0)
-    needed_bytes = rows_in_memory_bytes(list(plan.datasets)) + replicates_bytes(plan)
+    needed_bytes = rows_in_memory_bytes(plan)
     fits_in_memory = plan.memory is None or needed_bytes <= plan.memory
     must_be_in_memory = bool(blockers) or plan.mode == "exact" or not stored
     reason = None
@@ -175,8 +216,12 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
         reason = sentence("too-large", rows=most_rows, bytes=needed_bytes)
     elif not must_be_in_memory and most_rows > most_held(plan):
         reason = sentence("too-many", rows=most_rows, most=most_held(plan))
-    decided = StreamingPlan(_why_in_memory(plan, most_rows, blockers)) if reason is None else StreamingPlan(
-        reason, _rows_per_batch(plan, stored), keeps_all_scores(plan, stored))
+    if reason is None:
+        decided = StreamingPlan(_why_in_memory(plan, most_rows, blockers))
+    else:
+        threads = threads_within(plan, stored)
+        batch = _rows_per_batch(plan, stored, threads)
+        decided = StreamingPlan(reason, batch, keeps_all_scores(plan, stored, threads), threads)
     _check_cluster(plan, decided, stored)
     return decided
 
@@ -215,7 +260,7 @@ def plan_in_memory(plan: Plan, model: str, share: float) -> Plan | None:
         sentence("scores-in-few-cells", share=float(f"{share:.2g}"), model=model)))
 
 
-def keeps_all_scores(plan: Plan, stored: list[DatasetPlan]) -> bool:
+def keeps_all_scores(plan: Plan, stored: list[DatasetPlan], threads: int) -> bool:
     """Tell whether every score of rows read part by part is kept: under `auto`, while time and memory at most double.
 
     A cluster would have to send them.
@@ -224,7 +269,7 @@ def keeps_all_scores(plan: Plan, stored: list[DatasetPlan]) -> bool:
     seconds, slicings = reading_seconds(plan, rows), max(1, len(plan.slices.slicings))
     needed = SCORED_BYTES * rows * len(_scored_models(plan)) * slicings
     known = all(dataset.table.rows is not None for dataset in stored)
-    free = program_bytes(plan) if plan.memory is None else plan.memory - fewest_bytes(plan, stored, workers_of(plan))
+    free = program_bytes(plan) if plan.memory is None else plan.memory - fewest_bytes(plan, stored, threads)
     return plan.mode == "auto" and plan.dask is None and known and (
         seconds["scores"] <= seconds["parts"] and needed <= free)
 
@@ -245,15 +290,14 @@ def _why_in_memory(plan: Plan, most_rows: int, blockers: list[tuple[Loc, str]]) 
     return sentence("all-at-once", what=blockers[0][1].rstrip(","), rows=most_rows)
 
 
-def _rows_per_batch(plan: Plan, stored: list[DatasetPlan]) -> int:
+def _rows_per_batch(plan: Plan, stored: list[DatasetPlan], threads: int) -> int:
     """Return how many rows are read at once; raises SpecError where the memory is too little for any."""
-    workers = workers_of(plan)
-    batch = batch_within(plan, stored, workers)
+    batch = batch_within(plan, stored, threads)
     if batch is None:
-        least = bytes_text(fewest_bytes(plan, stored, workers))
+        least = bytes_text(fewest_bytes(plan, stored, threads))
         message = f"engine.memory is {bytes_text(plan.memory or 0)}, but to read part by part takes about {least}"
         raise SpecError(Problem("too-little-memory", message, plan.places.place("engine", "memory"),
-                                f"allow {least}, or fewer engine.workers"))
+                                f"allow {least}, or fewer engine.workers" if threads > 1 else f"allow {least}"))
     return batch
 
 

@@ -19,6 +19,7 @@ import zlib
 from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -78,7 +79,9 @@ def encode(tables: Tables) -> bytes:
                      for key, groups in sorted(tables.clusters.items())],
     }
     text = json.dumps(header, separators=(",", ":")).encode()
-    content = zlib.compress(b"".join([len(text).to_bytes(_LENGTH), text, *map(_bytes_by_rank, arrays)]), _LEVEL)
+    compressor = zlib.compressobj(_LEVEL)  # array by array, so that they are not all held twice
+    content = b"".join([*map(compressor.compress, chain([len(text).to_bytes(_LENGTH), text], map(
+        _bytes_by_rank, arrays))), compressor.flush()])
     return MAGIC + hashlib.sha256(content).digest() + content
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalpipe.base.heap import trim
 from evalpipe.base.levels import find_level
 from evalpipe.data.outcome_checks import COUNTED, COUNTS, sums_to
 from evalpipe.data.rows import no_rows_problem, none_meets_where
@@ -274,7 +275,8 @@ def merged_tables(
     work.progress.expect_parts(dataset.name, cached + len(unread), cached, reasons_in_words(why))
     # Closed at once where this ends early: parts that were begun are then left, here or on a cluster.
     with closing(workers.tables(unread, encoded=cache is not None)) as summed_up:
-        for (part, file), key, summed in zip(unread, keys, summed_up, strict=True):  # in the order of the parts
+        for (part, file), key in zip(unread, keys, strict=True):
+            summed = next(summed_up)  # in the order of the parts
             if cache is not None:
                 sha256 = sha256_of_files[part.file]
                 stored = part.dataset, file.shown, sha256, *file.stamp, part.first, part.rows, request
@@ -284,6 +286,8 @@ def merged_tables(
             work.sent += summed.sent
             work.progress.part_read()
             tables.merge(summed.tables.of_file(part.file))
+            del summed  # before the next part is waited for
+            trim()
     return tables, sha256_of_files
 
 
@@ -299,7 +303,7 @@ class _ReadDataset:
 def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     """Return a sample of cells for each dataset, in the plan's order; raises DataError."""
     files = {dataset.name: files_of(plan, dataset) for dataset in plan.datasets}
-    connected: AbstractContextManager[Workers] = nullcontext(Threads(plan, workers_of(plan)))
+    connected: AbstractContextManager[Workers] = nullcontext(Threads(plan, plan.streaming.threads))
     if plan.dask is not None:
         from evalpipe.streams import task
 
@@ -318,6 +322,7 @@ def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     predicted = [read for read in datasets if read.dataset.role != "reference"]
     levels = settled_levels(plan, [(read.dataset, read.tables) for read in predicted])
     samples = {read.dataset.name: _sample_of_cells(plan, read, levels) for read in predicted}
+    trim()
     shared: dict[str, tuple[SharedRows, ...]] = {}
     with compared_ids(plan, files, work.scratch) as ids:
         for read in datasets:

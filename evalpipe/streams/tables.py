@@ -290,11 +290,7 @@ class Tables:
             merged_groups = self.counts.setdefault(key, {})
             for group, cells in groups.items():
                 merged_groups[group] = merged_groups[group].merged(cells) if group in merged_groups else cells
-        for model, fractions in other.fractions.items():
-            self.fractions[model] = self.fractions[model] + fractions if model in self.fractions else fractions
-        for model, scores in other.shared_scores.items():
-            own_scores = self.shared_scores.get(model)
-            self.shared_scores[model] = scores if own_scores is None else merged_shared_scores(own_scores, scores)
+        self._merge_cells(other)
         for option, totals in other.totals.items():
             of_groups = self.totals.setdefault(option, {})
             for group, sums in totals.items():
@@ -308,6 +304,17 @@ class Tables:
             self._merge_clusters(other, other.keys)
         self._merge_scores(other)
         return self
+
+    def _merge_cells(self, other: Tables) -> None:
+        """Add the distances of probabilities in each cell, and merge the scores that rows of a cell share."""
+        for model, fractions in other.fractions.items():
+            if model in self.fractions:
+                self.fractions[model] += fractions
+            else:
+                self.fractions[model] = fractions.copy()
+        for model, scores in other.shared_scores.items():
+            own_scores = self.shared_scores.get(model)
+            self.shared_scores[model] = scores if own_scores is None else merged_shared_scores(own_scores, scores)
 
     def _merge_scores(self, other: Tables) -> None:
         """Add the scores of ``other`` part by part: to add them up each time would sort the first ever again."""

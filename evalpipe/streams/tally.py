@@ -448,10 +448,6 @@ def tally_part(plan: Plan, part: Part, layout: TableLayout) -> Tables:
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
-AHEAD = 2
-"""Tasks for each worker that are begun before the first of them is fetched; each holds its tables meanwhile."""
-
-
 @dataclass(frozen=True)
 class Threads:
     """Threads of this process that read the files of a plan, ``number`` at once."""
@@ -487,13 +483,16 @@ def part_tables(plan: Plan, part: Part, file: File, layout: TableLayout) -> Tabl
 
 
 def results_in_order(function: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Generator[Answer]:
-    """Yield the result of a function for each task, in order, from a pool of threads; cancel the rest on failure."""
+    """Yield the result of a function for each task, in order, from a pool of threads; cancel the rest on failure.
+
+    One task more than there are ``workers`` has begun before the first result is waited for: each may hold much memory.
+    """
     begun: deque[Future[Answer]] = deque()
     pool = ThreadPoolExecutor(workers)
     try:
         for task in tasks:
             begun.append(pool.submit(function, task))
-            if len(begun) > AHEAD * workers:
+            if len(begun) > workers:
                 yield begun.popleft().result()
         while begun:
             yield begun.popleft().result()

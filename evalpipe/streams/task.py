@@ -28,13 +28,16 @@ from evalpipe.plan.sources import sources
 from evalpipe.spec.load import from_text
 from evalpipe.streams.cache import DamagedError, decode, encode, versions
 from evalpipe.streams.tables import File, Part, Stamp, Summed, check_unchanged, digest, table_layout
-from evalpipe.streams.tally import AHEAD, part_tables
+from evalpipe.streams.tally import part_tables
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from evalpipe.plan.plan import Plan
 
+
+AHEAD = 2
+"""Tasks for each worker that are begun before the first answer is waited for, so that no worker waits for its next."""
 
 _ERRORS = {error.__name__: error for error in (DataError, SpecError, UsageError)}
 

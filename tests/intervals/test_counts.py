@@ -104,3 +104,28 @@ def test_draws_are_multinomial(total: int, units: int, way: str, monkeypatch: py
 def test_one_seed_gives_one_draw() -> None:
     multinomial = MultinomialCounts(np.array([30, 0, 500, 8]))
     assert (multinomial.draw(np.random.default_rng(3), 9) == multinomial.draw(np.random.default_rng(3), 9)).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_unit_of_each_run_is_that_of_its_first_and_last_observation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 10 ** (seed + 1), 30) * (rng.random(30) < 0.7)
+    multinomial = MultinomialCounts(sizes)
+    length = 1 << multinomial._run_bits
+    unit_of_observation = np.repeat(np.arange(30), sizes)
+    runs = [unit_of_observation[first : first + length] for first in range(0, len(unit_of_observation), length)]
+    assert multinomial._unit_of_run.tolist() == [int(run[0]) if run[0] == run[-1] else -1 for run in runs]
+
+
+def test_tables_of_probabilities_take_little_beside_themselves_and_have_no_seam() -> None:
+    rate = np.random.default_rng(4).uniform(0.1, 900.0, 1500)
+    poisson = PoissonCounts(rate)
+    low, cumulative = poisson._table
+    tables = stats.poisson.cdf(low[:, None] + np.arange(poisson._width), rate[:, None])
+    # Both sum probabilities of up to 900 counts in order, each of them right to 1e-13 of itself.
+    np.testing.assert_allclose(cumulative.reshape(tables.shape), tables, atol=1e-11)
+    tracemalloc.start()
+    _ = PoissonCounts(rate)._guides
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * (cumulative.nbytes + 128 * 8 * len(rate))

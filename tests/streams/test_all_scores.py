@@ -211,7 +211,7 @@ def test_the_way_to_read_changes_with_the_rows(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_memory_limit_leaves_no_room_for_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = {"memory": "400MB", "workers": 1}
+    engine = {"memory": "500MB", "workers": 1}
     few, many = (planned_for(tmp_path / "d", count, monkeypatch, engine=engine) for count in (MILLION, 2 * MILLION))
 
     assert few.streaming.streamed
@@ -224,7 +224,7 @@ def test_a_cluster_sends_no_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     assert planned.streaming.streamed
     assert not planned.streaming.all_scores
-    assert not keeps_all_scores(planned, list(planned.datasets))
+    assert not keeps_all_scores(planned, list(planned.datasets), 1)
     assert most_held(planned) < MILLION
 
 
