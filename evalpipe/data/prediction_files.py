@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Loc
     from evalpipe.data.columns import Columns, RowBlock
-    from evalpipe.plan.plan import ModelPlan
+    from evalpipe.plan.plan import ModelPlan, Plan
 
 
 LARGEST_STEP = 2**53
@@ -383,8 +383,8 @@ def _lists_loc(model: ModelPlan) -> Loc:
     return ("models", model.name, "scores" if model.scores else "probabilities")
 
 
-def complete_cases(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | Problem:
-    """Keep the rows for which every model has a prediction, and count the rows that each model lacks.
+def complete_cases(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock:
+    """Keep the rows for which every model has a prediction, perhaps none, and count the rows that each model lacks.
 
     ``files`` are the files of predictions, matched to the rows. A prediction is absent where the file has no row for
     the id, and where one of the model's cells is empty or NaN, at any step and in any fit.
@@ -394,13 +394,16 @@ def complete_cases(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock | 
     lacking = {model: reduce(or_, (_rows_lacking(rows, file_rows, fit) for fit, file_rows in all_files.items()
                                    if fit.model == model)) for model in rows.plan.models}
     is_lacking = reduce(or_, lacking.values())
-    if is_lacking.all():
-        message = f"no row of dataset '{rows.name}' has a prediction of every model"
-        place = rows.plan.places.place("complete_case")
-        return Problem("no-rows-left", message, place, "find out why predictions are missing, or leave out a model")
     counts = {model: int(mask.sum()) for model, mask in lacking.items() if mask.any()}
     frame = rows.frame.filter(~is_lacking)
     return replace(rows, frame=frame, incomplete=int(is_lacking.sum()), lacking=MappingProxyType(counts))
+
+
+def none_complete(plan: Plan, dataset: str) -> Problem:
+    """Return the problem that no row of a dataset has a prediction of every model."""
+    message, hint = f"no row of dataset '{dataset}' has a prediction of every model", (
+        "find out why predictions are missing, or leave out a model")
+    return Problem("no-rows-left", message, plan.places.place("complete_case"), hint)
 
 
 def _rows_lacking(rows: RowBlock, file_rows: RowBlock | None, fit: Fit) -> pl.Series:
@@ -431,7 +434,6 @@ def _without_value(cells: pl.Series, *, numeric: bool) -> pl.Series:
     return blank(cells)
 
 
-def left_out_warning(rows: RowBlock) -> Warned:
-    """Return the warning of rows left out because models have no prediction for them."""
-    return Warned.of("incomplete-rows", left_out=rows.incomplete, rows=rows.incomplete + rows.frame.height,
-                     dataset=rows.name, lacking=dict(rows.lacking))
+def left_out_warning(dataset: str, left_out: int, rows: int, lacking: Mapping[str, int]) -> Warned:
+    """Return the warning of rows left out because models have no prediction for them; ``lacking`` counts by model."""
+    return Warned.of("incomplete-rows", left_out=left_out, rows=rows, dataset=dataset, lacking=dict(lacking))

@@ -158,7 +158,8 @@ def _prediction_warnings(columns: Columns) -> Iterator[Warned]:
     """Yield warnings of rows without predictions and of rounded probabilities, at any step and in any fit."""
     rows = columns.rows
     if rows.incomplete:
-        yield prediction_files.left_out_warning(rows)
+        yield prediction_files.left_out_warning(
+            rows.name, rows.incomplete, rows.incomplete + rows.frame.height, rows.lacking)
     rounded: dict[str, list[Rounded]] = {}
     for _, fit_columns, model in columns.predicted():
         roundings = rounded.setdefault(model.name, [])

@@ -11,7 +11,14 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION, SEPARATED, TEXT_FORMATS, RowBlock, SourceFile
 from evalpipe.data.condition_grammar import evaluate_condition
 from evalpipe.data.files import batches, read
-from evalpipe.data.prediction_files import attach_predictions, complete_cases, match_rows, split_by_step, split_lists
+from evalpipe.data.prediction_files import (
+    attach_predictions,
+    complete_cases,
+    match_rows,
+    none_complete,
+    split_by_step,
+    split_lists,
+)
 from evalpipe.data.sample import FURTHER
 from evalpipe.data.values import CALLED, Unreadable, are, cells, infer_type, not_of_type, quote_for_yaml, texts
 from evalpipe.errors import Place, Problem
@@ -48,10 +55,11 @@ def load(plan: Plan, dataset: DatasetPlan, frame: pl.DataFrame | None, text: Seq
     if problems:
         return problems
     # After `where`: a row that does not count needs no prediction, and is not counted as lacking one.
-    complete = complete_cases(kept, parts) if plan.complete_case and dataset.role != "reference" else kept
-    if not isinstance(complete, RowBlock):
-        return [complete]
-    kept, problems = attach_predictions(complete, parts)
+    if plan.complete_case and dataset.role != "reference":
+        kept = complete_cases(kept, parts)
+        if not kept.frame.height:
+            return [none_complete(plan, dataset.name)]
+    kept, problems = attach_predictions(kept, parts)
     return problems or kept
 
 
@@ -78,8 +86,8 @@ def load_part(
 ) -> Iterator[RowBlock | list[Problem]]:
     """Yield ``count`` rows of a file of a dataset, by its number, from row ``first`` on, in batches of the plan's size.
 
-    A batch has the rows that meet the ``where``, perhaps none. Its ``sources`` are without sha256, and count the rows
-    read in this batch. Ends with the first problems.
+    A batch has the rows that meet the ``where`` and are complete, perhaps none. Its ``sources`` are without sha256, and
+    count the rows read in this batch. Ends with the first problems.
     """
     types: Mapping[str, CellType | None] = MappingProxyType({})
     place = plan.places.place(*dataset.table.named.loc)
@@ -91,8 +99,8 @@ def load_part(
                 SourceFile(shown, None, frame.height if number == file else 0)
                 for number, (_, shown) in enumerate(dataset.table.files))
             rows = RowBlock(plan, dataset, frame, sources, types=types, file=file)
-            problems = _wrong_type_problems(rows)
-            yield problems or _rows_that_meet_where(rows, may_be_empty=True)
+            met = _wrong_type_problems(rows) or _rows_that_meet_where(rows, may_be_empty=True)
+            yield complete_cases(met, {}) if plan.complete_case and isinstance(met, RowBlock) else met
     except Unreadable as fault:
         yield [fault.problem(dataset.table.files[file][1], place)]
 

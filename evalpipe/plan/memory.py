@@ -354,8 +354,8 @@ def _row_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
         yield ("weight",), "weighting by importance"
     if plan.cluster is not None:
         yield from _cluster_blockers(plan)
-    if plan.complete_case:
-        yield ("complete_case",), "leaving out incomplete rows"
+    if plan.complete_case and plan.id is not None:
+        yield ("complete_case",), "leaving out incomplete rows whose ids are compared"
     if plan.residuals is not None:
         yield from ((loc, f"the residual against column '{column}'") for loc, column in plan.residuals.columns)
     if plan.part(row_file_plan) is not None:

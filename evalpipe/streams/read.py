@@ -16,6 +16,7 @@ import numpy as np
 from evalpipe.base.heap import trim
 from evalpipe.base.levels import find_level
 from evalpipe.data.outcome_checks import COUNTED, COUNTS, sums_to
+from evalpipe.data.prediction_files import left_out_warning, none_complete
 from evalpipe.data.rows import no_rows_problem, none_meets_where
 from evalpipe.data.sample import Contents, Sample
 from evalpipe.data.slices import MISSING, interval_labels, ordered, too_many_levels_message
@@ -47,9 +48,10 @@ UNITS_MOST = (2**63 - 1) // UNITS
 """The most observations of a cell whose distances from its end can be totalled in a 64-bit integer."""
 
 
-def dataset_summary(dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...], *, counted: bool) -> DatasetSummary:
-    """Return the counts of rows, levels and clusters; ``counted`` says that weights count observations."""
-    rows, used = count_rows(tables, "read"), count_rows(tables, "used")
+def dataset_summary(plan: Plan, dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...]) -> DatasetSummary:
+    """Return the counts of rows, levels and clusters."""
+    rows, used, incomplete = count_rows(tables, "read"), count_rows(tables, "used"), tables.rows.get("incomplete", 0)
+    lacking = {model: count for model in plan.models if (count := tables.rows.get(f"lacking {model}", 0))}
     counts = [LevelCount(level=level, rows=tables.levels.get(level, (0, 0))[0],
                          weight=float(tables.levels.get(level, (0, 0))[1])) for level in levels]
     total = math.fsum(count.weight for count in counts)
@@ -60,8 +62,9 @@ def dataset_summary(dataset: DatasetPlan, tables: Tables, levels: tuple[str, ...
     return DatasetSummary(
         name=dataset.name, role=dataset.role, trained_on=dataset.trained_on, where=dataset.where, rows=rows,
         excluded_where=rows - tables.rows.get("kept", 0), unknown_where=tables.rows.get("unknown where", 0),
-        excluded_zero_weight=tables.rows.get("kept", 0) - used, n=round(total) if counted else used,
-        events=round(counts[0].weight) if counted else counts[0].rows, total_weight=total,
+        excluded_zero_weight=tables.rows.get("kept", 0) - incomplete - used, excluded_incomplete=incomplete,
+        lacking_predictions=lacking, n=used if plan.weight is None else round(total),
+        events=counts[0].rows if plan.weight is None else round(counts[0].weight), total_weight=total,
         prevalence=counts[0].weight / total if total else None, levels=counts, **clusters)
 
 
@@ -197,7 +200,10 @@ def _nothing_left(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem |
         return None
     if not count_rows(tables, "read"):
         return no_rows_problem(called, dataset.table.named, plan, place)
-    if tables.rows.get("kept", 0) and plan.weight is not None:
+    kept = tables.rows.get("kept", 0)
+    if kept and kept == tables.rows.get("incomplete", 0):
+        return none_complete(plan, dataset.name)
+    if kept and plan.weight is not None:
         message = f"all weights of dataset '{dataset.name}' are 0 (column '{plan.weight.column}')"
         return Problem("weights-all-zero", message, place, "at least one row must count", notes=_weights_named_at(plan))
     where = next(condition for condition in dataset.conditions if condition.key == "where")
@@ -358,10 +364,13 @@ def _sample_of_cells(plan: Plan, read: _ReadDataset, levels: tuple[str, ...]) ->
     is_evaluated = dataset.role == "evaluate"
     labels = tuple(slice_labels(plan, dataset, slicing, number, tables)
                    for number, slicing in enumerate(plan.slices.slicings if is_evaluated else ()))
-    summary = dataset_summary(dataset, tables, levels, counted=plan.weight is not None)
+    summary = dataset_summary(plan, dataset, tables, levels)
     warnings = (*unknown_conditions(dataset.name, unknown_condition_counts(dataset, tables)),
                 *(absent_levels(summary, plan.task) if is_evaluated else ()))
     warnings += one_cluster(dataset.name, tables.keys) if is_evaluated else ()
+    if summary.excluded_incomplete:
+        warnings += (left_out_warning(dataset.name, summary.excluded_incomplete, summary.rows - summary.excluded_where,
+                                      summary.lacking_predictions),)
     empty = Sample(dataset.name, dataset.role, plan.task, levels, np.zeros(0, bool), None, "frequency", summary,
                    input_files_of(dataset, tables.rows, read.sha256), warnings=warnings)
     return Samples(plan, tables, empty, labels).sample()

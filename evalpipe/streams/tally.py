@@ -210,9 +210,11 @@ class Tally:
     def count_read(self, rows: RowBlock, file: int) -> None:
         """Count the rows of a file that were read, and those that are kept by its conditions."""
         self._count("read", rows.sources[file].rows)
-        self._count("kept", rows.frame.height)
-        for name, count in rows.unknown.items():
-            self._count(f"unknown {name}", count)
+        self._count("kept", rows.frame.height + rows.incomplete)
+        self._count("incomplete", rows.incomplete)
+        for kind, counts in ("unknown", rows.unknown), ("lacking", rows.lacking):
+            for name, count in counts.items():
+                self._count(f"{kind} {name}", count)
 
     def _count(self, name: str, count: int) -> None:
         """Add to the counter ``name`` of rows, such as "read" or "unknown where"."""

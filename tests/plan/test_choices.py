@@ -71,7 +71,7 @@ def test_what_replicates_draw_and_how_much_work_it_is(
 
 @pytest.mark.parametrize(("keys", "key", "what"), [
     (IMPORTANCE, "weight", "weighting by importance"),
-    ({"complete_case": "all", "id": "id"}, "complete_case", "leaving out incomplete rows"),
+    ({"complete_case": "all", "id": "id"}, "complete_case", "leaving out incomplete rows whose ids are compared"),
     ({"report": {"rows": "csv"}}, "report", "the row-level file"),
     ({"models": {"p": {"score": "s"}}, "metrics": ["roc_auc"]}, "models",
      "the score of model 'p', which is no probability and has no 'scale',"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 from evalpipe.streams.tables import merged_shared_scores as merged
-from streams.streaming import run, write
+from streams.streaming import rows, run, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,3 +53,32 @@ def test_tied_scores_have_no_bound(tmp_path: Path) -> None:
                     slices=["s"], intervals={"method": "none"}).rows
     # But for rounding: each cell has one value, so all of its rows are tied, in the rows as in the cell.
     assert max(row.error_bound for row in estimates) < 1e-13
+
+
+@pytest.mark.parametrize(("scale", "value"), [({}, 0.4321), ({"scale": "logit"}, 1 / (1 + math.exp(-0.4321)))],
+                         ids=["probabilities", "log odds"])
+def test_a_score_that_many_rows_share_is_reported_as_of_held_rows(
+    tmp_path: Path, scale: dict[str, str], value: float
+) -> None:
+    place = pl.int_range(pl.len())
+    frame = rows().with_columns(p=pl.when(place % 12 == 0).then(0.4321).otherwise(pl.col("p")))
+    path = write(frame, tmp_path / "d", [1500])
+    models = {"p": {"score": "p", **scale} if scale else {"probability": "p"}}
+    in_parts, held = (run(path, mode, models=models, metrics=["brier"], weight=None).shared_values
+                      for mode in ("grid", "exact"))
+    (shared,), (in_cells,) = held, in_parts
+    # The two ways compute a probability of log odds by other formulas, within one unit in the last place.
+    assert shared.value == pytest.approx(value, rel=1e-15)
+    assert in_cells.value == pytest.approx(value, rel=1e-15)
+    assert shared.rows == in_cells.rows == frame.height // 12 + 1
+    assert (shared.n, shared.events, shared.at_end) == (in_cells.n, in_cells.events, in_cells.at_end)
+    # A cell of the grid may hold a few values, so that the next value's rows are bounded from above.
+    assert shared.next_rows <= in_cells.next_rows < 10
+
+
+def test_scores_next_to_each_other_in_one_cell_are_not_one_score(tmp_path: Path) -> None:
+    place = pl.int_range(pl.len())
+    near = pl.when(pl.col("y") == 1).then(0.4321).otherwise(0.4321 + 1e-9)  # one for events, one for others
+    path = write(rows().with_columns(p=pl.when(place % 12 == 0).then(near).otherwise(pl.col("p"))), tmp_path / "d", [9])
+    models = {"p": {"probability": "p"}}
+    assert run(path, models=models, metrics=["brier"], weight=None).shared_values == []

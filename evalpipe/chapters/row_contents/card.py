@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NEVER_HELD = Unless("rows-never-held",
                     by_results=lambda results: any(dataset.cells is not None for dataset in results.datasets))
+ROWS_NOT_COUNTED = Unless("rows-never-held", by_results=lambda results: bool(
+    results.spec.get("weight")) and NEVER_HELD.by_results(results))
 NO_SCORES = Unless("only-classes", by_results=lambda results: bool(results.levels) and all(
     set(model.columns) <= {"prediction"} for model in results.models))
 
@@ -133,7 +135,7 @@ def undeclared_cluster_findings(results: Results, rows: Sequence[UndeclaredClust
         yield finding("fails", weights.UNCLUSTERED, text, anchor(results, row))
 
 
-@rule("note", unless=(NO_DATASETS, NEVER_HELD, NO_SCORES))
+@rule("note", unless=(NO_DATASETS, ROWS_NOT_COUNTED, NO_SCORES))
 def value_shared(results: Results) -> Iterator[Claim]:
     """Whether many rows share a score or prediction, such as the default of a scoring system, that no others have."""
     for row in results.shared_values:

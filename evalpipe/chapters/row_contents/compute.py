@@ -278,13 +278,16 @@ GRID = 1000
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return fields of the results on what rows hold: copies, shared rows, undeclared clusters and groups.
 
-    Of data that are never held in memory there are only rows in other datasets.
+    Of data that are never held in memory there are only rows in other datasets, and values that many rows share where
+    no row counts as several.
     """
     datasets = [dataset for dataset in evaluated if not dataset.sample.streamed]
     fields: dict[str, list[object]] = {name: [] for name in (
         "looked_at", "copies", "shared_contents", "undeclared_clusters", "undeclared_groups", "shared_values")}
     for sample in (dataset.sample for dataset in evaluated):
         fields["shared_contents"] += shared_contents(sample)
+        if not sample.streamed or plan.weight is None:
+            fields["shared_values"] += _shared_values(sample)
     for sample in (dataset.sample for dataset in datasets):
         clusters = list(undeclared_clusters(sample))
         cluster = sample.cluster if not clusters or sample.contents is None else sample.contents.ids[clusters[0].column]
@@ -292,7 +295,6 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
         fields["copies"] += copies_in(sample)
         fields["undeclared_clusters"] += clusters
         fields["undeclared_groups"] += undeclared_groups(sample, plan.slices.min_rows, cluster)
-        fields["shared_values"] += _shared_values(sample)
     return dict(fields)
 
 
@@ -307,23 +309,33 @@ def _searched_columns(sample: Sample) -> Iterator[LookedAt]:
 
 
 def _shared_values(sample: Sample) -> Iterator[SharedValue]:
-    """Yield for each model the most frequent score or prediction, if many rows share it and few any other."""
-    for name, model in sample.models.items():
-        values = _scores(model, sample.task)
+    """Yield for each model the most frequent score or prediction, if many rows share it and few any other.
+
+    Of cells of scores, a value is shared where all rows of a cell have it. That no other cell has more rows than
+    ``next_rows`` bounds the rows of any other value.
+    """
+    for name, all_rows_model in sample.models.items():
+        rows = sample.scored.get((name, None), sample.of(name))
+        model = rows.models[name] if all_rows_model.source is None else all_rows_model
+        values = model.stated if model.stated is not None else _scores(model, sample.task)
         if model.source is not None or values is None or not len(values):
             continue
-        _, first_rows, inverse, counts = np.unique(
-            values, return_index=True, return_inverse=True, return_counts=True, axis=0)
+        weight = rows.weight if sample.streamed and rows.weight is not None else np.ones(len(values))
+        _, first_rows, inverse = np.unique(values, return_index=True, return_inverse=True, axis=0)
+        counts = np.bincount(inverse.ravel(), weight).astype(np.int64)
         mode = int(counts.argmax())
-        rows, next_rows = int(counts[mode]), int(np.delete(counts, mode).max(initial=0))
-        is_shared = rows >= max(FEWEST_OF_VALUE, SHARE_OF_VALUE * len(values)) and rows >= TIMES * next_rows > 0
+        is_mode, n = inverse.ravel() == mode, int(counts.sum())
+        mode_rows, next_rows = int(counts[mode]), int(np.delete(counts, mode).max(initial=0))
+        is_shared = mode_rows >= max(FEWEST_OF_VALUE, SHARE_OF_VALUE * n) and mode_rows >= TIMES * next_rows > 0
+        if model.ends is not None:
+            is_shared &= bool((model.ends[is_mode] == values[is_mode][:, None]).all())
         at_end = values.ndim == 1 and mode in (0, len(counts) - 1)
         # Rounded scores, and those of a forest, are multiples of one over `GRID`.
         if not is_shared or (at_end and (np.abs(values * GRID - np.rint(values * GRID)) < 1e-6).all()):
             continue
-        events = int(sample.truth[inverse.ravel() == mode].sum()) if sample.task == "binary" else None
+        events = int(weight[is_mode & rows.truth].sum()) if sample.task == "binary" else None
         value = float(values[first_rows[mode]]) if values.ndim == 1 else None
-        yield SharedValue(dataset=sample.dataset, model=name, value=value, rows=rows, n=len(values),
+        yield SharedValue(dataset=sample.dataset, model=name, value=value, rows=mode_rows, n=n,
                           next_rows=next_rows, at_end=at_end, events=events)
 
 
