@@ -8,7 +8,8 @@ Parquet, without a word on the engine; beside it what polars needs to read the s
 and DuckDB need for the values of four measures in each slice without intervals, one call of scikit-learn's
 `roc_auc_score` on a tenth of the rows, and Evidently's report on the first model, of up to a million rows.
 `parts`: a million rows and seven measures with and without slices and a baseline. `bounds`: the values on the grid
-against those of every row, measure by measure, with the bound that the results state.
+against those of every row, measure by measure, with the bound that the results state. `limits`: percentile limits of
+cells against those of as many draws of all rows (`engine.mode: exact`, another seed), in standard errors of both.
 
 Every job is a process of its own. Ours is timed from its start to its end, a peer from after its imports. ``--data``
 names a folder in which data are kept; without it they are made by `large_data.py` and deleted.
@@ -29,6 +30,8 @@ from pathlib import Path
 from typing import Any
 
 import scale_others
+from bootstrap import NAMES as TWELVE
+from bootstrap import from_rows
 from processes import Spent, figures, short, spent, typical
 from scale_others import MEASURES, MODELS, MOST, PEERS, Values, lacks
 
@@ -45,6 +48,7 @@ SLICES, REPLICATES = 4, 2_000
 SEVEN = ("accuracy", "sensitivity", "specificity", "brier", "log_loss", "roc_auc", "average_precision")
 PART_ROWS, PART_RUNS = 1_000_000, 3
 BOUND_ROWS = 5_000_000
+LIMIT_ROWS = (10_000, 100_000, 1_000_000)
 WITH_OPTIONS: tuple[dict[str, Any], ...] = (
     {"metric": "ppv", "prevalence": 0.1}, {"metric": "npv", "prevalence": 0.1},
     {"metric": "precision_at_k", "k": 10_000}, {"metric": "recall_at_k", "k": 10_000},
@@ -299,7 +303,37 @@ def estimates(place: Path, mode: str, entries: list[Any]) -> Sequence[Any]:
     return evalpipe.run(spec_of(place, **keys)).rows
 
 
-TABLES = {"growth": (GROWTH_HEADER, growth), "parts": (PARTS_HEADER, parts), "bounds": (BOUNDS_HEADER, bounds)}
+LIMITS_HEADER = (
+    "| rows | way | replicates draw | limits | apart: median | 95 % below | largest | width to theirs |",
+    "|---|---|---|---|---|---|---|---|",
+)
+
+
+def limits(folder: Path, sizes: Sequence[int] = LIMIT_ROWS) -> Iterator[str]:
+    """Yield the rows of the table of limits: how far those of cells are from those of draws of all rows."""
+    import evalpipe
+
+    for rows in sizes:
+        place = data(folder, rows)
+        ways = {mode: spec_of(place, metrics=list(TWELVE), engine={"mode": mode}, seed=seed, intervals={
+            "method": "percentile", "replicates": REPLICATES, "bands": False})
+            for seed, mode in enumerate(("exact", "auto", "grid"))}
+        exact, *others = (evalpipe.run(spec) for spec in ways.values())
+        for way, results in zip(("`auto`", "`grid`"), others, strict=True):
+            apart = sorted(from_rows(results.rows, exact.rows))
+            widths = [(row.upper - row.lower) / (other.upper - other.lower)
+                      for row, other in zip(results.rows, exact.rows, strict=True)]
+            drawn = {draw.mode for draw in results.intervals.draws}
+            cells = [
+                f"{rows:,}", way, ", ".join(sorted(drawn)), f"{len(apart)}", f"{statistics.median(apart):.2f}",
+                f"{apart[int(0.95 * len(apart))]:.2f}", f"{apart[-1]:.2f}", f"{statistics.median(widths):.3f}"]
+            yield f"| {' | '.join(cells)} |"
+
+
+TABLES = {
+    "growth": (GROWTH_HEADER, growth), "parts": (PARTS_HEADER, parts), "bounds": (BOUNDS_HEADER, bounds),
+    "limits": (LIMITS_HEADER, limits),
+}
 
 
 def table(name: str, folder: Path, **given: Any) -> Iterator[str]:

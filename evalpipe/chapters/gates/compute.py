@@ -227,10 +227,11 @@ class Sequences:
         limits = [_LimitEvidence.of(self.plan, row, *self._nights_of_sequence(row)) for row in rows]
         days = sorted({day for limit in limits for day in limit.days if day is not None})
         between, rule = limits[0].agreement, self.plan.part(sequence_plan)  # of the values, so the same for each limit
+        after_last = [
+            evidence_after_last(np.stack([limit.logs.against, limit.logs.kept]), self.needed) for limit in limits]
         # A gate fails by the limit that is missed most clearly, and passes once every limit is clearly kept.
         return GateSequence(
-            evidence=max(evidence_after_last(limit.logs.against, self.needed) for limit in limits),
-            kept=min(evidence_after_last(limit.logs.kept, self.needed) for limit in limits),
+            evidence=max(float(against) for against, _ in after_last), kept=min(float(kept) for _, kept in after_last),
             recent=max(float(recent_evidence(limit.logs.against, self.needed)) for limit in limits),
             threshold=self.needed, level=rule.level, alarms=self.alarms, basis=rows[0].basis,
             nights=max(len(limit.days) for limit in limits), waiting=max(limit.waiting for limit in limits),

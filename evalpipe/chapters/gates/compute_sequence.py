@@ -293,8 +293,8 @@ def threshold(level: float, alarms: int) -> float:
     return alarms / level
 
 
-def e_process(logs: Floats, needed: float) -> Floats:
-    """Return the e-process after each night [..., nights], from the nights' log e-values [..., nights, bets].
+def e_process(logs: Floats, needed: float, first: int = 0) -> Floats:
+    """Return the e-process after each night from index ``first`` on, from log e-values [..., nights, bets].
 
     ``needed`` is the evidence at which a verdict is given. On each night, the stake on falls that begin then is added
     to the wealth of each bet, and the sum is multiplied by the e-value of the night. The process is the mean over bets,
@@ -309,8 +309,9 @@ def e_process(logs: Floats, needed: float) -> Floats:
     for night in range(logs.shape[-2]):
         joined = log_add_exp(log_wealth, math.log(stake_by_night(night + 1) - stake_by_night(night)))
         log_wealth = np.minimum(joined + logs[..., night, :], most_log)
-        evidence_after[..., night] = exp(log_wealth).mean(axis=-1) + 1 - stake_by_night(night + 1)
-    return evidence_after
+        if night >= first:
+            evidence_after[..., night] = exp(log_wealth).mean(axis=-1) + 1 - stake_by_night(night + 1)
+    return evidence_after[..., first:]
 
 
 RECENT = 3.0
@@ -332,9 +333,9 @@ def recent_evidence(logs: Floats, needed: float) -> Floats:
     return np.asarray(exp(log_wealth).mean(axis=-1))
 
 
-def evidence_after_last(nights: Floats | Sequence[Sequence[float]], needed: float) -> float:
-    """Return the evidence after the last night, from the log e-values of nights [nights, bets]; 1 before the first."""
-    return float(e_process(np.asarray(nights, float), needed)[-1]) if len(nights) else 1.0
+def evidence_after_last(logs: Floats, needed: float) -> Floats:
+    """Return the e-process after the last night [...], from log e-values [..., nights, bets]; 1 before the first."""
+    return e_process(logs, needed, logs.shape[-2] - 1)[..., -1] if logs.shape[-2] else np.ones(logs.shape[:-2])
 
 
 YEARS = 200

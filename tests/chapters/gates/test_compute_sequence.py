@@ -103,8 +103,10 @@ def test_recent_nights_are_heard_again() -> None:
 
 def test_the_last_of_no_nights_is_one() -> None:
     nights = proportion_evidence(np.array([200, 190]), np.array(300), 0.75, -1).against
-    assert evidence_after_last([], 20) == 1
-    assert evidence_after_last(nights.tolist(), 20) == e_process(nights, 20)[-1]
+    assert evidence_after_last(np.zeros((0, 4)), 20) == 1
+    assert evidence_after_last(nights, 20) == e_process(nights, 20)[-1]
+    both = np.stack([nights, -nights])
+    assert evidence_after_last(both, 20).tolist() == [evidence_after_last(one, 20) for one in both]
 
 
 @pytest.mark.nightly

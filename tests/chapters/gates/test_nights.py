@@ -107,7 +107,7 @@ def test_the_evidence_in_the_results_is_that_of_the_nights(tmp_path: Path) -> No
         assert row.against == pytest.approx(logs[-1].against.tolist(), rel=1e-12)  # of the same two products
     sequence = only(results).sequence
     assert sequence is not None
-    against, kept = ([getattr(one, side).tolist() for one in logs] for side in ("against", "kept"))
+    against, kept = (np.array([getattr(one, side) for one in logs]) for side in ("against", "kept"))
     assert sequence.evidence == pytest.approx(evidence_after_last(against, 20), rel=1e-12)
     assert sequence.kept == pytest.approx(evidence_after_last(kept, 20), rel=1e-12)
 
@@ -320,8 +320,8 @@ def test_the_evidence_of_each_kind_is_that_of_its_rows(tmp_path: Path) -> None:
     gate = results.gates[-1].sequence
     assert gate is not None
     evidence = value_evidence(area.value or 0.0, error, 0.8, -1)
-    assert gate.evidence == pytest.approx(evidence_after_last([evidence.against.tolist()], gate.threshold), rel=1e-9)
-    assert gate.kept == pytest.approx(evidence_after_last([evidence.kept.tolist()], gate.threshold), rel=1e-9)
+    assert gate.evidence == pytest.approx(evidence_after_last(evidence.against[None], gate.threshold), rel=1e-9)
+    assert gate.kept == pytest.approx(evidence_after_last(evidence.kept[None], gate.threshold), rel=1e-9)
     for row, night_evidence in zip(results.evidence, expected, strict=False):
         # Sums of 400 terms in another order.
         assert row.against == pytest.approx(night_evidence.against.tolist(), rel=1e-9, abs=1e-12)
