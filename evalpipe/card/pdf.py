@@ -5,10 +5,12 @@ What WeasyPrint leaves out of its structure is added: which cells head which, an
 
 from __future__ import annotations
 
+import ctypes.util
 import io
 import logging
 import os
 import re
+import sys
 import tempfile
 import warnings
 import zlib
@@ -348,7 +350,7 @@ def with_unbroken_names(page: str) -> str:
 def load_weasyprint() -> Any:
     """Import the maker of PDFs; raises UsageError when a library of the operating system is missing."""
     try:
-        with redirect_stdout(io.StringIO()):  # where a library is missing it prints a banner there
+        with redirect_stdout(io.StringIO()), _libraries_by_full_name():  # a missing library is a banner on its output
             import weasyprint
     except OSError as error:
         raise UsageError.of(
@@ -358,6 +360,21 @@ def load_weasyprint() -> Any:
             notes=(str(error).splitlines()[0],) if str(error) else (),
         ) from None
     return weasyprint
+
+
+@contextmanager
+def _libraries_by_full_name() -> Iterator[None]:
+    """Have libraries of the system be opened by names such as ``libpango-1.0.so.0`` alone, on Linux.
+
+    WeasyPrint asks for each under names of other systems first, and Python looks for these by running compilers.
+    """
+    find = ctypes.util.find_library
+    if sys.platform == "linux":
+        ctypes.util.find_library = lambda name: None  # noqa: ARG005
+    try:
+        yield
+    finally:
+        ctypes.util.find_library = find
 
 
 def _drawing_versions() -> dict[str, str]:
