@@ -91,9 +91,10 @@ def logit(probability: ArrayLike) -> Floats:
     return log(probability) - log1p(np.negative(probability))
 
 
-def log_expit(log_odds: ArrayLike) -> Floats:
-    """Return the logarithms of the probabilities that have these log odds; never overflows."""
-    return _in_blocks(_log_expit, log_odds)
+def log_expits(log_odds: Floats) -> tuple[Floats, Floats]:
+    """Return the logarithms of the probabilities that have these log odds, and of 1 less these; never overflows."""
+    beyond = log1p(exp(-np.abs(log_odds)))
+    return np.minimum(log_odds, 0.0) - beyond, np.minimum(-log_odds, 0.0) - beyond
 
 
 def log_add_exp(left: Floats, right: ArrayLike) -> Floats:
@@ -212,12 +213,6 @@ def _expit(x: Floats, out: Floats) -> None:
     np.copyto(out, 1.0, where=x >= 0)
     small += 1.0
     out /= small
-
-
-def _log_expit(x: Floats, out: Floats) -> None:
-    """Write the logarithms of the probabilities with the log odds x into ``out``."""
-    _log1p(_exp_of_minus_abs(x), out)
-    np.subtract(np.minimum(x, 0.0), out, out=out)
 
 
 def _log(x: Floats, out: Floats) -> None:

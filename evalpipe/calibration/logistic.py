@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from evalpipe.arithmetic import expit, log, log1p, log_expit
+from evalpipe.arithmetic import expit, log, log1p, log_expits
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import Parameters, RecalibrationMethod, Training, Unfit, recalibrator
 from evalpipe.calibration.scales import (
@@ -160,7 +160,7 @@ class Beta(OnLogOdds):
             return {"a": slope, "b": slope, "intercept": intercept}
         # With ln 2p and -ln 2(1 - p), which are 0 at 1/2, and no intercept, 1/2 stays 1/2.
         moved = math.log(2) if parameters == "ab" else 0.0
-        event, other = _log_probabilities(table.at)
+        event, other = log_expits(table.at)
         columns = np.array([event + moved, -other - moved])
         intercept, a, b = _nonnegative_fit(columns, table, intercept=parameters == "abm")
         return {"a": a, "b": b, "intercept": intercept if parameters == "abm" else (a - b) * moved}
@@ -174,7 +174,7 @@ class Beta(OnLogOdds):
     @staticmethod
     def log_odds(parameters: Parameters, at: Floats) -> Floats:
         """Return recalibrated log odds [n]."""
-        event, other = _log_probabilities(at)
+        event, other = log_expits(at)
         return np.asarray(parameters["a"] * event - parameters["b"] * other + parameters["intercept"])
 
     @staticmethod
@@ -190,11 +190,6 @@ def _fitted_line(table: Events) -> Parameters:
         raise Unfit(SEPARATED)
     intercept, slope = logistic_fit([table.at], table.events, table.others)
     return {"intercept": intercept, "slope": slope}
-
-
-def _log_probabilities(log_odds: Floats) -> tuple[Floats, Floats]:
-    """Return the logarithms of the probabilities of the event and of its opposite, from the log odds."""
-    return log_expit(log_odds), log_expit(-log_odds)
 
 
 def _nonnegative_fit(columns: Floats, table: Events, *, intercept: bool) -> tuple[float, float, float]:

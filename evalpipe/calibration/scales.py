@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from evalpipe import arithmetic
-from evalpipe.arithmetic import expit, log, log_expit
+from evalpipe.arithmetic import expit, log, log_expits
 from evalpipe.base.constants import LOG_ODDS_CLIP
 from evalpipe.base.lazy_numpy import np
 from evalpipe.calibration.declare import ActsOn, Parameters, RecalibrationMethod, Training, Unfit
@@ -282,7 +282,8 @@ def solve(matrix: Floats, right: Floats) -> Floats:
 
 def log_likelihood(log_odds: Floats, events: Floats, others: Floats) -> float:
     """Return the binomial log likelihood of weights of events and others [m] under log odds [m]."""
-    return float(np.sum(events * log_expit(log_odds) + others * log_expit(-log_odds)))
+    event, other = log_expits(log_odds)
+    return float(np.sum(events * event + others * other))
 
 
 def logistic_fit(

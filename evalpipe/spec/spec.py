@@ -243,5 +243,6 @@ def applies(loc: Loc, task: str) -> bool:
     return task in TASKS.get(loc, (task,))
 
 
-MAY_BE_EMPTY = tuple(tuple(map(str, loc)) for loc, field in _FIELDS if EMPTY_AS_ABSENT in field.metadata)
+MAY_BE_EMPTY = tuple(tuple(map(str, loc)) for loc, field in _FIELDS
+                     if any(mark is EMPTY_AS_ABSENT for mark in field.metadata))
 """The lists that may be empty, which is as if they were not there."""
