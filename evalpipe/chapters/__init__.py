@@ -44,7 +44,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -91,6 +90,17 @@ def composed(role: Role, name: Fields) -> type:
 def _modules(role: Role, chapters: Iterable[str]) -> Iterator[tuple[str, ModuleType]]:
     """Yield the chapters that have a file of a role, each with the module of that file."""
     for chapter in chapters:
-        path = f"{__name__}.{chapter}.{role}"
-        if find_spec(path) is not None:
-            yield chapter, import_module(path)
+        module = _module(f"{__name__}.{chapter}.{role}")
+        if module is not None:
+            yield chapter, module
+
+
+@cache
+def _module(path: str) -> ModuleType | None:
+    """Return the module at a path, imported; None where there is none."""
+    try:
+        return import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name != path:
+            raise
+        return None
