@@ -100,8 +100,8 @@ class DrawnPart(ABC):
 
     @property
     @abstractmethod
-    def scopes(self) -> Sequence[Scope]:
-        """The pairs of model and subset number whose statistics are drawn together."""
+    def scopes(self) -> Sequence[Sequence[Scope]]:
+        """The pairs of model and subset number, those together that `summaries` yields together."""
 
     @abstractmethod
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
@@ -127,9 +127,9 @@ class ClustersPart(DrawnPart):
     views: Mapping[Scope, ClusterView]
 
     @property
-    def scopes(self) -> Sequence[Scope]:
-        """The pairs of model and subset number whose statistics are drawn together."""
-        return tuple(self.views)
+    def scopes(self) -> Sequence[Sequence[Scope]]:
+        """The pairs of model and subset number, each by itself."""
+        return [[scope] for scope in self.views]
 
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
         """Yield the statistics of each scope under all draws."""
@@ -196,9 +196,9 @@ class RowsPart(DrawnPart):
     views: Mapping[Scope, View]
     slicings: Mapping[int, int]
     @property
-    def scopes(self) -> Sequence[Scope]:
-        """The pairs of model and subset number whose statistics are drawn together."""
-        return tuple(self.views)
+    def scopes(self) -> Sequence[Sequence[Scope]]:
+        """The pairs of model and subset number, each by itself."""
+        return [[scope] for scope in self.views]
 
     @cached_property
     def stacks(self) -> list[tuple[list[Scope], Stack]]:
@@ -241,37 +241,50 @@ class CellsPart(DrawnPart):
     views: Mapping[str, View]
     numbers: tuple[int, ...]
     members: Flags
-    @property
-    def scopes(self) -> Sequence[Scope]:
-        """The pairs of model and subset number whose statistics are drawn together."""
-        return tuple((model, k) for model in self.views for k in self.numbers)
+
+    @cached_property
+    def scopes(self) -> Sequence[Sequence[Scope]]:
+        """The pairs of model and subset number, those of a model together."""
+        return [[(model, k) for k in self.numbers] for model in self.views]
 
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
         """Yield the statistics of each model in all subsets in batches of replicates."""
         groups, times = self.members.shape[1], len(draws.counts)
         by_cell = Draws(draws.counts.reshape(times * groups, -1))
-        for model, cells_view in self.views.items():
+        for scopes, cells_view in zip(self.scopes, self.views.values(), strict=True):
             (_, _, weights), = Stack((cells_view,)).weights(by_cell, by_cell.counts.size)
             group_weights = weights.reshape(times, groups, -1)
             step = max(1, CELLS // (group_weights.shape[-1] * len(self.numbers)))
             for first in range(0, times, step):
                 batch = slice(first, first + step)
                 of_subsets = self._subset_weights(group_weights[batch])
-                yield [(model, k) for k in self.numbers], batch, Summary(cells_view.rows, of_subsets)
+                yield scopes, batch, Summary(cells_view.rows, of_subsets)
 
     def _subset_weights(self, weights: Values) -> Values:
         """Return the weights of the cells in each subset [subsets, b, cells], from those in groups [b, groups, cells].
 
         Of a subset of more than half of the groups, what the other groups weigh is taken off the total.
         """
-        total = weights.sum(axis=1)
-        of_subsets = np.empty((len(self.members), *total.shape), total.dtype)
-        for of_subset, in_subset in zip(of_subsets, self.members, strict=True):
-            summed_groups = in_subset if 2 * in_subset.sum() <= len(in_subset) else ~in_subset
-            summed_weights = weights[:, np.flatnonzero(summed_groups)].sum(axis=1)
+        group, several, lacking = self._groups_of_subsets
+        of_subsets = np.empty((len(group), len(weights), weights.shape[-1]), weights.dtype)
+        np.take(weights.swapaxes(0, 1), group, axis=0, out=of_subsets, mode="clip")
+        for subset, groups in several:
+            of_subsets[subset] = weights[:, groups].sum(axis=1)
+        if len(lacking):
             # Counts are whole numbers, so that a difference of them is exact.
-            of_subset[:] = summed_weights if summed_groups is in_subset else total - summed_weights
+            of_subsets[lacking] = weights.sum(axis=1) - of_subsets[lacking]
         return of_subsets
+
+    @cached_property
+    def _groups_of_subsets(self) -> tuple[Wholes, list[tuple[int, Wholes]], Wholes]:
+        """The group to sum for each subset [subsets], the groups where there are several or none, and who lacks them.
+
+        Of a subset of more than half of the groups, those that it lacks are summed.
+        """
+        lacks = 2 * self.members.sum(axis=1) > self.members.shape[1]
+        is_summed = self.members ^ lacks[:, None]
+        several = [(int(k), np.flatnonzero(is_summed[k])) for k in np.flatnonzero(is_summed.sum(axis=1) != 1)]
+        return is_summed.argmax(axis=1), several, np.flatnonzero(lacks)
 
 
 def rows_part(
@@ -414,7 +427,7 @@ def _groups_of_rows(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, 
 def draws_of(plan: Plan, sample: Sample, parts: Sequence[DrawnPart]) -> tuple[Draw, ...]:
     """Return the records of what was drawn, one for each part."""
     return tuple(
-        Draw(dataset=sample.dataset, models=sorted({model for model, _ in part.scopes}), slicing=part.slicing,
+        Draw(dataset=sample.dataset, models=sorted({model for scopes in part.scopes for model, _ in scopes}), slicing=part.slicing,
              mode=part.mode, units=len(part.design.sizes), lost=part.lost, reason=_why_drawn(plan, sample, part),
              variance_error=group_error(len(part.design.sizes)) if part.mode == "groups" else None)
         for part in parts)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
     from evalpipe.engine.curves.declare import Heights
-    from evalpipe.engine.draws import DrawnPart
+    from evalpipe.engine.draws import DrawnPart, Scope
     from evalpipe.engine.subsets import Subset
     from evalpipe.intervals.resampling import Design
     from evalpipe.plan.measures import MetricPlan
@@ -121,7 +121,7 @@ class _Resampling:
     def batch(
         self, batch_blocks: Sequence[Block], counts: Iterable[Iterable[Wholes]] | None = None
     ) -> dict[Any, Floats]:
-        """Return the replicates of some blocks by kind and key; they are arrays with the replicates first, [b, …].
+        """Return the replicates [scopes, b, …] of some blocks, by kind, and first scope and measure or curve.
 
         ``counts`` are how often each unit is drawn, as from the method `counts`, if these were drawn already.
         """
@@ -141,8 +141,8 @@ class _Resampling:
                 if fold_stream is not None:
                     for key, square in (
                             pair for row in unit_counts for pair in self._squared_errors(part, row, fold_stream)):
-                        replicates["error", *key].append(np.sqrt(square)[None])
-        return {key: np.concatenate(values) for key, values in replicates.items()}
+                        replicates["error", *key].append(np.sqrt(square)[None, None])
+        return {key: np.concatenate(values, axis=1) for key, values in replicates.items()}
 
     def counts(self, batch_blocks: Sequence[Block]) -> Iterator[Iterable[Wholes]]:
         """Yield the counts [b, units] of some blocks for each part: of one block in batches, of several all at once."""
@@ -180,26 +180,32 @@ class _Resampling:
         shape = summary.weights.shape[:-1]
         scale = None if scale is None else np.broadcast_to(scale, shape)
         prior = None if prior is None else np.broadcast_to(prior, (*shape, prior.shape[-1]))
-        for key, value in self._values(self.measures, scopes, summary, prior, scale):
-            replicates["metric", *key].append(value)
         model, subset = scopes[0]
+        for i, of_scopes in self._values_of_scopes(self.measures, scopes, summary, prior, scale):
+            replicates["metric", model, subset, i].append(of_scopes)
         if subset == 0:
             for name, (heights, positions) in self.heights[model].items():
-                replicates["curve", model, name].append(heights.compute(summary, positions)[0])
+                replicates["curve", model, name].append(heights.compute(summary, positions))
             if self.campaign is not None and self.sample.models[model].score is not None:
-                replicates["curve", model, "profit"].append(self.campaign.profits(summary)[0])
+                replicates["curve", model, "profit"].append(self.campaign.profits(summary))
 
-    def _values(
+    def _values_of_scopes(
         self, measures: Sequence[int], scopes: Sequence[tuple[str, int]], summary: Summary, prior: Floats | None = None,
         scale: Floats | None = None,
-    ) -> Iterator[tuple[Key, Floats]]:
-        """Yield the key and the value of each of some measures in each scope; some measures are of all rows only."""
+    ) -> Iterator[tuple[int, Floats]]:
+        """Yield the number of each of some measures and its values [scopes, …]; some measures are of all rows only."""
         is_all_rows = scopes[0][1] == 0
         for i in measures:
             if is_all_rows or not self.plan.of_all_rows(i):
-                of_scopes = values(summary, self.plan.entries[i], prior, scale)
-                for (model, subset), value in zip(scopes, of_scopes, strict=True):
-                    yield (model, subset, i), value
+                yield i, values(summary, self.plan.entries[i], prior, scale)
+
+    def _values(
+        self, measures: Sequence[int], scopes: Sequence[tuple[str, int]], summary: Summary
+    ) -> Iterator[tuple[Key, Floats]]:
+        """Yield the key and the value of each of some measures in each scope."""
+        for i, of_scopes in self._values_of_scopes(measures, scopes, summary):
+            for (model, subset), value in zip(scopes, of_scopes, strict=True):
+                yield (model, subset, i), value
 
     def grid_values(self) -> Iterator[tuple[Key, Floats]]:
         """Yield the measures' values on the units as observed; if units are cells, those on rows are others."""
@@ -224,6 +230,11 @@ class _Resampling:
     def light(self) -> bool:
         """Whether a block is so little work that several threads would gain nothing."""
         return not self.measures_with_errors and self.units <= LIGHT
+
+    @cached_property
+    def scopes(self) -> Mapping[Scope, Sequence[Scope]]:
+        """The models and subsets that share a summary, by the first of them."""
+        return {scopes[0]: scopes for part in self.parts for scopes in part.scopes}
 
     @property
     def units(self) -> int:
@@ -293,12 +304,16 @@ def draw(
         for key, values_of_batch in batch_values.items():
             # Each in its place at once: lists that are joined at the end would take the memory twice.
             if key not in drawn:
-                drawn[key] = np.empty((sum(sizes), *values_of_batch.shape[1:]), values_of_batch.dtype)
-            drawn[key][first:last] = values_of_batch
+                scope_count, _, *shape = values_of_batch.shape
+                drawn[key] = np.empty((scope_count, sum(sizes), *shape), values_of_batch.dtype)
+            drawn[key][:, first:last] = values_of_batch
         advance(last - first)
         first = last
-    metrics, curves, errors = (
-        {key[1:]: value for key, value in drawn.items() if key[0] == kind} for kind in ("metric", "curve", "error"))
+    metrics = {
+        (*scope, key[-1]): value for key, of_scopes in drawn.items() if key[0] == "metric"
+        for scope, value in zip(resampling.scopes[key[1:3]], of_scopes, strict=True)}
+    curves, errors = ({key[1:]: value[0] for key, value in drawn.items() if key[0] == kind}
+                      for kind in ("curve", "error"))
     shift: dict[Key, Floats] = {}
     for (model, subset, i), gridded in resampling.grid_values():
         value = known.value((model, subset, i), summaries[model, max(subset, 0)], plan.entries[i])
