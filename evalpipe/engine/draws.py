@@ -32,7 +32,7 @@ from evalpipe.intervals.noise import SEARCHED as SEARCH
 from evalpipe.intervals.resampling import HELD, Design, are_dealt_singly, dealt, split
 from evalpipe.plan.plan import ROWS, group_error, groups_reason, most_rows
 from evalpipe.results import Draw, Warned
-from evalpipe.statistics import Draws, Stack, Summary, View, view
+from evalpipe.statistics import Draws, Stack, View, view
 from evalpipe.statistics.grid import first_rows, joint
 from evalpipe.statistics.rows import starts_of_runs, totals_of_runs
 from evalpipe.words.sentences import sentence
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from evalpipe.engine.coarsening import Coarse
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.plan import Plan
+    from evalpipe.statistics import Summary
     from evalpipe.words.sentences import Sentence
 
 
@@ -134,7 +135,7 @@ class ClustersPart(DrawnPart):
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
         """Yield the statistics of each scope under all draws."""
         for scope, clusters in self.views.items():
-            yield [scope], slice(None), Summary(clusters.view.rows, clusters.weights(draws.counts)[None])
+            yield [scope], slice(None), clusters.view.summary(clusters.weights(draws.counts)[None])
 
 
 def clusters_part(
@@ -210,10 +211,17 @@ class RowsPart(DrawnPart):
 
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
         """Yield the statistics of each scope in batches of replicates."""
-        for keys, stack in self.stacks:
-            for view_index, batch, weights in stack.weights(draws, CELLS):
-                key = keys[view_index]
-                yield [key], batch, Summary(self.views[key].rows, weights[None])
+        times, units = draws.counts.shape
+        # What is totalled at once takes several times the memory of small counts.
+        for at_once, step in ((True, max(1, HELD // units)), (False, times)):
+            stacks = [(scopes, stack) for scopes, stack in self.stacks if stack.totals_at_once == at_once]
+            for first in range(0, times if stacks else 0, step):
+                drawn = Draws(draws.counts[first : first + step])
+                for scopes, stack in stacks:
+                    for view_index, batch, weights in stack.weights(drawn, CELLS):
+                        scope = scopes[view_index]
+                        chosen = slice(first + batch.start, first + batch.start + len(weights))
+                        yield [scope], chosen, self.views[scope].summary(weights[None])
 
     def without_folds(
         self, counts: Wholes, generator: np.random.Generator, folds: int
@@ -227,7 +235,7 @@ class RowsPart(DrawnPart):
         for scope, rows_view in self.views.items():
             # Straight to the cells: the counts of all units in each fold take far longer to add up.
             cells = rows_view.dealt(drawn_units, fold_of_drawn, folds, len(counts))
-            yield [scope], Summary(rows_view.rows, (cells.sum(axis=0) - cells)[None])
+            yield [scope], rows_view.summary((cells.sum(axis=0) - cells)[None])
 
 
 @dataclass(frozen=True)
@@ -258,7 +266,7 @@ class CellsPart(DrawnPart):
             for first in range(0, times, step):
                 batch = slice(first, first + step)
                 of_subsets = self._subset_weights(group_weights[batch])
-                yield scopes, batch, Summary(cells_view.rows, of_subsets)
+                yield scopes, batch, cells_view.summary(of_subsets)
 
     def _subset_weights(self, weights: Values) -> Values:
         """Return the weights of the cells in each subset [subsets, b, cells], from those in groups [b, groups, cells].
@@ -427,8 +435,9 @@ def _groups_of_rows(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, 
 def draws_of(plan: Plan, sample: Sample, parts: Sequence[DrawnPart]) -> tuple[Draw, ...]:
     """Return the records of what was drawn, one for each part."""
     return tuple(
-        Draw(dataset=sample.dataset, models=sorted({model for scopes in part.scopes for model, _ in scopes}), slicing=part.slicing,
-             mode=part.mode, units=len(part.design.sizes), lost=part.lost, reason=_why_drawn(plan, sample, part),
+        Draw(dataset=sample.dataset, models=sorted({model for scopes in part.scopes for model, _ in scopes}),
+             slicing=part.slicing, mode=part.mode, units=len(part.design.sizes), lost=part.lost,
+             reason=_why_drawn(plan, sample, part),
              variance_error=group_error(len(part.design.sizes)) if part.mode == "groups" else None)
         for part in parts)
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from evalpipe.engine.draws import draws_of, parts_of
 from evalpipe.engine.subsets import subsets
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
-from evalpipe.intervals.resampling import BLOCK, block_counts, blocks, jackknife_counts, stream
+from evalpipe.intervals.resampling import BLOCK, HELD, block_counts, blocks, jackknife_counts, stream
 from evalpipe.metrics.values import ratio
 from evalpipe.plan.memory import workers_of
 from evalpipe.statistics import Draws, Summary
@@ -52,11 +52,14 @@ KEPT = 31 * 2**20
 LIGHT = 16_384
 """Units up to which one thread draws the blocks in less time than several, which would wait for each other."""
 
-TOGETHER, TOGETHER_STREAMED = 2**20, 2**18
-"""Counts up to which blocks of few units are computed together, which takes less time than one after the other.
+TOGETHER, TOGETHER_STREAMED = 2**23, 2**21
+"""Bytes of counts up to which blocks of few units are computed together, in less time than one after the other.
 
-Of rows read part by part fewer, for what is computed of them is held as often.
+Of rows read part by part fewer, for what is computed of them takes several times as much.
 """
+
+NUMBER = 8
+"""Bytes of a count that is not small."""
 
 TIMES = 25
 """How often the observations are grouped anew for the standard error of the value, which scales its whole interval."""
@@ -112,11 +115,17 @@ class _Resampling:
     campaign: Campaign | None
 
     def batches(self, sizes: Sequence[int]) -> list[Sequence[Block]]:
-        """Return the blocks of ``sizes`` in batches that are computed together, whatever the number of threads."""
-        together = TOGETHER_STREAMED if self.sample.streamed else TOGETHER
-        blocks_per_batch = max(1, together // (BLOCK * self.units)) if self.light else 1
-        numbered = list(enumerate(sizes))
-        return [numbered[first : first + blocks_per_batch] for first in range(0, len(numbered), blocks_per_batch)]
+        """Return the blocks of ``sizes`` in batches that are computed together, which changes no result."""
+        replicate_bytes = sum(part.design.count_bytes * len(part.design.sizes) for part in self.parts)
+        together = 1
+        if self.light:
+            most_bytes = TOGETHER_STREAMED if self.sample.streamed else TOGETHER
+            together = most_bytes // (BLOCK * replicate_bytes)
+        elif replicate_bytes < NUMBER * self.units and not self.measures_with_errors:
+            # Slices of few rows take less time the more replicates of them there are. Errors draw by batch.
+            together = min(NUMBER * HELD // (BLOCK * replicate_bytes), len(sizes) // (2 * workers_of(self.plan)))
+        numbered, step = list(enumerate(sizes)), max(1, together)
+        return [numbered[first : first + step] for first in range(0, len(numbered), step)]
 
     def batch(
         self, batch_blocks: Sequence[Block], counts: Iterable[Iterable[Wholes]] | None = None
@@ -149,7 +158,9 @@ class _Resampling:
         for part in self.parts:
             drawn = chain.from_iterable([
                 block_counts(part.design, number, size, self.plan.seed, part.name) for number, size in batch_blocks])
-            yield drawn if len(batch_blocks) == 1 else [np.concatenate(list(drawn))]
+            # Of small counts as many bytes at once as of others.
+            together = NUMBER // part.design.count_bytes if len(batch_blocks) == 1 else None
+            yield _joined(drawn, together)
 
     def _priors(self, number: int, size: int) -> Floats:
         """Draw the prevalence of each replicate of a block, [size, K]; an empty array where it has no distribution."""
@@ -275,6 +286,12 @@ class _Resampling:
                 for key, square in self._squared_errors(part, part.design.sizes, generator):
                     squares_of[key].append(square)
         return {key: np.sqrt(np.mean(squares, axis=0)) for key, squares in squares_of.items()}
+
+
+def _joined(drawn: Iterator[Wholes], count: int | None) -> Iterator[Wholes]:
+    """Yield ``count`` batches [b, units] after the other as one, or all of them for None."""
+    while batches := list(islice(drawn, count)):
+        yield np.concatenate(batches) if len(batches) > 1 else batches[0]
 
 
 def draw(

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -205,6 +205,9 @@ BLOCK = 64
 HELD = 6_400_000
 """Counts that one thread has in memory at once (51 MB); changes no result."""
 
+SMALL: Any = np.int8
+"""The type of counts of single observations; one above 127 has a chance of 1e-213."""
+
 HYPERGEOMETRIC = 10**9
 """Observations from which on numpy draws no multivariate hypergeometric counts."""
 
@@ -279,6 +282,12 @@ class Design:
         """Whether every unit is one observation, and all are drawn together."""
         return not self.parts and bool((self.sizes == 1).all())
 
+    @property
+    def count_bytes(self) -> int:
+        """The bytes that a count takes."""
+        is_small = self.has_single_observations and not self.poisson
+        return int(np.dtype(SMALL if is_small else np.intp).itemsize)
+
     @cached_property
     def lookup(self) -> Wholes | None:
         """The resampling unit of each observation, or None where there are too many observations for a table."""
@@ -300,7 +309,7 @@ class Design:
     def weights(self, counts: Wholes) -> Values:
         """Return the weight of each row [b, n] when its unit is drawn ``counts`` [b, units] times."""
         rows = counts if self.cluster is None else np.take(counts, self.cluster, axis=-1)
-        return rows if self.factor is None else rows * self.factor
+        return rows.astype(np.intp, copy=False) if self.factor is None else rows * self.factor
 
     def draw(self, generator: np.random.Generator, times: int) -> Wholes:
         """Return counts [times, units] of ``times`` bootstrap replicates, as many observations as there are in each.
@@ -322,8 +331,8 @@ class Design:
 
 
 def _draw_single_observations(generator: np.random.Generator, units: int, times: int) -> Wholes:
-    """Return counts [times, units] of bootstrap replicates of units of a single observation."""
-    counts = np.empty((times, units), np.intp)
+    """Return counts [times, units] of bootstrap replicates of units of a single observation, as `SMALL` integers."""
+    counts: Wholes = np.empty((times, units), SMALL)
     step = max(1, NEAR // units)
     for first in range(0, times, step):
         batch_counts = counts[first : first + step]

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from evalpipe.statistics.summary import Summary
 
 
+def _counts(summary: Summary) -> bool:
+    """Tell whether weights are whole numbers, which come to the same however they are summed."""
+    return summary.weights.dtype.kind == "i"
+
+
 @table
 def total(summary: Summary) -> Floats:
     """Weight of all rows."""
@@ -78,10 +83,12 @@ def others_reached(rows: Rows, *, threshold: float) -> Flags:
 Costs = tuple[tuple[float, ...], ...]
 
 
-@column
-def agreed(rows: Rows | ClassRows) -> Flags:
+@table
+def agreed(summary: Summary) -> Floats:
     """Rows whose class was predicted correctly."""
-    return np.asarray(rows.truth == rows.classes)
+    if _counts(summary):
+        return np.asarray(np.trace(summary("confusion"), axis1=-2, axis2=-1))
+    return np.asarray((summary.weights * (summary.rows.truth == summary.rows.classes)).sum(axis=-1))
 
 
 @table
@@ -98,6 +105,8 @@ def confusion(summary: Summary) -> Floats:
 def occurring(summary: Summary) -> Floats:
     """Rows of each true class: [..., K]."""
     rows = summary.rows
+    if _counts(summary) and rows.predicted is not None:
+        return np.asarray(summary("confusion").sum(axis=-1))
     totals = np.zeros((*summary.weights.shape[:-1], rows.levels))
     totals[..., rows.codes[rows.members.first]] = rows.members.totals(summary.weights)
     return totals

@@ -293,6 +293,16 @@ class Rows(RowsOfLevels):
         return np.argsort(self.scored, kind="stable")
 
     @cached_property
+    def ordered(self) -> bool:
+        """Whether the rows are in ascending order of score."""
+        return bool(np.array_equal(self.order, np.arange(len(self.order))))
+
+    @cached_property
+    def ordered_truth(self) -> Flags:
+        """Whether each row is an event, in ascending order of score, shape [n]."""
+        return self.truth[self.order]
+
+    @cached_property
     def _runs(self) -> tuple[Wholes, Floats]:
         """The first position in `order` and the value of each distinct score, both [m], from one pass."""
         ordered = self.scored[self.order]
@@ -328,8 +338,7 @@ class Rows(RowsOfLevels):
 
         The index is among the distinct scores.
         """
-        truth = self.truth[self.order]
-        indices = {event: np.flatnonzero(truth == event) for event in (True, False)}
+        indices = {event: np.flatnonzero(self.ordered_truth == event) for event in (True, False)}
         steps = np.zeros(len(self.order), np.intp)
         steps[self.starts[1:]] = 1
         score_index = np.cumsum(steps)

@@ -119,7 +119,7 @@ def _total_from_above(values: Floats) -> Floats:
     """
     if values.dtype.kind == "f":
         return np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
-    totals = np.cumsum(values, axis=-1)
+    totals = np.cumsum(values, axis=-1, dtype=values.dtype)
     whole = totals[..., -1:].copy()
     np.subtract(values, totals, out=totals)
     totals += whole

@@ -78,17 +78,25 @@ def pairs(function: Declared) -> Declared:
 KEPT = 10_000
 """The most numbers of a table that `Summary.forget` keeps."""
 
+COLUMNS = 2**22
+"""The most values of rows, of all columns together, that are kept for further weights (32 MB)."""
+
+Key = tuple[str, tuple[object, ...]]
+"""The name of a statistic and the values of its options."""
+
 
 @dataclass(frozen=True)
 class Summary:
     """The statistics of ``rows`` under ``weights`` [..., n], floats or integers, each computed once, when needed.
 
     ``rows`` are `Rows`, `ClassRows` or `NumberRows`; only statistics that these have the columns for may be called.
+    ``columns`` keeps the values that columns give for each row, for other weights of the same rows; None keeps none.
     """
 
     rows: Any  # one of the three kinds, and each statistic is declared for those that have what it reads
     weights: Floats
-    _computed: dict[tuple[str, tuple[object, ...]], Floats] = field(default_factory=dict)
+    _computed: dict[Key, Floats] = field(default_factory=dict)
+    columns: dict[Key, Values] | None = field(default=None, repr=False, compare=False)
     _reweighted: dict[object, tuple[object, Summary]] = field(default_factory=dict, repr=False, compare=False)
 
     def at(self, shares: tuple[float, ...] | Floats) -> Summary:
@@ -105,7 +113,8 @@ class Summary:
             wanted_weight = np.asarray(shares) * occurring.sum(axis=-1, keepdims=True)
             factors = np.divide(wanted_weight, occurring, out=np.zeros_like(occurring), where=occurring > 0)
             weights = self.weights * np.take(factors, self.rows.codes, axis=-1)
-            self._reweighted[key] = shares, Summary(self.rows, weights)  # kept with its key, whose id must stay taken
+            # Kept with its key, whose id must stay taken.
+            self._reweighted[key] = shares, Summary(self.rows, weights, columns=self.columns)
         return self._reweighted[key][1]
 
     def lacks(self, shares: tuple[float, ...] | Floats) -> Flags:
@@ -117,9 +126,9 @@ class Summary:
         """The weight of events and of non-events at each distinct score, each [..., m]; integers where weights are."""
         rows = self.rows
         if len(rows.starts) == len(rows.order):  # each score is of one row
-            weights, truth = np.take(self.weights, rows.order, axis=-1), rows.truth[rows.order]
-            nothing = np.zeros((), weights.dtype)
-            return np.where(truth, weights, nothing), np.where(truth, nothing, weights)
+            weights = self.weights if rows.ordered else np.take(self.weights, rows.order, axis=-1)
+            events = weights * rows.ordered_truth
+            return events, weights - events
         positions = rows.positions_by_class
         return self._at_scores(*positions[True]), self._at_scores(*positions[False])
 
@@ -221,8 +230,7 @@ class Summary:
                 "fn": others[..., level, :].sum(axis=-1),
                 "tn": np.delete(others, level, axis=-2).sum(axis=(-2, -1)),
             }
-        computed: dict[tuple[str, tuple[object, ...]], Floats] = {
-            (name, ()): np.asarray(cell) for name, cell in cells.items()}
+        computed: dict[Key, Floats] = {(name, ()): np.asarray(cell) for name, cell in cells.items()}
         return Summary(self.rows.against(level), self.weights, computed)
 
     @cached_property
@@ -243,15 +251,25 @@ class Summary:
             self._computed[key] = declared.function(*tables, **own_options)
         elif declared.of_rows:
             # Sums along the row axis, not a matrix product: the same bytes for any number of BLAS threads.
-            values = declared.function(self.rows, **own_options)
-            if getattr(self.rows, "remainders", None):
-                values = self.rows.exactly(name, own_options, values)
+            values = self._column(name, own_options)
             weights = self.weights if values.dtype.kind == "b" else self.floats
             self._computed[key] = np.asarray((weights * values).sum(axis=-1), dtype=float)
         else:
             # Counts stay integers while they are summed; a metric multiplies them, where integers would overflow.
             self._computed[key] = np.asarray(declared.function(self, **own_options), dtype=float)
         return self._computed[key]
+
+    def _column(self, name: str, options: Mapping[str, object]) -> Values:
+        """Return the value of a column statistic for each row, [n]."""
+        key, columns = (name, tuple(options.values())), {} if self.columns is None else self.columns
+        if key in columns:
+            return columns[key]
+        values = statistics[name].function(self.rows, **options)
+        if getattr(self.rows, "remainders", None):
+            values = self.rows.exactly(name, options, values)
+        if (len(columns) + 1) * len(values) <= COLUMNS:
+            columns[key] = values
+        return values
 
     def value(self, metric: Metric, options: Mapping[str, object]) -> Floats:
         """Return a metric's value on these statistics, shape [...]."""

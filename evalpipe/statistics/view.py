@@ -10,6 +10,7 @@ import numpy as np
 
 from evalpipe.statistics.grid import EDGES, cut, means
 from evalpipe.statistics.rows import ClassRows, Groups, Rows, present, totals_of_runs, values_at
+from evalpipe.statistics.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats, Values, Wholes
     from evalpipe.statistics.number_rows import NumberRows
+    from evalpipe.statistics.summary import Key
 
 EXACT = 4096
 """The most scores that are kept apart in replicates; of more, about `CELLS` groups of neighbours are ties."""
@@ -58,11 +60,20 @@ class View:
     unit: Wholes
     starts: Wholes
     factor: Floats | None
+    _columns: dict[Key, Values] = field(default_factory=dict, repr=False, compare=False)
+
+    def summary(self, weights: Values) -> Summary:
+        """Return the statistics of the cells under ``weights`` [..., cells]."""
+        return Summary(self.rows, weights, columns=self._columns)
 
     def weights(self, counts: Wholes) -> Floats:
         """Return the weight of each cell [b, cells] when the units are drawn ``counts`` [b, units] times."""
         rows = np.take(counts, self.unit, axis=-1)
-        return totals_of_runs(rows if self.factor is None else rows * self.factor, self.starts)
+        if self.factor is not None:
+            return totals_of_runs(rows * self.factor, self.starts)
+        totals = totals_of_runs(rows, self.starts)
+        # Statistics would overflow the small integers of counts; half of the usual size is summed in less time.
+        return totals.astype(np.int32) if totals.dtype.itemsize < np.dtype(np.int32).itemsize else totals
 
     def dealt(self, drawn_units: Wholes, fold_of_drawn: Wholes, folds: int, units: int) -> Wholes:
         """Return the weight of each cell in each fold, [folds, cells], from the unit and the fold of each observation.
@@ -85,15 +96,19 @@ class Stack:
     views: tuple[View, ...]
     _matrices: dict[type[np.floating], csc_array] = field(default_factory=dict, repr=False, compare=False)
 
+    @cached_property
+    def totals_at_once(self) -> bool:
+        """Whether a cell holds so many rows that all replicates are totalled at once."""
+        cells, rows = sum(len(view.starts) for view in self.views), sum(len(view.unit) for view in self.views)
+        return GATHERED * cells < rows
+
     def weights(self, draws: Draws, most: int) -> Iterator[tuple[int, slice, Values]]:
         """Yield the weights of cells view by view: the view's index, a slice of replicates, and weights [b, cells].
 
         A batch of replicates has about ``most`` weights. Where a cell holds many rows, all replicates are totalled at
         once, reading the counts in their order, which takes a fraction of the time.
         """
-        cells, rows = sum(len(view.starts) for view in self.views), sum(len(view.unit) for view in self.views)
-        totals_at_once = GATHERED * cells < rows
-        totals = self._totals(draws) if totals_at_once else None
+        totals = self._totals(draws) if self.totals_at_once else None
         end = 0
         for view_index, view in enumerate(self.views):
             begin, end = end, end + len(view.starts)
