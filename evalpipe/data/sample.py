@@ -385,9 +385,13 @@ class Sample:
     @property
     def observations(self) -> Wholes:
         """The number of observations that each row stands for, [n]: its frequency weight, or 1."""
+        return self.observations_at(None)
+
+    def observations_at(self, rows: Wholes | None) -> Wholes:
+        """Return the number of observations that each row at the positions ``rows`` [k] stands for; of all for None."""
         if self.weight is None or self.weight_kind != "frequency":
-            return np.ones(self.n, np.intp)
-        return self.weight.astype(np.intp)
+            return np.ones(self.n if rows is None else len(rows), np.intp)
+        return (self.weight if rows is None else self.weight[rows]).astype(np.intp)
 
 
 @dataclass(frozen=True, slots=True)

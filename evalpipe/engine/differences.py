@@ -192,7 +192,7 @@ def _shared_observations(first: Scope, second: Scope) -> int:
     if first.subset.rows is None or second.subset.rows is None:
         return min(first.subset.n, second.subset.n)
     rows = np.intersect1d(first.subset.rows, second.subset.rows, assume_unique=True)
-    return int(first.sample.observations[rows].sum())
+    return int(first.sample.observations_at(rows).sum())
 
 
 def dataset_differences(samples: Sequence[Sample]) -> Iterator[DatasetDifference]:

@@ -33,7 +33,7 @@ from evalpipe.intervals.resampling import HELD, Design, are_dealt_singly, dealt,
 from evalpipe.plan.plan import ROWS, group_error, groups_reason, most_rows
 from evalpipe.results import Draw, Warned
 from evalpipe.statistics import Draws, Stack, View, view
-from evalpipe.statistics.grid import first_rows, joint
+from evalpipe.statistics.grid import joint
 from evalpipe.statistics.rows import starts_of_runs, totals_of_runs
 from evalpipe.words.sentences import sentence
 
@@ -417,18 +417,16 @@ def _groups_of_rows(sample: Sample, subsets: Sequence[Subset]) -> tuple[Wholes, 
     group_of_row = np.zeros(sample.n, np.intp)
     for number, subset in enumerate(subsets, 1):
         if subset.rows is not None and subset.rest_of is None:
-            in_subset = np.zeros(sample.n, np.intp)
-            in_subset[subset.rows] = number
-            # Slices of one slicing share no rows; others may.
-            group_of_row = group_of_row + in_subset if subset.slicing is not None else joint(group_of_row, in_subset)[0]
+            if subset.slicing is not None:  # slices of one slicing share no rows; others may
+                group_of_row[subset.rows] += number
+                continue
+            is_inside = np.zeros(sample.n, np.intp)
+            is_inside[subset.rows] = 1
+            group_of_row, _ = joint(group_of_row, is_inside)
     group_of_row, group_count = joint(group_of_row)
-    first = first_rows(group_of_row, group_count)
-    members = np.ones((len(subsets), group_count), bool)
+    members = np.zeros((len(subsets), group_count), bool)
     for in_subset, subset in zip(members, subsets, strict=True):
-        if subset.rows is not None:
-            is_row_inside = np.zeros(sample.n, bool)
-            is_row_inside[subset.rows] = True
-            in_subset[:] = is_row_inside[first]
+        in_subset[slice(None) if subset.rows is None else group_of_row[subset.rows]] = True
     return group_of_row, members
 
 

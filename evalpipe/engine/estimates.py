@@ -305,6 +305,11 @@ class Evaluated:
     _estimates: dict[str, Estimates] = field(default_factory=dict, repr=False, compare=False)
     _no_information: dict[str, dict[int, Floats]] = field(default_factory=dict, repr=False, compare=False)
 
+    @cached_property
+    def rests(self) -> dict[int, int]:
+        """The number of the rest of each slice, by the number of the slice; empty without rests."""
+        return {subset.rest_of: number for number, subset in enumerate(self.subsets) if subset.rest_of is not None}
+
     def scopes(self, model: str, *, rest: bool = False) -> Iterator[Scope]:
         """Yield the scopes of a model that have statistics, all rows first; with ``rest`` also the rests of slices."""
         for number, subset in enumerate(self.of_model[model]):

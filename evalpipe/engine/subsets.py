@@ -15,7 +15,7 @@ from evalpipe.tasks import NUMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalpipe.base.arraytypes import Values, Wholes
+    from evalpipe.base.arraytypes import Floats, Values, Wholes
     from evalpipe.data.sample import ClusterCounts, Predictions, Sample
     from evalpipe.plan.plan import Plan
 
@@ -94,7 +94,10 @@ def subsets(plan: Plan, sample: Sample, model: str | None = None) -> tuple[Subse
     slices: list[Subset] = []
     for slicing, rows in enumerate(sample.slicings):
         part = sample.of(model, slicing)
-        slices += [subset_of(part, np.flatnonzero(part.slicings[slicing].codes == k), labels, slicing)
+        codes = part.slicings[slicing].codes
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(len(rows.labels) + 1))
+        slices += [subset_of(part, order[starts[k] : starts[k + 1]], labels, slicing)
                    for k, labels in enumerate(rows.labels)]
     rests = []
     for number, subset in enumerate(slices if plan.slices.reference == "rest" else [], 1):
@@ -115,15 +118,16 @@ def summaries_of(
     """
     summaries = {}
     for name in sample.models:
-        rows: dict[int, Any] = {}
+        by_part: dict[int, tuple[Any, Floats]] = {}
         for number, subset in enumerate(divided[name]):
             part = sample.of(name, subset.slicing)
-            if id(part) not in rows:
-                rows[id(part)] = rows_of(part, part.models[name])
+            if id(part) not in by_part:
+                by_part[id(part)] = rows_of(part, part.models[name]), part.weights
+            rows, weights = by_part[id(part)]
             if subset.rows is None:
-                summaries[name, number] = Summary(rows[id(part)], part.weights)
+                summaries[name, number] = Summary(rows, weights)
             elif plan.slices.enough(subset.n):
-                summaries[name, number] = Summary(rows[id(part)].at(subset.rows), subset.of(part.weights))
+                summaries[name, number] = Summary(rows.at(subset.rows), subset.of(weights))
     return summaries
 
 
@@ -150,4 +154,4 @@ def reportable_subset(sample: Sample, model: Predictions, subset: Subset) -> Sub
 
 def _observations(sample: Sample, rows: Wholes) -> int:
     """Return the number of observations that rows stand for."""
-    return int(sample.observations[rows].sum()) if sample.weight_kind == "frequency" else len(rows)
+    return int(sample.observations_at(rows).sum()) if sample.weight_kind == "frequency" else len(rows)

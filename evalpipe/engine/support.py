@@ -209,7 +209,7 @@ def smallest_over_largest(parts: Sequence[Drawn]) -> Drawn:
 
 def support_counts(sample: Sample, subset: Subset, rows: Rows) -> Summary:
     """Return the statistics of ``rows`` with two rows of weights: counts of all observations, and of events only."""
-    observations = subset.of(sample.observations)
+    observations = sample.observations_at(subset.rows)
     if observations.sum() <= np.iinfo(np.int32).max:
         observations = observations.astype(np.int32)  # half of the memory, of which this takes as much as all scores
     return Summary(rows, np.stack([observations, observations * rows.truth]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -18,14 +19,14 @@ from evalpipe.statistics.grid import UNITS
 from evalpipe.statistics.grid import probabilities_of_log_odds as chances_of
 from evalpipe.statistics.rows import present
 from evalpipe.statistics.summary import statistics
-from evalpipe.streams.tables import cluster_count, merged_scores, merged_shared_scores, scores_of_codes
+from evalpipe.streams.tables import CellCounts, cluster_count, merged_scores, merged_shared_scores, scores_of_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.plan.plan import ModelPlan, Plan
-    from evalpipe.streams.tables import CellCounts, Labels, RowGroup, Tables
+    from evalpipe.streams.tables import Labels, RowGroup, Tables
 
 SMALLEST = np.finfo(float).tiny
 """Log odds are of probabilities no nearer to 0 or 1 than this."""
@@ -316,8 +317,7 @@ class _CellRows:
 
 def _without_slices(groups: Mapping[RowGroup, CellCounts]) -> dict[RowGroup, CellCounts]:
     """Return the cells of groups, with the slices of each truth and class merged."""
-    merged: dict[RowGroup, CellCounts] = {}
+    parts: dict[RowGroup, list[CellCounts]] = defaultdict(list)
     for group, cells in groups.items():
-        key = group._replace(labels=None)
-        merged[key] = merged[key].merged(cells) if key in merged else cells
-    return merged
+        parts[group._replace(labels=None)].append(cells)
+    return {key: CellCounts.merged(of_slices) for key, of_slices in parts.items()}

@@ -230,12 +230,13 @@ class CellCounts:
     cells: Wholes
     counts: Wholes
 
-    def merged(self, other: CellCounts) -> CellCounts:
-        """Return the counts of these and the ``other`` observations, added cell by cell."""
-        cells, position = np.unique(np.concatenate([self.cells, other.cells]), return_inverse=True)
+    @classmethod
+    def merged(cls, parts: Sequence[CellCounts]) -> CellCounts:
+        """Return the counts of the observations of all parts, added cell by cell."""
+        cells, position = np.unique(np.concatenate([part.cells for part in parts]), return_inverse=True)
         counts = np.zeros(len(cells), np.int64)
-        np.add.at(counts, position, np.concatenate([self.counts, other.counts]))
-        return CellCounts(cells, counts)
+        np.add.at(counts, position, np.concatenate([part.counts for part in parts]))
+        return cls(cells, counts)
 
 
 def score_codes(scores: Floats) -> Wholes:
@@ -289,7 +290,8 @@ class Tables:
         for key, groups in other.counts.items():
             merged_groups = self.counts.setdefault(key, {})
             for group, cells in groups.items():
-                merged_groups[group] = merged_groups[group].merged(cells) if group in merged_groups else cells
+                merged_groups[group] = (
+                    CellCounts.merged([merged_groups[group], cells]) if group in merged_groups else cells)
         self._merge_cells(other)
         for option, totals in other.totals.items():
             of_groups = self.totals.setdefault(option, {})

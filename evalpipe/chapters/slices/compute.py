@@ -181,10 +181,10 @@ def reference_subset(evaluated: Evaluated, number: int) -> tuple[int, str | dict
     """
     rules, subsets = evaluated.plan.slices, evaluated.subsets
     if rules.reference == "rest":
-        return next(k for k, other in enumerate(subsets) if other.rest_of == number), "rest"
+        return evaluated.rests[number], "rest"
     labels = rules.reference_labels(tuple(subsets[number].slice or ()))
-    levels = [k for k, other in enumerate(subsets) if labels and other.slice == labels]
-    return (levels[0], labels) if labels and levels else (0, "overall")
+    level = next((k for k, other in enumerate(subsets) if other.slice == labels), None) if labels else None
+    return (level, labels) if labels and level is not None else (0, "overall")
 
 
 if TYPE_CHECKING:
