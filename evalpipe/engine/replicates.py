@@ -123,7 +123,7 @@ class _Resampling:
             together = most_bytes // (BLOCK * replicate_bytes)
         elif replicate_bytes < NUMBER * self.units and not self.measures_with_errors:
             # Slices of few rows take less time the more replicates of them there are. Errors draw by batch.
-            together = min(NUMBER * HELD // (BLOCK * replicate_bytes), len(sizes) // (2 * workers_of(self.plan)))
+            together = min(NUMBER * HELD // (BLOCK * replicate_bytes), -(-len(sizes) // (2 * workers_of(self.plan))))
         numbered, step = list(enumerate(sizes)), max(1, together)
         return [numbered[first : first + step] for first in range(0, len(numbered), step)]
 

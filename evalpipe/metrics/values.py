@@ -59,12 +59,13 @@ class Gaps(NamedTuple):
 def ratio(numerator: Floats | float, denominator: Floats | float, empty: float = math.nan) -> Floats:
     """Divide, shapes broadcast; ``empty``, by default NaN (undefined), wherever the denominator is zero."""
     numerator, denominator = np.asarray(numerator, float), np.asarray(denominator, float)
-    if denominator.all():
+    is_empty = denominator == 0
+    if not is_empty.any():
         return np.asarray(numerator / denominator)
     # A division under a mask takes twice the time.
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.asarray(numerator / denominator)
-    np.copyto(quotient, empty, where=denominator == 0)
+    np.copyto(quotient, empty, where=is_empty)
     return quotient
 
 

@@ -96,6 +96,11 @@ def confusion(summary: Summary) -> Floats:
     """Rows of each true class (first of the last two axes) predicted as each class (the last): [..., K, K]."""
     rows = summary.rows
     matrix = np.zeros((*summary.weights.shape[:-1], rows.levels, rows.levels))
+    if _counts(summary) and rows.cut is not None:
+        for truth, weights in enumerate(summary.by_score):
+            matrix[..., truth, 0] = weights[..., rows.cut :].sum(axis=-1)
+            matrix[..., truth, 1] = weights[..., : rows.cut].sum(axis=-1)
+        return matrix
     first = rows.cells.first
     matrix[..., rows.codes[first], rows.predicted_codes[first]] = rows.cells.totals(summary.weights)
     return matrix

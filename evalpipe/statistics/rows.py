@@ -149,6 +149,11 @@ class RowsOfLevels(ABC):
         """Return the rows at these positions, which no longer count as all that the model was fitted to."""
         return changed(rows_at(self, index), trained_on=False)
 
+    @property
+    def cut(self) -> int | None:
+        """The index, in ascending order of score, from which on rows are predicted as events; None without any."""
+        return None
+
     @cached_property
     def with_predicted_class(self) -> tuple[Wholes, Self]:
         """The positions of the rows that have a predicted class (outside the equivocal zone), and these rows."""
@@ -301,6 +306,18 @@ class Rows(RowsOfLevels):
     def ordered_truth(self) -> Flags:
         """Whether each row is an event, in ascending order of score, shape [n]."""
         return self.truth[self.order]
+
+    @cached_property
+    def cut(self) -> int | None:
+        """The index in `order` from which on all rows are predicted as events, and none before.
+
+        None where there is none, or rows share a score.
+        """
+        if self.predicted is None or not self.ranked or len(self.starts) < len(self.order):
+            return None
+        predicted = self.predicted[self.order]
+        cut = len(predicted) - int(np.count_nonzero(predicted))
+        return cut if predicted[cut:].all() else None
 
     @cached_property
     def _runs(self) -> tuple[Wholes, Floats]:

@@ -116,10 +116,15 @@ def drawn_ahead(patch: pytest.MonkeyPatch) -> None:
 
 def in_odd_batches_and_backwards(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("evalpipe.engine.draws.CELLS", 1234)
+    patch.setattr("evalpipe.engine.draws.HELD", 700)
     patch.setattr(resampling, "HELD", 1500)
     patch.setattr(resampling, "NEAR", 700)
     patch.setattr(resampling, "LOOKUP", 0)
     patch.setattr(engine, "_in_threads", backwards)
+
+
+def in_blocks_of_small_counts(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(engine, "LIGHT", 0)
 
 
 @pytest.mark.parametrize("kind", few_by_day(
@@ -128,7 +133,7 @@ def test_threads_batches_and_the_order_of_blocks_change_no_byte(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = plain(kind)
-    for way in (one_by_one, in_odd_batches_and_backwards):
+    for way in (one_by_one, in_odd_batches_and_backwards, in_blocks_of_small_counts):
         with monkeypatch.context() as patch:
             way(patch)
             assert given(kind) == expected

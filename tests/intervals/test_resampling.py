@@ -152,6 +152,16 @@ def test_poisson_counts_are_independent_poisson_counts(sizes: Any) -> None:
     assert near(products.mean(axis=0), 0, products.std(axis=0) / np.sqrt(TIMES))
 
 
+@pytest.mark.parametrize(("design", "size"), [
+    (Design(300), 1), (Design(300, np.ones(300), "importance"), 1), (Design(6, cluster=np.arange(6) // 2), 1),
+    (Design(300, poisson=True), 8), (Design(300, np.full(300, 2.0), "frequency"), 8),
+    (Design(300, strata=np.arange(300) % 2), 8)])
+def test_counts_take_as_many_bytes_as_a_design_says(design: Design, size: int) -> None:
+    for counts in block_counts(design, 0, 64, 5, "data"):
+        assert counts.dtype.itemsize == design.count_bytes == size
+        assert design.weights(counts).dtype.itemsize == 8
+
+
 def test_a_block_is_the_same_whatever_was_drawn_before_it() -> None:
     design = Design(20)
     assert blocks(150) == [64, 64, 22]

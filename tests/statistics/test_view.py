@@ -59,6 +59,45 @@ def test_rows_of_a_cluster_are_drawn_together() -> None:
         assert value(name, Summary(seen.rows, seen.weights(counts))) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("digits", [1, 9])
+def test_small_counts_give_the_statistics_of_large_ones(digits: int) -> None:
+    given, counts = rows(digits), np.full((3, N), 100)
+    seen = view(given, np.arange(N))
+    weights = seen.weights(counts.astype(np.int8))
+    assert weights.dtype.itemsize >= 4  # a hundred rows of one cell are beyond a small integer
+    for name in (*LABELS, *SCORES, *CHANCES):
+        assert (value(name, Summary(seen.rows, weights)) == value(name, Summary(seen.rows, seen.weights(counts)))).all()
+
+
+@pytest.mark.parametrize("kept", [0, 2 * N, 2**22])
+def test_kept_columns_change_no_statistic(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalpipe.statistics.summary.COLUMNS", kept)
+    seen, options = view(rows(9), np.arange(N)), [{"epsilon": epsilon} for epsilon in (1e-15, 0.1)]
+    for counts in (draws(1), draws(2)):
+        weights = seen.weights(counts)
+        summary = seen.summary(weights)
+        for name, taken in (("negative_log", options[0]), ("negative_log", options[1]), ("squared_error", {})):
+            assert (summary(name, taken) == Summary(seen.rows, weights)(name, taken)).all()
+    assert seen.summary(weights).columns is summary.columns
+    assert len(summary.columns or {}) == min(kept // N, 3)
+
+
+@pytest.mark.parametrize("digits", [1, 9])
+@pytest.mark.parametrize("predicted", ["above a cut", "none", "all", "at random"])
+def test_whole_weights_are_counted_in_the_matrix_as_floats_are(predicted: str, digits: int) -> None:
+    given = rows(digits)
+    classes = {"above a cut": given.probability >= 0.3, "none": np.zeros(N, bool), "all": np.ones(N, bool),  # type: ignore[operator]
+               "at random": np.random.default_rng(7).random(N) < 0.5}[predicted]
+    changed = Rows(given.truth, classes, given.probability)
+    assert (changed.cut is None) == (digits == 1 or predicted == "at random")
+    seen = view(changed, np.arange(N))
+    for cells in (changed, seen.rows):
+        weights = draws()[:, : len(cells.truth)]
+        whole, floats = Summary(cells, weights), Summary(cells, weights.astype(float))
+        for name in ("confusion", "occurring", "agreed", "total"):
+            np.testing.assert_array_equal(whole(name), floats(name), strict=True)
+
+
 def test_classes_without_scores_become_the_cells_of_the_confusion_matrix() -> None:
     generator = np.random.default_rng(5)
     truth, picked = generator.integers(0, 3, (2, N))
