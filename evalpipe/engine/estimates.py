@@ -306,6 +306,12 @@ class Evaluated:
     _no_information: dict[str, dict[int, Floats]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
+    def slice_numbers(self) -> dict[frozenset[tuple[str, str]], int]:
+        """The number of each slice by its labels."""
+        return {frozenset(subset.slice.items()): number for number, subset in enumerate(self.subsets)
+                if subset.slice is not None}
+
+    @cached_property
     def rests(self) -> dict[int, int]:
         """The number of the rest of each slice, by the number of the slice; empty without rests."""
         return {subset.rest_of: number for number, subset in enumerate(self.subsets) if subset.rest_of is not None}

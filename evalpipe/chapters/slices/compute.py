@@ -183,7 +183,7 @@ def reference_subset(evaluated: Evaluated, number: int) -> tuple[int, str | dict
     if rules.reference == "rest":
         return evaluated.rests[number], "rest"
     labels = rules.reference_labels(tuple(subsets[number].slice or ()))
-    level = next((k for k, other in enumerate(subsets) if other.slice == labels), None) if labels else None
+    level = evaluated.slice_numbers.get(frozenset(labels.items())) if labels else None
     return (level, labels) if labels and level is not None else (0, "overall")
 
 
