@@ -200,7 +200,8 @@ def test_batches_of_one_part_give_the_same_bytes(tmp_path: Path) -> None:
     frame = clustered(60_000, 3000).sort("who")
     path = write(frame, tmp_path / "d", [])
     keys: dict[str, Any] = {"cluster": "who", "metrics": ["brier"], "intervals": {"replicates": 100}}
-    little, plenty = (run(path, **keys, engine={"mode": "grid", "memory": memory}) for memory in ("277MB", "4GB"))
+    little, plenty = (
+        run(path, **keys, engine={"mode": "grid", "workers": 2, "memory": memory}) for memory in ("340MB", "4GB"))
     assert numbers(little) == numbers(plenty)
 
 
