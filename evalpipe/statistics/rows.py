@@ -350,6 +350,15 @@ class Rows(RowsOfLevels):
         return self.distinct if self.probability is None else self.probability_of_score
 
     @cached_property
+    def classes_present(self) -> Flags:
+        """Whether there are events, and others, at each distinct probability [2, m], whatever the weights."""
+        at_scores = np.zeros((2, len(self.distinct)), bool)
+        for row, event in zip(at_scores, (True, False), strict=True):
+            _, score_index = self.positions_by_class[event]
+            row[score_index] = True
+        return np.logical_or.reduceat(at_scores, starts_of_runs(self.probability_of_score), axis=-1)
+
+    @cached_property
     def positions_by_class(self) -> dict[bool, tuple[Wholes, Wholes]]:
         """The positions of events (True) and of non-events by ascending score, and the index of the score of each.
 

@@ -475,17 +475,6 @@ def _weights_by_probability(summary: Summary) -> tuple[Floats, Floats, Floats]:
     return distinct, *(totals_of_runs(summary(name), starts) for name in ("events_at", "others_at"))
 
 
-def _classes_present(summary: Summary) -> tuple[Flags, Flags]:
-    """Return whether there are events, and others, at each distinct probability [m], whatever the weights."""
-    rows = summary.rows
-    at_scores = np.zeros((2, len(rows.distinct)), bool)
-    for row, event in zip(at_scores, (True, False), strict=True):
-        _, score_index = rows.positions_by_class[event]
-        row[score_index] = True
-    events, others = np.logical_or.reduceat(at_scores, starts_of_runs(rows.probability_of_score), axis=-1)
-    return events, others
-
-
 def isotonic_ends(starts: Wholes, m: int, vertices: int) -> Wholes:
     """Return the indices, among ``m`` probabilities, of both ends of the blocks of an isotonic fit, ascending.
 
@@ -511,7 +500,7 @@ def isotonic_heights(summary: Summary, places: Floats) -> Floats:
     """
     distinct, events, others = _weights_by_probability(summary)
     total = (events + others).reshape(-1, len(distinct))
-    runs = pooled_runs(*_classes_present(summary))
+    runs = pooled_runs(*summary.rows.classes_present)
     heights = IsotonicFits.of(events.reshape(total.shape), total, runs).between(places, distinct)
     return heights.reshape(*events.shape[:-1], len(places))
 
