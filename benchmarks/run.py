@@ -127,6 +127,17 @@ def bounds(folder: Path) -> list[str]:
     return ["## Values on the grid", "", job, "", *scale.table("bounds", folder)]
 
 
+def limits(folder: Path) -> list[str]:
+    """Return the section on intervals of cells beside those of draws of all rows, in Markdown."""
+    job = (
+        f"Percentile limits of {len(scale.TWELVE)} measures of two models and {scale.REPLICATES:,} replicates "
+        "against those of as many draws of all rows that keep every score (`engine.mode: exact`, another seed). "
+        "They are apart by so many standard errors of both simulations; of two draws of one distribution the median "
+        "is 0.67, and 95 % are below 1.96. Widths are medians."
+    )
+    return ["## Intervals of cells and of rows", "", job, "", *scale.table("limits", folder)]
+
+
 def machine() -> list[str]:
     """Return what the figures depend on: the processor, its cores, the memory, Python and the libraries."""
     described = Path("/proc/cpuinfo")
@@ -161,7 +172,7 @@ def heading() -> list[str]:
 
 def sections(data: Path) -> dict[str, Callable[[], list[str]]]:
     """Return what measures each section, by its name on the command line; large data are kept in a folder."""
-    scales = {"growth": growth, "parts": parts_of_a_million, "bounds": bounds}
+    scales = {"growth": growth, "parts": parts_of_a_million, "bounds": bounds, "limits": limits}
     return {
         "loop": loop, "slices": parts, "recalibration": steps, "desirability": goals, "cards": cards,
         **{name: partial(section, data) for name, section in scales.items()},

@@ -1,6 +1,6 @@
 """What rows cost under default settings, from ten thousand to a hundred million, beside bare reads and SQL.
 
-    python benchmarks/scale.py                              prints the three tables
+    python benchmarks/scale.py                              prints all tables
     python benchmarks/scale.py --only growth --rows 1_000_000 --data DIR --figure FILE.svg
 
 `growth`: two models, the standard measures, 2,000 replicates and four slices, from 10,000 to 100 million rows of
