@@ -236,7 +236,8 @@ def _run_from_plan(
     row_file = _row_file(planned, evaluation, folder)
     results = with_trend(planned, gather(planned, samples, evaluation, resolved_spec, row_file), nights)
     del samples, evaluation  # what renders the card may have their memory
-    trim()
+    if planned.streaming.streamed:
+        trim()
     results = with_standards(planned, judged(planned, results, earlier_runs, evidence))
     results = with_check_gates_judged(with_findings(_with_changes_since(results, ledger, folder, before)))
     if folder is not None:
