@@ -52,10 +52,10 @@ KEPT = 31 * 2**20
 LIGHT = 16_384
 """Units up to which one thread draws the blocks in less time than several, which would wait for each other."""
 
-TOGETHER, TOGETHER_STREAMED = 2**23, 2**21
+TOGETHER = 2**21
 """Bytes of counts up to which blocks of few units are computed together, in less time than one after the other.
 
-Of rows read part by part fewer, for what is computed of them takes several times as much.
+More take no less time, and what is computed of them many times their memory.
 """
 
 NUMBER = 8
@@ -119,8 +119,7 @@ class _Resampling:
         replicate_bytes = sum(part.design.count_bytes * len(part.design.sizes) for part in self.parts)
         together = 1
         if self.light:
-            most_bytes = TOGETHER_STREAMED if self.sample.streamed else TOGETHER
-            together = most_bytes // (BLOCK * replicate_bytes)
+            together = TOGETHER // (BLOCK * replicate_bytes)
         elif replicate_bytes < NUMBER * self.units and not self.measures_with_errors:
             # Slices of few rows take less time the more replicates of them there are. Errors draw by batch.
             together = min(NUMBER * HELD // (BLOCK * replicate_bytes), -(-len(sizes) // (2 * workers_of(self.plan))))
