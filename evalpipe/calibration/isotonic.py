@@ -149,18 +149,10 @@ def pava(sums: Floats, total: Floats, fits: int = 1) -> tuple[Wholes, Floats]:
 
     ``fits`` is how many are made, each of as many values.
     """
-    if are_counts(sums, total):
-        starts = pooled_counts(sums, total, np.arange(len(sums)) == 0)
-    else:
-        starts = np.asarray(block_starts(sums / total, total, fits), np.intp)
+    starts = pooled(sums, total, np.arange(len(sums)) == 0, fits)
     # A mean from totals has the last bits of no running mean; two of neighbours may then differ by such bits alone.
     level = np.add.reduceat(sums, starts) / np.add.reduceat(total, starts)
     return starts, np.maximum.accumulate(level)
-
-
-def are_counts(events: Floats, total: Floats) -> bool:
-    """Tell whether ``events`` and ``total`` [n] are whole numbers, so that they are summed without rounding."""
-    return np.array_equal(total, np.rint(total)) and np.array_equal(events, np.rint(events))
 
 
 def block_starts(values: Floats, weight: Floats, fits: int = 1) -> Wholes | list[int]:
@@ -203,14 +195,16 @@ ROUNDS = 40
 """The most rounds in which counts are pooled; ten or so are needed."""
 
 
-def pooled_counts(events: Floats, total: Floats, first: Flags) -> Wholes:
-    """Return the start index of each block of isotonic fits to shares, ``events`` / ``total`` [n], of whole numbers.
+def pooled(events: Floats, total: Floats, first: Flags, fits: int = 1) -> Wholes:
+    """Return the start index of each block of isotonic fits to shares ``events`` / ``total`` [n].
 
-    ``first`` [n] tells where each of several fits begins. All shares that do not rise are pooled at once, in rounds:
-    counts are summed without rounding, so that their order does not matter.
+    ``first`` [n] tells where each of several fits begins; ``fits`` is how many such calls are made. Of whole numbers
+    all shares that do not rise are pooled at once, in rounds: they are summed without rounding, so that their order
+    does not matter.
     """
     starts = np.arange(len(total))
-    for _ in range(ROUNDS):
+    are_counts = np.array_equal(total, np.rint(total)) and np.array_equal(events, np.rint(events))
+    for _ in range(ROUNDS if are_counts else 0):
         shares = events / total
         rises = first.copy()
         rises[1:] |= shares[1:] > shares[:-1]
@@ -220,7 +214,8 @@ def pooled_counts(events: Floats, total: Floats, first: Flags) -> Wholes:
         events, total = np.add.reduceat(events, kept), np.add.reduceat(total, kept)
         starts, first = starts[kept], first[kept]
     # Shares of the next fit are 2 higher, so that blocks end with it.
-    blocks: Wholes = starts[np.asarray(block_starts(events / total + 2.0 * np.cumsum(first), total))]
+    above = 2.0 * (np.cumsum(first) - 1)
+    blocks: Wholes = starts[np.asarray(block_starts(events / total + above, total, fits))]
     return blocks
 
 

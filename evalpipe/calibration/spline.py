@@ -279,18 +279,9 @@ class _Smoother:
         """
         table, pieces, size = self.table, self.basis[1], self.size(penalty)
 
-        newest: tuple[Floats, Floats] | None = None
-
-        def log_odds(curve: Floats) -> Floats:
-            """Return the log odds of a curve, of the same as last time without computing them again."""
-            nonlocal newest
-            if newest is None or newest[0] is not curve:
-                newest = curve, self.log_odds(curve)
-            return newest[1]
-
         def value(curve: Floats) -> float:
             """Return the log likelihood of a curve less its penalty."""
-            fit = log_likelihood(log_odds(curve), table.events, table.others)
+            fit = log_likelihood(self.log_odds(curve), table.events, table.others)
             return fit - 0.5 * float(np.sum(size * curve**2))
 
         def information(probability: Floats) -> Floats:
@@ -298,7 +289,7 @@ class _Smoother:
 
         def slope(curve: Floats) -> Slope:
             """Return the gradient of it, by the coordinates of the curve, and the information."""
-            probability = expit(log_odds(curve))
+            probability = expit(self.log_odds(curve))
             missed = self.moments(table.events - table.total * probability, 3).T
             gradient = np.sum(pieces * missed[..., None], axis=(0, 1)) - size * curve
             return Slope(gradient, information(probability) + np.diag(size))

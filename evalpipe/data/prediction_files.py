@@ -401,9 +401,8 @@ def complete_cases(rows: RowBlock, files: Mapping[Fit, RowBlock]) -> RowBlock:
 
 def none_complete(plan: Plan, dataset: str) -> Problem:
     """Return the problem that no row of a dataset has a prediction of every model."""
-    message, hint = f"no row of dataset '{dataset}' has a prediction of every model", (
-        "find out why predictions are missing, or leave out a model")
-    return Problem("no-rows-left", message, plan.places.place("complete_case"), hint)
+    return Problem("no-rows-left", f"no row of dataset '{dataset}' has a prediction of every model",
+                   plan.places.place("complete_case"), "find out why predictions are missing, or leave out a model")
 
 
 def _rows_lacking(rows: RowBlock, file_rows: RowBlock | None, fit: Fit) -> pl.Series:

@@ -24,7 +24,7 @@ from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
 from evalpipe.intervals.resampling import BLOCK, HELD, block_counts, blocks, jackknife_counts, stream
 from evalpipe.metrics.values import ratio
-from evalpipe.plan.memory import workers_of
+from evalpipe.plan.memory import threads_of
 from evalpipe.statistics import Draws, Summary
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class _Resampling:
             together = TOGETHER // (BLOCK * replicate_bytes)
         elif replicate_bytes < NUMBER * self.units and not self.measures_with_errors:
             # Slices of few rows take less time the more replicates of them there are. Errors draw by batch.
-            together = min(NUMBER * HELD // (BLOCK * replicate_bytes), -(-len(sizes) // (2 * workers_of(self.plan))))
+            together = min(NUMBER * HELD // (BLOCK * replicate_bytes), -(-len(sizes) // (2 * threads_of(self.plan))))
         numbered, step = list(enumerate(sizes)), max(1, together)
         return [numbered[first : first + step] for first in range(0, len(numbered), step)]
 
@@ -348,13 +348,11 @@ def _in_threads(resampling: _Resampling, batches: Sequence[Sequence[Block]]) -> 
 
     Where batches are light, a second thread draws the counts of the next batch meanwhile.
     """
-    plan = resampling.plan
-    limited = plan.memory is not None and plan.streaming.streamed
-    workers = min(plan.streaming.threads if limited else workers_of(plan), len(batches))
+    workers = min(threads_of(resampling.plan), len(batches))
     if workers == 1:
         yield from map(resampling.batch, batches)
         return
-    if not resampling.light or plan.workers != "auto":
+    if not resampling.light or resampling.plan.workers != "auto":
         with ThreadPoolExecutor(workers) as pool:
             # `map` keeps the order of the batches, so that the number of threads changes no byte.
             yield from pool.map(resampling.batch, batches)

@@ -325,6 +325,11 @@ def workers_of(plan: Plan) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def threads_of(plan: Plan) -> int:
+    """Return the number of threads of a run: as many as the plan allows, fewer where parts have little memory."""
+    return plan.streaming.threads or workers_of(plan)
+
+
 def streaming_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
     """Yield the features of a plan that need all rows at once: the keys in the spec, and what messages call them."""
     if plan.task != "binary":

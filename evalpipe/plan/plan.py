@@ -171,14 +171,15 @@ Part = TypeVar("Part")
 class StreamingPlan:
     """How rows are read: ``batch`` of them at once in each of some ``threads``, or all into memory; and the ``reason``.
 
-    ``batch`` is None for all. ``all_scores`` says that of rows that are read part by part every score is kept, with its
-    outcome and slices: then the values of all measures are exact, and what parts come to is not kept for later runs.
+    ``batch`` and ``threads`` are None for all. ``all_scores`` says that of rows that are read part by part every score
+    is kept, with its outcome and slices: then the values of all measures are exact, and what parts come to is not kept
+    for later runs.
     """
 
     reason: Sentence
     batch: int | None = None
     all_scores: bool = False
-    threads: int = 1
+    threads: int | None = None
 
     @property
     def streamed(self) -> bool:

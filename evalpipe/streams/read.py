@@ -22,7 +22,7 @@ from evalpipe.data.sample import Contents, Sample
 from evalpipe.data.slices import MISSING, interval_labels, ordered, too_many_levels_message
 from evalpipe.data.summary import absent_levels, one_cluster, unknown_conditions
 from evalpipe.errors import DataError, Place, Problem
-from evalpipe.plan.memory import workers_of
+from evalpipe.plan.memory import threads_of, workers_of
 from evalpipe.plan.plan import GROUPS
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Warned
 from evalpipe.statistics.grid import UNITS
@@ -309,7 +309,7 @@ class _ReadDataset:
 def read_streamed(plan: Plan, work: Work) -> tuple[Sample, ...]:
     """Return a sample of cells for each dataset, in the plan's order; raises DataError."""
     files = {dataset.name: files_of(plan, dataset) for dataset in plan.datasets}
-    connected: AbstractContextManager[Workers] = nullcontext(Threads(plan, plan.streaming.threads))
+    connected: AbstractContextManager[Workers] = nullcontext(Threads(plan, threads_of(plan)))
     if plan.dask is not None:
         from evalpipe.streams import task
 

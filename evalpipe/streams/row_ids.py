@@ -25,6 +25,7 @@ from evalpipe.data.columns import POSITION, Columns, RowBlock, SourceFile
 from evalpipe.data.further_columns import content_hashes, count_shared_hashes, id_like_columns, measured_columns
 from evalpipe.data.rows import load_part
 from evalpipe.errors import DataError, UsageError
+from evalpipe.plan.memory import threads_of
 from evalpipe.streams.cache import TEMPORARY
 from evalpipe.streams.tables import check_unchanged, parts_of
 from evalpipe.streams.tally import results_in_order
@@ -82,7 +83,7 @@ def compared_ids(
         columns, numbers = _columns_to_compare(ids)
         for dataset_ids in ids.values():
             dataset_ids.columns, dataset_ids.numbers = columns, numbers
-            dataset_ids.read(plan.streaming.threads)
+            dataset_ids.read(threads_of(plan))
         predicted = [dataset_ids for dataset_ids in ids.values() if dataset_ids.dataset.role != "reference"]
         problems = [problem for dataset_ids in predicted for problem in dataset_ids.repeated_ids()]
         for dataset_ids in predicted:

@@ -110,7 +110,7 @@ def one_by_one(patch: pytest.MonkeyPatch) -> None:
 
 
 def drawn_ahead(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(engine, "workers_of", lambda _: 2)
+    patch.setattr(engine, "threads_of", lambda _: 2)
     patch.setattr(engine, "TOGETHER", 1)
 
 
@@ -158,7 +158,7 @@ def test_one_thread_draws_few_rows_ahead_unless_more_are_asked_for_or_each_takes
 
     monkeypatch.setattr(engine, "ThreadPoolExecutor", Pool)
     monkeypatch.setattr(engine, "TOGETHER", 1)
-    monkeypatch.setattr(engine, "workers_of", lambda plan: 2 if plan.workers == "auto" else plan.workers)
+    monkeypatch.setattr(engine, "threads_of", lambda plan: 2 if plan.workers == "auto" else plan.workers)
     run(rows(), metrics=["brier"], **({"intervals": {"replicates": 128}} | keys))
     assert pools == started
 

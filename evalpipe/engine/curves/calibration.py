@@ -14,7 +14,7 @@ import numpy as np
 from evalpipe.arithmetic import cos, expit, power
 from evalpipe.base import constants
 from evalpipe.calibration import Unfit
-from evalpipe.calibration.isotonic import are_counts, block_starts, pava, pooled_counts
+from evalpipe.calibration.isotonic import pava, pooled
 from evalpipe.calibration.scales import Events, clipped, logit
 from evalpipe.calibration.spline import BandCurve, BandLine, Spread, logistic_line, logistic_spline
 from evalpipe.engine.curves.declare import VERTICES, Computed, CurveRows, Heights, Kind, curve, interval_method_of
@@ -229,11 +229,7 @@ class IsotonicFits:
         if len(weighted_runs):
             hits, weight = np.take(hits_in, weighted_runs), np.take(weight_in, weighted_runs)
             replicate = weighted_runs // len(starts)
-            if are_counts(hits, weight):
-                blocks = pooled_counts(hits, weight, np.diff(replicate, prepend=-1) > 0)
-            else:
-                # Shares of the next replicate are 2 higher, so that blocks end with it: one call fits them all.
-                blocks = np.asarray(block_starts(hits / weight + 2.0 * replicate, weight))
+            blocks = pooled(hits, weight, np.diff(replicate, prepend=-1) > 0)
             # From totals, for what is 2 higher has lost digits.
             level = np.add.reduceat(hits, blocks) / np.add.reduceat(weight, blocks)
             levels.flat[weighted_runs] = np.repeat(level, np.diff(blocks, append=len(hits)))
