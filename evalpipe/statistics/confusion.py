@@ -10,7 +10,7 @@ from evalpipe.statistics.rows import Groups
 from evalpipe.statistics.summary import column, pairs, table
 
 if TYPE_CHECKING:
-    from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.statistics.rows import ClassRows, Rows
     from evalpipe.statistics.summary import Summary
 
@@ -179,26 +179,17 @@ def ranked_pairs(summary: Summary) -> Floats:
 
     The diagonal is zero. Of a model that gives scores, by the log odds that they come to, which do not round to ties.
     """
-    rows, weights = summary.rows, summary.weights
-    wins = np.zeros((*weights.shape[:-1], rows.levels, rows.levels))
-    members = [np.flatnonzero(rows.truth == level) for level in range(rows.levels)]
-    for i, of_i in enumerate(members):
-        for j, of_j in enumerate(members):
-            if i != j and len(of_i) and len(of_j):
-                wins[..., i, j] = _weight_of_wins(rows.ranking[:, i], of_i, of_j, weights)
+    rows, members = summary.rows, summary.rows.members
+    levels = rows.codes[members.first]
+    rows_of_levels = dict(zip(levels, np.split(members.order, members.starts[1:]), strict=True))
+    wins = np.zeros((*summary.weights.shape[:-1], rows.levels, rows.levels))
+    for i in rows_of_levels:
+        against_rest = summary.classes[i].ranked
+        # The weight of the rows of class i above each score, and of half of those at it.
+        above = against_rest("events_from") - against_rest("events_at") / 2
+        lost = summary.weights * np.take(above, against_rest.rows.score_index, axis=-1)
+        for j, of_j in rows_of_levels.items():
+            if i != j:
+                # np.take lays the rows of a batch out one after another, so that a batch sums as a single row does
+                wins[..., i, j] = np.take(lost, of_j, axis=-1).sum(axis=-1)
     return wins
-
-
-def _weight_of_wins(score: Floats, of_i: Wholes, of_j: Wholes, weights: Floats) -> Floats:
-    """Return the weight [...] of the pairs in which a row of ``of_i`` is scored above one of ``of_j``; ties count half.
-
-    ``score`` [n] and ``weights`` [..., n] are of all rows, ``of_i`` and ``of_j`` are positions among them.
-    """
-    order = of_j[np.argsort(score[of_j], kind="stable")]
-    # np.take lays the rows of a batch out one after another, so that a batch sums in the order of a single row
-    sums = np.cumsum(np.take(weights, order, axis=-1), axis=-1)
-    total_below = np.concatenate([np.zeros((*weights.shape[:-1], 1)), sums], axis=-1)
-    ordered = score[order]
-    below_index, up_to_index = (np.searchsorted(ordered, score[of_i], side=side) for side in ("left", "right"))
-    won = np.take(total_below, below_index, axis=-1) + np.take(total_below, up_to_index, axis=-1)
-    return np.asarray((np.take(weights, of_i, axis=-1) * won).sum(axis=-1) / 2)

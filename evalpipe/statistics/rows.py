@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FEW = 16
 """Runs that are summed one by one; of more, all at once."""
 
+SORTED = 2**24
+"""The most rows times levels for which the order of the rows by each level's score is kept, about 60 bytes each."""
+
 
 def starts_of_runs(*keys: Values) -> Wholes:
     """Return the indices at which runs of neighbours that are equal in all ``keys`` [n] begin, shape [m]."""
@@ -359,6 +362,13 @@ class Rows(RowsOfLevels):
         return np.logical_or.reduceat(at_scores, starts_of_runs(self.probability_of_score), axis=-1)
 
     @cached_property
+    def score_index(self) -> Wholes:
+        """The index of each row's score among the distinct scores, shape [n]."""
+        index = np.empty(len(self.order), np.intp)
+        index[self.order] = np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.order)))
+        return index
+
+    @cached_property
     def positions_by_class(self) -> dict[bool, tuple[Wholes, Wholes]]:
         """The positions of events (True) and of non-events by ascending score, and the index of the score of each.
 
@@ -501,6 +511,30 @@ class ClassRows(RowsOfLevels):
 
     def against(self, level: int) -> Rows:
         """Return the rows with one level as the event and all others as its opposite."""
+        return self._against_rest[level] if self._keeps_order else self._against(level)
+
+    @property
+    def pooled(self) -> Rows:
+        """The rows of all levels against the rest together, each row once for each level."""
+        return self._pooled if self._keeps_order else Rows.stacked(list(map(self._against, range(self.levels))))
+
+    @property
+    def _keeps_order(self) -> bool:
+        """Whether the rows are few enough to keep their order by the score of each level, for other weights of them."""
+        return self.truth.size * self.levels <= SORTED
+
+    @cached_property
+    def _against_rest(self) -> tuple[Rows, ...]:
+        """The rows of each level against the rest."""
+        return tuple(map(self._against, range(self.levels)))
+
+    @cached_property
+    def _pooled(self) -> Rows:
+        """The rows of all levels against the rest together."""
+        return Rows.stacked(self._against_rest)
+
+    def _against(self, level: int) -> Rows:
+        """Return the rows with one level as the event, not sorted yet."""
         predicted = None if self.predicted is None else self.predicted == level
         probability = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
         score = None if self.scores is None else np.ascontiguousarray(self._log_odds_of_each[:, level])
@@ -508,7 +542,7 @@ class ClassRows(RowsOfLevels):
         return Rows(self.truth == level, predicted, probability, score, self.reportable, trained_on=self.trained_on,
                     ranks=ranks)
 
-    @property
+    @cached_property
     def top_label(self) -> Rows:
         """The rows with "the predicted class is the true one" as the event, and the probability given to that class."""
         predicted_index = np.arange(len(self.truth)), self.classes

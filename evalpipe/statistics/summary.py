@@ -236,8 +236,7 @@ class Summary:
     @cached_property
     def pooled(self) -> Summary:
         """The statistics of all levels against the rest together, each row once for each level: for micro averages."""
-        parts = [self.rows.against(level) for level in range(self.rows.levels)]
-        return Summary(type(parts[0]).stacked(parts), np.tile(self.weights, self.rows.levels))
+        return Summary(self.rows.pooled, np.tile(self.weights, self.rows.levels))
 
     def __call__(self, name: str, options: Mapping[str, object] | None = None) -> Floats:
         """Return the statistic or the shared fit ``name`` [...] or [..., m], with the ``options`` that it declares."""
