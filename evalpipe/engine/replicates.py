@@ -75,7 +75,8 @@ class Replicates:
     [J], ``errors`` the standard error of each replicate [B], and ``error`` the standard error of the value itself;
     ``shift`` is the value of the rows less the value of their cells, which has been added to all replicates. The subset
     `all_rows_number` of a slicing is all rows, drawn together with its slices. ``draws`` are the records of what was
-    drawn. ``exact`` are the values of measures on every score where rows are cells, which give them only nearly.
+    drawn. ``exact`` are the values of measures on every score where rows are cells, which give them only nearly;
+    ``on_rows`` the values of the measures that were drawn, where rows are held.
     """
 
     metrics: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
@@ -86,12 +87,14 @@ class Replicates:
     shift: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
     draws: tuple[Draw, ...] = ()
     exact: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
+    on_rows: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
 
     def value(self, key: Key, summary: Summary, entry: MetricPlan) -> Floats:
         """Return the value of a measure: the exact one, else that of the statistics."""
         model, subset, i = key
-        exact = self.exact.get((model, max(subset, 0), i))  # below 0 stand all rows
-        return values(summary, entry) if exact is None else exact
+        key = model, max(subset, 0), i  # below 0 stand all rows
+        value = self.exact.get(key, self.on_rows.get(key))
+        return values(summary, entry) if value is None else value
 
     @property
     def gridded(self) -> bool:
@@ -330,17 +333,39 @@ def draw(
         for scope, value in zip(resampling.scopes[key[1:3]], of_scopes, strict=True)}
     curves, errors = ({key[1:]: value[0] for key, value in drawn.items() if key[0] == kind}
                       for kind in ("curve", "error"))
-    shift: dict[Key, Floats] = {}
-    for (model, subset, i), gridded in resampling.grid_values():
-        value = known.value((model, subset, i), summaries[model, max(subset, 0)], plan.entries[i])
-        distance = np.nan_to_num(np.asarray(value - gridded))  # 0 where either is undefined
-        shift[model, subset, i] = np.where(np.abs(distance) > 1e-12 * np.abs(np.nan_to_num(value)), distance, 0.0)
+    shift, on_rows = _shifts(resampling, summaries, known)
     jackknife = resampling.jackknife_values()
     return Replicates(
         {key: _shifted(plan, key, value, shift) for key, value in metrics.items()}, curves,
         {key: _shifted(plan, key, value, shift) for key, value in jackknife.items()},
-        errors, resampling.value_errors(), shift, draws_of(plan, sample, resampling.parts), exact,
+        errors, resampling.value_errors(), shift, draws_of(plan, sample, resampling.parts), exact, on_rows,
     )
+
+
+def _shifts(
+    resampling: _Resampling, summaries: Mapping[tuple[str, int], Summary], known: Replicates
+) -> tuple[dict[Key, Floats], dict[Key, Floats]]:
+    """Return by how much values on the rows are above those on the units that were drawn, and the values on the rows.
+
+    The large tables of each model, and the order of its rows, are forgotten before those of the next are computed.
+    """
+    shifts: dict[Key, Floats] = {}
+    on_rows: dict[Key, Floats] = {}
+    of_models: dict[str, list[tuple[Key, Floats]]] = defaultdict(list)
+    for key, on_units in resampling.grid_values():
+        of_models[key[0]].append((key, on_units))
+    for model, of_model in of_models.items():
+        for (_, subset, i), on_units in of_model:
+            summary, entry = summaries[model, max(subset, 0)], resampling.plan.entries[i]
+            value = known.value((model, subset, i), summary, entry)
+            if not resampling.sample.streamed:  # cells of one model have other values than those of several
+                on_rows[model, max(subset, 0), i] = value
+            distance = np.nan_to_num(np.asarray(value - on_units))  # 0 where either is undefined
+            shifts[model, subset, i] = np.where(np.abs(distance) > 1e-12 * np.abs(np.nan_to_num(value)), distance, 0.0)
+        for (name, _), summary in summaries.items():
+            if name == model:
+                summary.forget()
+    return shifts, on_rows
 
 
 def _in_threads(resampling: _Resampling, batches: Sequence[Sequence[Block]]) -> Iterator[dict[Any, Floats]]:

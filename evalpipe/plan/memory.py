@@ -43,8 +43,8 @@ BANDS, LIMITS = 3600, 80 * 10**6
 CLUSTERED = 25 * 10**6
 """Bytes that the clusters of rows that are read part by part take for each model, in parts and in replicates."""
 
-IN_MEMORY = 100
-"""Bytes that each value of a column takes where all rows are in memory, at the highest point of a run."""
+IN_MEMORY = 150
+"""Bytes that each value of a column takes at most where all rows are in memory, at the highest point of a run."""
 
 READ = 60
 """Bytes that each value takes of the rows that are read at once and counted."""

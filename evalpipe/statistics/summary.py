@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -182,6 +182,10 @@ class Summary:
         for name in ("by_score", "floats", "_reportable", "_ranked", "classes", "pooled"):
             self.__dict__.pop(name, None)
         self._reweighted.clear()
+        if self.weights.shape[-1] > KEPT:
+            # What rows have computed of themselves: their order by score, for one.
+            for name in self.rows.__dict__.keys() - {field.name for field in fields(self.rows)}:
+                del self.rows.__dict__[name]
 
     @property
     def reportable(self) -> Summary:

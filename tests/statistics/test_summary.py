@@ -28,6 +28,18 @@ def test_forgotten_tables_are_computed_again_the_same_and_totals_stay() -> None:
     assert summarised("events_at") is not tables["events_at"]
 
 
+def test_the_order_of_many_rows_is_forgotten_and_comes_back() -> None:
+    summarised = drawn(summary.KEPT + 1)
+    order = summarised.rows.order
+    summarised.forget()
+    assert "order" not in vars(summarised.rows)
+    np.testing.assert_array_equal(summarised.rows.order, order)
+    few = drawn(100)
+    order = few.rows.order
+    few.forget()
+    assert few.rows.order is order
+
+
 def test_tables_of_few_scores_are_kept() -> None:
     summarised = drawn(100)
     before = summarised("events_at")
