@@ -126,7 +126,7 @@ class Independent:
     @cached_property
     def classes(self) -> tuple[Independent, ...]:
         """The same rows for each class against the rest: in the k-th copy, the event is class k."""
-        return tuple(Independent(self.rows.against(level), self.weights) for level in range(self.rows.levels))
+        return tuple(Independent(rows, self.weights) for rows in self.rows.against_rest)
 
     @property
     def pooled(self) -> Independent:

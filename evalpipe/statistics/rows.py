@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 FEW = 16
 """Runs that are summed one by one; of more, all at once."""
 
-SORTED = 2**24
-"""The most rows times levels for which the order of the rows by each level's score is kept, about 60 bytes each."""
-
 
 def starts_of_runs(*keys: Values) -> Wholes:
     """Return the indices at which runs of neighbours that are equal in all ``keys`` [n] begin, shape [m]."""
@@ -509,32 +506,18 @@ class ClassRows(RowsOfLevels):
         """Return the rows as if the true class of all of them were one ``level``, by its index."""
         return replace(self, truth=np.full(len(self.truth), level))
 
-    def against(self, level: int) -> Rows:
-        """Return the rows with one level as the event and all others as its opposite."""
-        return self._against_rest[level] if self._keeps_order else self._against(level)
-
-    @property
-    def pooled(self) -> Rows:
-        """The rows of all levels against the rest together, each row once for each level."""
-        return self._pooled if self._keeps_order else Rows.stacked(list(map(self._against, range(self.levels))))
-
-    @property
-    def _keeps_order(self) -> bool:
-        """Whether the rows are few enough to keep their order by the score of each level, for other weights of them."""
-        return self.truth.size * self.levels <= SORTED
-
     @cached_property
-    def _against_rest(self) -> tuple[Rows, ...]:
-        """The rows of each level against the rest."""
+    def against_rest(self) -> tuple[Rows, ...]:
+        """The rows of each level against the rest, which are sorted once for any weights of them."""
         return tuple(map(self._against, range(self.levels)))
 
     @cached_property
-    def _pooled(self) -> Rows:
-        """The rows of all levels against the rest together."""
-        return Rows.stacked(self._against_rest)
+    def pooled(self) -> Rows:
+        """The rows of all levels against the rest together, each row once for each level."""
+        return Rows.stacked(self.against_rest)
 
     def _against(self, level: int) -> Rows:
-        """Return the rows with one level as the event, not sorted yet."""
+        """Return the rows with one level as the event and all others as its opposite."""
         predicted = None if self.predicted is None else self.predicted == level
         probability = None if self.probabilities is None else np.ascontiguousarray(self.probabilities[:, level])
         score = None if self.scores is None else np.ascontiguousarray(self._log_odds_of_each[:, level])

@@ -235,7 +235,7 @@ class Summary:
                 "tn": np.delete(others, level, axis=-2).sum(axis=(-2, -1)),
             }
         computed: dict[Key, Floats] = {(name, ()): np.asarray(cell) for name, cell in cells.items()}
-        return Summary(self.rows.against(level), self.weights, computed)
+        return Summary(self.rows.against_rest[level], self.weights, computed)
 
     @cached_property
     def pooled(self) -> Summary:

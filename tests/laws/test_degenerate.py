@@ -223,7 +223,7 @@ def undefined_because(text: str, cells: Cells) -> bool:
 def seen(task: str, kind: str) -> list[Rows]:
     """Return rows of two classes: those of the kind, or each class of several against the rest."""
     data = rows(task, kind)
-    return [data] if isinstance(data, Rows) else [data.against(level) for level in range(data.levels)]
+    return [data] if isinstance(data, Rows) else list(data.against_rest)
 
 
 @cache

@@ -114,7 +114,7 @@ def test_cells_of_a_view_keep_rows_with_and_without_a_class_apart(task: str, exa
 
 def test_one_level_beyond_a_cut_and_stacked_rows_keep_the_zone() -> None:
     data = samples.rows("equivocal many")
-    assert data.beyond(1).reportable.tolist() == data.against(1).reportable.tolist() == data.reportable.tolist()
+    assert data.beyond(1).reportable.tolist() == data.against_rest[1].reportable.tolist() == data.reportable.tolist()
     assert Summary(data, np.ones(97)).pooled.rows.reportable.tolist() == np.tile(data.reportable, 4).tolist()
 
 
