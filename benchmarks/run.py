@@ -29,6 +29,7 @@ import report
 import scale
 import scale_others
 import slices
+import starts
 
 SHOWN = ("evalpipe", "numpy", "polars", "scipy", "scikit-learn", "pandas", "duckdb", *peers.PEERS)
 
@@ -60,6 +61,16 @@ def parts() -> list[str]:
         "9 measures on 4 slices of as many rows without intervals."
     )
     return ["## Slices", "", job, "", *slices.HEADER, peers.fresh(slices.compare)]
+
+
+def small_jobs() -> list[str]:
+    """Return the section on small and repeated jobs, in Markdown."""
+    job = (
+        f"Processes from their start to their end, with default settings: medians of {starts.RUNS} runs, of "
+        f"{starts.GROUPS:,} slices one run. The first row is a floor: numpy, polars, pydantic and scipy.special are "
+        "imported, and nothing else is done. Nights run in one process."
+    )
+    return ["## Small and repeated jobs", "", job, "", *starts.table()]
 
 
 def steps() -> list[str]:
@@ -174,7 +185,8 @@ def sections(data: Path) -> dict[str, Callable[[], list[str]]]:
     """Return what measures each section, by its name on the command line; large data are kept in a folder."""
     scales = {"growth": growth, "parts": parts_of_a_million, "bounds": bounds, "limits": limits}
     return {
-        "loop": loop, "slices": parts, "recalibration": steps, "desirability": goals, "cards": cards,
+        "loop": loop, "starts": small_jobs, "slices": parts, "recalibration": steps, "desirability": goals,
+        "cards": cards,
         **{name: partial(section, data) for name, section in scales.items()},
         **{name: partial(peers.table, name) for name in peers.PEERS},
     }
