@@ -63,6 +63,9 @@ class Progress:
     def letters_without_font(self, letters: Sequence[str]) -> None:
         """Called with the letters for which the PDF shows boxes, as no installed font has them."""
 
+    def no_pdf(self, problem: Problem) -> None:
+        """Called where a library is missing, and no PDF is made as the spec does not ask for one by name."""
+
 
 class _StepClock:
     """Announces each step, and measures the ``durations`` of steps in seconds, by title."""
@@ -193,8 +196,6 @@ def _run_from_plan(
 ) -> Results:
     """Run steps 2 (plan) to 7 (record); ``before`` and ``evidence`` stand in for earlier nightly runs of the ledger."""
     from evalpipe.base.heap import trim
-    from evalpipe.card import check_renderable
-    from evalpipe.chapters.appearance.plan import appearance_plan
     from evalpipe.chapters.gates.compute import judged
     from evalpipe.chapters.gates.earlier_runs import look_back
     from evalpipe.chapters.prevalence.compute import with_prevalence
@@ -222,11 +223,12 @@ def _run_from_plan(
         samples, candidates = read_all(planned, frames, work)
     planned = with_prevalence(planned, samples)
     check_references(planned, samples)
+    no_pdf: Problem | None = None
     if folder is None or reference_nights is None:
         earlier_runs = look_back(planned, samples)
     else:
         earlier_runs = look_back(planned, samples, folder.out, folder.shown, reference_nights)
-        check_renderable(planned.formats, planned.part(appearance_plan).templates)
+        no_pdf = _why_no_pdf(spec, planned)
 
     clock.begin(4)
     clock.progress.expect(planned.replicates * sum(sample.role == "evaluate" for sample in samples))
@@ -245,8 +247,17 @@ def _run_from_plan(
         cluster = {} if planned.dask is None else {"dask": planned.dask, "bytes_sent": work.sent}
         parts_read = {"parts": {"read": work.read, "cached": work.cached, **cluster}}
         _render_and_record(folder, spec, results, references, clock, parts_read if planned.streaming.streamed else {},
-                           ledger)
+                           ledger, no_pdf)
     return results
+
+
+def _why_no_pdf(spec: Spec, planned: Plan) -> Problem | None:
+    """Return why no PDF can be made, which the spec does not ask for by name; raises UsageError for all else."""
+    from evalpipe.card import check_renderable
+    from evalpipe.chapters.appearance.plan import appearance_plan
+
+    return check_renderable(planned.formats, planned.part(appearance_plan).templates,
+                            requested="formats" in spec.report.model_fields_set)
 
 
 def _unchanged_results(spec: Spec, folder: Recorder, fail_on: FailOn, progress: Progress) -> Results | None:
@@ -366,9 +377,12 @@ def _reference_files(
 
 def _render_and_record(
     folder: Recorder, spec: Spec, results: Results, references: Mapping[str, bytes] | None, clock: _StepClock,
-    parts_read: Mapping[str, object], ledger: Ledger | None,
+    parts_read: Mapping[str, object], ledger: Ledger | None, no_pdf: Problem | None,
 ) -> None:
-    """Render the card (6), write the output folder and record the run (7); signatures of these results stay."""
+    """Render the card (6), write the output folder and record the run (7); signatures of these results stay.
+
+    ``no_pdf`` says why there is no PDF, where it is left out.
+    """
     from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE
     from evalpipe.ledger.history import record_in_ledger
     from evalpipe.runs.folder import RunFolder
@@ -378,7 +392,8 @@ def _render_and_record(
     # The file of signatures is a part of this run, or, of other results, moved to another name beside it.
     signatures, signature_files, moved = RunFolder(folder.out).signatures_after_run(results.evidence_sha256)
     # In memory: a card that fails leaves the earlier folder as it was.
-    files = _rendered(results, None, signatures, on_letters_without_font=clock.progress.letters_without_font)
+    formats = [name for name in spec.report.formats if no_pdf is None or name != "pdf"]
+    files = _rendered(results, formats, signatures, on_letters_without_font=clock.progress.letters_without_font)
     clock.begin(7)
     run_facts = {"seconds_by_step": clock.durations, **parts_read, "inputs_from": start_of_paths(spec, folder.out)}
     same_signed, other_signed = (signature_files, {}) if moved is None else ({}, signature_files)
@@ -389,6 +404,8 @@ def _render_and_record(
         record_in_ledger(ledger, results, folder.out, folder.shown)
     if moved is not None:
         clock.progress.signatures_moved(moved)
+    if no_pdf is not None:
+        clock.progress.no_pdf(no_pdf)
 
 
 def _nights_of_trend(planned: Plan, ledger: Ledger | None, before: Results | None) -> Sequence[EarlierNight] | None:

@@ -8,21 +8,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from evalpipe.errors import Problem
     from evalpipe.results import Results
     from evalpipe.results.signatures import Signature
     from evalpipe.templating.files import Templates
 
 
-def check_renderable(formats: Sequence[str], templates: Templates | None = None) -> None:
-    """Check, before anything is computed, that templates fit and PDF libraries load; raises UsageError if not."""
+def check_renderable(
+    formats: Sequence[str], templates: Templates | None = None, *, requested: bool = True
+) -> Problem | None:
+    """Check, before anything is computed, that templates fit and PDF libraries load; raises UsageError if not.
+
+    Of formats that nobody ``requested`` a PDF may be missing: the problem is returned then. None where all can be made.
+    """
     if templates is not None:
         from evalpipe.card.edition import check_fit
 
         check_fit(templates)
     if "pdf" in formats:
         from evalpipe.card.pdf import load_weasyprint
+        from evalpipe.errors import UsageError
 
-        load_weasyprint()
+        try:
+            load_weasyprint()
+        except UsageError as error:
+            if requested:
+                raise
+            return error.problems[0]
+    return None
 
 
 def render(

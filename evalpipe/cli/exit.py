@@ -191,6 +191,7 @@ class Interruptible(Progress):
         self.holds_lock = self.unchanged = False
         self.moved_signatures: str | None = None
         self.missing_letters: tuple[str, ...] = ()
+        self.pdf_problem: Problem | None = None
 
     def step(self, number: int, title: str) -> None:
         """Report to all listeners that a step begins, and note it; raises KeyboardInterrupt after a signal."""
@@ -235,6 +236,10 @@ class Interruptible(Progress):
     def letters_without_font(self, letters: Sequence[str]) -> None:
         """Note the letters that the PDF shows boxes for, which are printed when the run is done."""
         self.missing_letters = tuple(letters)
+
+    def no_pdf(self, problem: Problem) -> None:
+        """Note why no PDF was made, which is printed when the run is done."""
+        self.pdf_problem = problem
 
     @staticmethod
     def _raise_if_interrupted() -> None:

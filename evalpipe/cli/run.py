@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
+    from evalpipe.errors import Problem
     from evalpipe.results import FailOn, Results
     from evalpipe.spec.spec import Spec
 
@@ -365,8 +366,8 @@ class RunOptions:
 class RunOutcome(NamedTuple):
     """The results of a run, its output folder, and the file there that signatures of other results were moved to.
 
-    ``missing_letters`` are those that the PDF shows boxes for. ``unchanged`` tells that nothing had changed since the
-    run there, so that nothing was done.
+    ``missing_letters`` are those that the PDF shows boxes for; ``no_pdf`` is why there is no PDF. ``unchanged`` tells
+    that nothing had changed since the run there, so that nothing was done.
     """
 
     results: Results
@@ -374,6 +375,7 @@ class RunOutcome(NamedTuple):
     folder: Path
     moved_signatures: str | None
     missing_letters: tuple[str, ...]
+    no_pdf: Problem | None
     unchanged: bool
 
 
@@ -413,7 +415,7 @@ class Attempt:
         results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache,
                       if_changed=options.if_changed, key=options.key)
         return RunOutcome(results, spec, folder, watched.moved_signatures, watched.missing_letters,
-                          watched.unchanged)
+                          watched.pdf_problem, watched.unchanged)
 
     def _output(self) -> str:
         """Say whether the earlier output is unchanged or the new one complete."""
@@ -465,13 +467,15 @@ def _print(outcome: RunOutcome, form: str) -> None:
     from evalpipe.base.formats import RESULTS, format_files
     from evalpipe.cli.summary import print_annotations, print_findings, print_summary, print_verdicts
 
-    results, spec, folder, moved, letters, unchanged = outcome
+    results, spec, folder, moved, letters, no_pdf, unchanged = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
+    formats = [name for name in spec.report.formats if no_pdf is None or name != "pdf"]
     written = [str(folder / name)
-               for name in (*format_files(spec.report.formats, judged=results.judged).values(), RESULTS, *rows)]
+               for name in (*format_files(formats, judged=results.judged).values(), RESULTS, *rows)]
     if form == "json":
         moved_path = moved and str(folder / moved)
-        document = run_document(results, written) | {"ran": not unchanged, "signatures_moved": moved_path}
+        document = run_document(results, written) | {
+            "ran": not unchanged, "signatures_moved": moved_path, "no_pdf": no_pdf and no_pdf.message}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     if unchanged:
@@ -490,6 +494,8 @@ def _print(outcome: RunOutcome, form: str) -> None:
         from evalpipe.words.spelling import missing_letters_sentence
 
         click.echo(f"\n{missing_letters_sentence(letters)}")
+    if no_pdf is not None:
+        click.echo(f"\n{no_pdf.message}; {no_pdf.hint}")
     if not unchanged:
         click.echo("\n" + "\n".join(written))
 

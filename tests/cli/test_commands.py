@@ -109,9 +109,8 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(command: C
     )
 
 
-def test_a_missing_library_is_told_before_anything_is_computed(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def without_pango(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let WeasyPrint find no library of the system."""
     real = builtins.__import__
 
     def absent(name: str, *rest: Any, **named: Any) -> Any:
@@ -121,12 +120,35 @@ def test_a_missing_library_is_told_before_anything_is_computed(
         return real(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", absent)
+
+
+def test_a_missing_library_is_told_before_anything_is_computed(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_pango(monkeypatch)
     done = command("run", "small.yaml", "--set", "report.formats=[pdf]")
     assert done.returncode == 2
     assert "4/7" not in done.stderr
     assert "error[missing-library]: the PDF cannot be made: the system library Pango is missing" in done.stderr
     assert "libpango-1.0-0" in done.stderr
     assert done.stdout == ""
+
+
+def test_a_spec_that_asks_for_no_pdf_by_name_has_a_page_where_a_library_is_missing(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (folder / "small.yaml").read_text().splitlines()
+    (folder / "small.yaml").write_text("\n".join(line for line in lines if not line.startswith("report:")))
+    without_pango(monkeypatch)
+    done = command("run", "small.yaml", "--no-progress")
+    assert done.returncode == 0
+    assert (
+        "\nthe PDF cannot be made: the system library Pango is missing; install it (Debian, Ubuntu: apt-get install "
+        "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0), or leave pdf out of report.formats\n" in done.stdout)
+    written = [line for line in done.stdout.splitlines() if line.startswith("reports")]
+    assert [Path(line).name for line in written] == ["card.html", "results.json"]
+    assert all((folder / line).is_file() for line in written)
+    assert not (folder / written[0]).with_name("card.pdf").exists()
 
 
 def test_the_working_folder_is_no_output_folder(command: Command) -> None:
