@@ -16,7 +16,7 @@ UPGRADE ?=
 WORKERS ?= auto
 TESTS ?=
 
-.PHONY: help demo test nightly lint ruff types bench docs books docs-check sentences example lock sbom audit clean
+.PHONY: help demo test nightly lint ruff types bench docs books docs-check sentences example package lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s%s\n", $$1, $$2}' Makefile
@@ -62,6 +62,9 @@ sentences: $(VENV)/.run ## list every sentence that the card, the commands, erro
 example: $(VENV)/.run ## write reports/example again, the committed card
 	@$(BIN)/evalpipe run configs/titanic.yaml --out reports/example --no-progress
 	@rm reports/example/run.json
+
+package: $(VENV)/.test ## build the wheel in dist/ and try it on each Python that is here
+	@.ci/package $(BIN)/python
 
 lock: $(VENV)/.tools ## pin all that evalpipe needs, with hashes, in .ci/requirements.lock (UPGRADE=--upgrade for the newest)
 	@$(TOOLS)/uv pip compile pyproject.toml $(LOCKED:%=--extra %) --universal --python-version 3.11 --generate-hashes \

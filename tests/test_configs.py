@@ -117,6 +117,17 @@ def test_the_script_makes_the_committed_rows_and_predictions(name: str, tmp_path
 
 
 @pytest.mark.nightly
+def test_the_script_makes_the_committed_rows_of_the_demo(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, DATA / "make_demo.py", tmp_path / "visits.csv"], check=True)
+    fresh, kept = (pl.read_csv(folder / "visits.csv") for folder in (tmp_path, DATA.parents[1] / "evalpipe" / "demo"))
+
+    observed = ["person", "visit", "health"]
+    assert fresh.select(observed).equals(kept.select(observed))
+    assert (fresh["logistic_regression"] - kept["logistic_regression"]).abs().max() < 1e-5
+    assert (fresh["boosted_trees"] - kept["boosted_trees"]).abs().mean() < 0.02
+
+
+@pytest.mark.nightly
 def test_the_script_makes_the_committed_grid(tmp_path: Path) -> None:
     subprocess.run([sys.executable, DATA / "make_grid.py", tmp_path], check=True)
     fresh, kept = (pl.read_csv(folder / "tumours_grid.csv") for folder in (tmp_path, DATA))
@@ -175,7 +186,7 @@ def parts(folder: Path, name: str) -> dict[str, pl.DataFrame]:
 
 
 def test_every_script_is_run() -> None:
-    others = {"grid", "titanic_fits", "optimism"}
+    others = {"grid", "titanic_fits", "optimism", "demo"}
     assert {file.stem.removeprefix("make_") for file in DATA.glob("make_*.py")} == {*SCRIPTS, *others}
 
 

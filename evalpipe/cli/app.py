@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from evalpipe.base.formats import FORMATS
+from evalpipe.cli.demo import demo
 from evalpipe.cli.exit import (
     Guard,
     collect_rarely,
@@ -350,6 +351,7 @@ def schema(kind: str) -> None:
     click.echo(json.dumps(json_schema_of(kind), indent=1, ensure_ascii=False))
 
 
+app.add_command(demo)
 app.add_command(doctor)
 app.add_command(diff)
 app.add_command(export)
