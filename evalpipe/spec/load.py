@@ -93,7 +93,7 @@ class Layers:
         self.problems.extend(document.problems)
         node = document.root
         if node is None and not document.problems:
-            hint = "write the keys of a spec; README.md shows one, docs/spec.md has them all"
+            hint = "write the keys of a spec; `evalpipe init` writes one, docs/spec.md has them all"
             return self._refuse(Problem("empty-file", "the file holds no YAML", Place(text.file), hint))
         if node is None or node.content is UNREADABLE:
             self.complete = False

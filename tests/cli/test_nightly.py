@@ -1,4 +1,4 @@
-"""Night after night: README's example as written, the reference of `against: last`, and `evalpipe accept`."""
+"""Night after night: the example of docs/gates.md as written, the reference of `against: last`, and `evalpipe accept`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import pytest
 
 from cli.conftest import SPEC, Command
 
-README = Path(__file__).parents[2] / "README.md"
+GATES = Path(__file__).parents[2] / "docs" / "gates.md"
 DATA = Path(__file__).parents[2] / "configs" / "data" / "titanic_evaluation.parquet"
 QUICK = ("--no-progress", "--set", "report.formats=[junit]", "--set", "intervals.replicates=100")
 FALL = "  - {metric: roc_auc, max_decrease: 0.02, against: last, on: value}\n"
 
 
 def section() -> dict[str, str]:
-    """Return README's section on gates: its spec, and its commands by their second word."""
-    text = README.read_text(encoding="utf-8").partition("## Every night")[2].partition("\n## ")[0]
+    """Return the page on gates: its spec, and its commands by their second word."""
+    text = GATES.read_text(encoding="utf-8")
     spec, run, accept = re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return {"spec": spec, "run": run, "accept": accept}
 
@@ -50,8 +50,8 @@ def write_night(folder: Path, *, good: bool) -> None:
     (frame if good else frame.with_columns(logistic_regression=high)).write_parquet(data / DATA.name)
 
 
-@pytest.mark.nightly  # by day the spec of the section runs five nights within this process
-def test_the_section_of_the_readme_runs_as_written(tmp_path: Path) -> None:
+@pytest.mark.nightly  # by day its spec runs five nights within this process
+def test_the_page_on_gates_runs_as_written(tmp_path: Path) -> None:
     shown = section()
     (tmp_path / "nightly.yaml").write_text(shown["spec"])
     write_night(tmp_path, good=True)

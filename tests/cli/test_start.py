@@ -60,7 +60,7 @@ def test_errors_of_the_standard_input_name_it(command: Command, name: str) -> No
     empty = command(name, "-", input="")
     assert empty.stderr == (
         "error[empty-file]: the file holds no YAML\n --> <stdin>\n"
-        "  = help: write the keys of a spec; README.md shows one, docs/spec.md has them all\n")
+        "  = help: write the keys of a spec; `evalpipe init` writes one, docs/spec.md has them all\n")
     bytes_of_it = command(name, "-", input=b"name: \xff")
     assert bytes_of_it.stderr.startswith("error[not-utf8]: the file is not UTF-8 text: byte 0xff in line 1\n")
 
