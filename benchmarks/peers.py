@@ -286,7 +286,7 @@ PEERS: dict[str, tuple[Callable[[], list[str]], str]] = {
         evidently, (
             f"From {MANY_ROWS:,} rows of Parquet to an HTML file, each in a fresh process: `ClassificationPreset` of "
             "one model without intervals, against `evalpipe run` of two models. The latter has the standard measures "
-            "and 2,000 replicates. `engine.mode: auto` holds so many rows and takes their exact values; `grid` reads "
+            "and 2,000 replicates. `engine.mode: auto` keeps every score, so that values are exact; `grid` reads "
             f"them part by part, and states the error bound of ranked measures. Runs: {REPORT_RUNS}."
         ),
     ),
