@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -30,6 +29,7 @@ import scale
 import scale_others
 import slices
 import starts
+from processes import spent
 
 SHOWN = ("evalpipe", "numpy", "polars", "scipy", "scikit-learn", "pandas", "duckdb", *peers.PEERS)
 
@@ -49,8 +49,7 @@ def loop() -> list[str]:
 
 def row(n: int) -> str:
     """Return one row of that section, from a process that has nothing else in its memory."""
-    line = [sys.executable, bootstrap.__file__, str(n)]
-    return subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603 - our own file
+    return spent([sys.executable, bootstrap.__file__, str(n)])[1].strip()
 
 
 def parts() -> list[str]:

@@ -258,15 +258,19 @@ class CellsPart(DrawnPart):
     def summaries(self, draws: Draws) -> Iterator[tuple[Sequence[Scope], slice, Summary]]:
         """Yield the statistics of each model in all subsets in batches of replicates."""
         groups, times = self.members.shape[1], len(draws.counts)
-        by_cell = Draws(draws.counts.reshape(times * groups, -1))
         for scopes, cells_view in zip(self.scopes, self.views.values(), strict=True):
-            (_, _, weights), = Stack((cells_view,)).weights(by_cell, by_cell.counts.size)
-            group_weights = weights.reshape(times, groups, -1)
-            step = max(1, CELLS // (group_weights.shape[-1] * len(self.numbers)))
-            for first in range(0, times, step):
-                batch = slice(first, first + step)
-                of_subsets = self._subset_weights(group_weights[batch])
-                yield scopes, batch, cells_view.summary(of_subsets)
+            # As many at once as fit into the memory that a thread may have: of thousands of slices, not all.
+            together = max(1, HELD // (groups * len(cells_view.unit)))
+            for begin in range(0, times, together):
+                counts = draws.counts[begin : begin + together]
+                by_cell = Draws(counts.reshape(len(counts) * groups, -1))
+                (_, _, weights), = Stack((cells_view,)).weights(by_cell, by_cell.counts.size)
+                group_weights = weights.reshape(len(counts), groups, -1)
+                step = max(1, CELLS // (group_weights.shape[-1] * len(self.numbers)))
+                for first in range(0, len(counts), step):
+                    of_subsets = self._subset_weights(group_weights[first : first + step])
+                    batch = slice(begin + first, begin + min(first + step, len(counts)))
+                    yield scopes, batch, cells_view.summary(of_subsets)
 
     def _subset_weights(self, weights: Values) -> Values:
         """Return the weights of the cells in each subset [subsets, b, cells], from those in groups [b, groups, cells].

@@ -7,6 +7,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -109,16 +110,27 @@ class _SliceNumbers:
         return number_of_code[rows.codes + 1]  # the code -1 is of rows in no slice
 
 
+DENSE = 2**25
+"""The most cells of all groups of which each has a count in memory (134 MB), of some 50 slices of a grid of scores."""
+
+PENDING = 2**21
+"""Rows whose cells are kept until they are counted at once."""
+
+
 @dataclass
 class _GroupCounts:
-    """Counts of observations by group of rows and cell of the grid of scores: flat, [groups x ``size``].
+    """Counts of observations by group of rows and cell of the grid of scores, a group after the other.
 
-    A group has ``size`` cells; ``states`` are the possible states of a row under each model.
+    A group has ``size`` cells; ``states`` are the possible states of a row under each model. ``dense`` are the counts
+    of all cells, flat. Of more than `DENSE` cells, as of thousands of slices, ``sparse`` are the counts of those that
+    have rows, by position, and ``pending`` the positions of rows that are not counted yet, with their weights.
     """
 
     size: int
     states: tuple[States, ...]
-    counts: Wholes = field(default_factory=lambda: np.zeros(0, np.int32))
+    dense: Wholes = field(default_factory=lambda: np.zeros(0, np.int32))
+    sparse: CellCounts | None = None
+    pending: list[tuple[Wholes, Wholes | None]] = field(default_factory=list)
 
     @cached_property
     def groups_per_slice(self) -> int:
@@ -130,29 +142,58 @@ class _GroupCounts:
 
         ``slices`` is how many slices there are by now.
         """
+        missing = slices * self.groups_per_slice * self.size - len(self.dense)
+        if self.sparse is not None or len(self.dense) + missing > DENSE:
+            self._add_sparse(groups * self.size + cells, weights)
+            return
         dtype = np.int32 if weights is None else np.int64  # a part has fewer rows than the first can count
-        missing = slices * self.groups_per_slice * self.size - len(self.counts)
-        if missing > 0 or self.counts.dtype != dtype:
-            self.counts = np.concatenate([self.counts, np.zeros(missing, dtype)])
+        if missing > 0 or self.dense.dtype != dtype:
+            self.dense = np.concatenate([self.dense, np.zeros(missing, dtype)])
         for chunk in _row_chunks(len(groups)):
             positions = groups[chunk] * self.size + (cells[chunk] if len(cells) > 1 else cells)
-            np.add.at(self.counts, positions, dtype(1) if weights is None else weights[chunk])
+            np.add.at(self.dense, positions, dtype(1) if weights is None else weights[chunk])
+
+    def _add_sparse(self, positions: Wholes, weights: Wholes | None) -> None:
+        """Count rows [n], or their ``weights``, by position among the cells of all groups."""
+        if self.sparse is None:
+            self.sparse, self.dense = self._occupied(), self.dense[:0]
+        self.pending.append((positions, weights))
+        if sum(len(some) for some, _ in self.pending) >= PENDING:
+            self.sparse = self._occupied()
+
+    def _occupied(self) -> CellCounts:
+        """Return the counts of the positions that have rows, those of pending rows too, which are then no more so."""
+        if self.sparse is None:
+            positions = np.flatnonzero(self.dense)
+            return CellCounts(positions, self.dense[positions].astype(np.int64))
+        if not self.pending:
+            return self.sparse
+        weights = [weight for _, weight in self.pending if weight is not None]
+        counted = count_codes(np.concatenate([positions for positions, _ in self.pending]),
+                              np.concatenate(weights) if weights else None)
+        self.pending = []
+        return CellCounts.merged([self.sparse, counted]) if len(self.sparse.cells) else counted
 
     def renumber(self, new_numbers: Wholes) -> None:
         """Move the counts of each cluster to its new number, which several share where there are very many clusters."""
-        counts = self.counts.reshape(-1, GROUPS)
-        self.counts = np.zeros_like(self.counts)
+        if self.sparse is not None:
+            counted = self._occupied()
+            cluster = counted.cells % GROUPS
+            self.sparse = CellCounts.merged([
+                CellCounts(counted.cells - cluster + new_numbers[cluster], counted.counts)])
+            return
+        counts = self.dense.reshape(-1, GROUPS)
+        self.dense = np.zeros_like(self.dense)
         for old_number, new_number in enumerate(new_numbers):
-            self.counts[new_number::GROUPS] += counts[:, old_number]
+            self.dense[new_number::GROUPS] += counts[:, old_number]
 
     def groups(self, labels: list[Labels | None]) -> dict[RowGroup, CellCounts]:
         """Return the cells of each group that is not empty; ``labels`` are those of the slices by number."""
-        cells_of: dict[RowGroup, CellCounts] = {}
-        for number, counts in enumerate(self.counts.reshape(-1, self.size)):
-            cells = np.flatnonzero(counts)
-            if len(cells):
-                cells_of[self.group(number, labels)] = CellCounts(cells, counts[cells].astype(np.int64))
-        return cells_of
+        counted = self._occupied()
+        numbers, cells = np.divmod(counted.cells, self.size)
+        starts = starts_of_runs(numbers)
+        return {self.group(int(numbers[start]), labels): CellCounts(cells[start:end], counted.counts[start:end])
+                for start, end in pairwise([*starts, len(cells)])}
 
     def group(self, number: int, labels: list[Labels | None]) -> RowGroup:
         """Return the group of a number, whose digits are its slice, its state under each model, and its truth."""

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from evalpipe.errors import DataError
+from evalpipe.plan import memory
+from evalpipe.streams import tally
 from few_by_day import few_by_day
 from streams.streaming import numbers, rows, run, write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+FEW = {"replicates": 100, "bands": False}
 RANKED = {"roc_auc", "average_precision", "ks", "gini"}
 
 
@@ -75,6 +78,28 @@ def test_parts_of_any_size_and_order_give_the_same_bytes(tmp_path: Path) -> None
     assert numbers(run(write(shuffled.reverse(), tmp_path / "many", [1] * 40 + [17] * 20))) == expected
 
 
+@pytest.mark.parametrize("keys", [
+    {"slices": ["s"], "compare": {"baseline": "q"}}, {"cluster": "who", "slices": ["s"]},
+    {"weight": {"column": "times", "kind": "frequency"}, "slices": ["s"]}], ids=["slices", "clusters", "weights"])
+@pytest.mark.parametrize("dense", [0, 1_000_000])
+def test_cells_of_very_many_slices_are_counted_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any], dense: int
+) -> None:
+    """Both where all cells are kept sparsely, and where they become so many in the middle of a part."""
+    path = write(rows(3000), tmp_path / "d", [1000])
+    monkeypatch.setattr(memory, "BATCH", 400)
+    expected = numbers(run(path, intervals=FEW, **keys))
+    sparse: list[int] = []
+    added = tally._GroupCounts._add_sparse
+    monkeypatch.setattr(tally._GroupCounts, "_add_sparse", lambda counts, positions, weights: (
+        sparse.append(len(positions)), added(counts, positions, weights)))
+    monkeypatch.setattr(tally, "DENSE", dense)
+    monkeypatch.setattr(tally, "PENDING", 1500)
+
+    assert numbers(run(path, intervals=FEW, **keys)) == expected
+    assert sparse
+
+
 def test_row_weights_are_copies(tmp_path: Path) -> None:
     frame = rows(1000)
     copies = frame[np.repeat(np.arange(1000), frame["times"].to_numpy())]
@@ -87,5 +112,5 @@ def test_row_weights_are_copies(tmp_path: Path) -> None:
 def test_less_memory_changes_no_byte(tmp_path: Path) -> None:
     path = write(rows(30_000), tmp_path / "d", [])
     little, plenty = (
-        run(path, engine={"mode": "grid", "workers": 2, "memory": memory}) for memory in ("290MB", "4GB"))
+        run(path, engine={"mode": "grid", "workers": 2, "memory": allowed}) for allowed in ("290MB", "4GB"))
     assert numbers(little) == numbers(plenty)
