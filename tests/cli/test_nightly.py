@@ -1,4 +1,4 @@
-"""Night after night: the example of docs/gates.md as written, the reference of `against: last`, and `evalpipe accept`."""
+"""Night after night: the example of docs/gates.md, the reference of `against: last`, and `evalpipe accept`."""
 
 from __future__ import annotations
 
