@@ -16,7 +16,7 @@ UPGRADE ?=
 WORKERS ?= auto
 TESTS ?=
 
-.PHONY: help demo test nightly lint ruff types bench docs books docs-check sentences example package lock sbom audit clean
+.PHONY: help demo test nightly lint ruff types bench docs books docs-check sentences example site package lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s%s\n", $$1, $$2}' Makefile
@@ -62,6 +62,9 @@ sentences: $(VENV)/.run ## list every sentence that the card, the commands, erro
 example: $(VENV)/.run ## write reports/example again, the committed card
 	@$(BIN)/evalpipe run configs/titanic.yaml --out reports/example --no-progress
 	@rm reports/example/run.json
+
+site: $(VENV)/.test ## build the site of all pages in build/site, and fail where a link leads nowhere
+	@$(BIN)/python docs/site.py
 
 package: $(VENV)/.test ## build the wheel in dist/ and try it on each Python that is here
 	@.ci/package $(BIN)/python

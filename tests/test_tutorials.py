@@ -1,0 +1,40 @@
+"""The tutorials run as they are written, from the first command to the last."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "docs" / "tutorials"
+BY_NIGHT = {"validation_file"}
+"""Pages of so many commands that they run at night alone."""
+
+PAGES = [pytest.param(path.stem, marks=pytest.mark.nightly if path.stem in BY_NIGHT else ())
+         for path in sorted(FOLDER.glob("*.md"))]
+SAYS = {
+    "first_card": ["Not settled: 1 of 2 requirements undecided", "✓ Good enough: both requirements are met"],
+    "validation_file": ["✓ Good enough: both requirements are met", "FINAL with 1 condition until 2027-11-27"],
+}
+"""What the commands of a page must print, in this order, for what it says of them to be true."""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_tutorial_runs_as_it_is_written(page: str, tmp_path: Path) -> None:
+    text = (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(sh|yaml)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    commands = "".join(body for language, body in blocks if language == "sh")
+    for language, body in blocks:
+        if language == "yaml":
+            (tmp_path / body.splitlines()[0].removeprefix("# ")).write_text(body, encoding="utf-8")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(["sh", "-e", "-c", commands], cwd=tmp_path, env=os.environ | {"PATH": path},
+                          capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    places = [done.stdout.index(sentence) for sentence in SAYS[page]]
+    assert places == sorted(places)
