@@ -38,8 +38,12 @@ STDOUT = "-"
 @click.option("--weight", metavar="COLUMN", help="The column of case weights.")
 @click.option("--exposure", metavar="COLUMN", help="The column of what each count was counted in.")
 @click.option("--cluster", metavar="COLUMN", help="The column whose value is shared by rows that belong together.")
+@click.option("--no-schema", "without_schema", is_flag=True, help="Write no schema for editors beside the spec.")
 @click.option("--force", is_flag=True, help="Replace a SPEC that exists.")
-def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: bool, **answers: str | None) -> None:
+def init(
+    data: Sequence[str], out: str | None, models: Sequence[str], *, without_schema: bool, force: bool,
+    **answers: str | None,
+) -> None:
     """Write a spec for files of predictions, with the reason for each key beside it.
 
     Each DATA becomes a dataset to evaluate: csv (also with semicolons), csv.gz, tsv, parquet, ipc, ndjson, a folder or
@@ -47,19 +51,36 @@ def init(data: Sequence[str], out: str | None, models: Sequence[str], *, force: 
     guessed: it is asked for in a terminal, and elsewhere --event has to give it. So is all else that the data leave
     open.
 
+    Beside the spec stands evalpipe.schema.json, which its first line names: an editor that knows the YAML language
+    server completes its keys and checks them. A SPEC of - has none.
+
     The spec runs as it is: it is planned and its data are read and checked before it is written. Where it is not
     written, the exit code is 2 for what the command line leaves open or a SPEC that exists, 3 for data that are wrong.
     """
     from evalpipe.proposal.columns import look_at_datasets
     from evalpipe.proposal.questions import Answers
-    from evalpipe.proposal.spec_file import refuse_existing, spec_text, target_path, try_spec
+    from evalpipe.proposal.spec_file import (
+        BY_SCHEMA,
+        refuse_existing,
+        refuse_schema,
+        spec_text,
+        target_path,
+        try_spec,
+        write_schema,
+    )
 
     target = target_path(out, data[0])
     refuse_existing(target, force=force)
+    with_schema = target != STDOUT and not without_schema
+    if with_schema:
+        refuse_schema(target)
     looked = look_at_datasets(data)
     proposal = answered_proposal(looked, Answers(models=tuple(models), **answers))
     text = spec_text(proposal, target)
     try_spec(text, target)
+    if with_schema:
+        text = BY_SCHEMA + text
+        write_schema(target)
     write_proposal(proposal, text, target, force=force)
 
 

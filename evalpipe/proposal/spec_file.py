@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -16,6 +17,7 @@ from evalpipe.proposal.yaml_text import SpecLine, key, lines_as_text, scalar, ya
 from evalpipe.runs.folder import refuse_to_replace
 from evalpipe.spec.load import load
 from evalpipe.spec.messages import bad_plain_name
+from evalpipe.spec.schema import json_schema
 from evalpipe.spec.tree import SpecText, plain_value
 from evalpipe.spec.yaml import parse
 from evalpipe.tasks import CLASSES
@@ -31,6 +33,12 @@ if TYPE_CHECKING:
 
 NOT_HERE = "-"
 """The target that stands for the standard output."""
+
+SCHEMA = "evalpipe.schema.json"
+"""The file of the JSON Schema of specs, by which editors complete and check the specs beside it."""
+
+BY_SCHEMA = f"# yaml-language-server: $schema={SCHEMA}\n"
+"""The first line of a spec that editors are to complete and check by the schema beside it."""
 
 
 def spec_name(target: str, data_path: str) -> str:
@@ -225,10 +233,29 @@ def refuse_existing(target: str, *, force: bool) -> None:
         raise UsageError.of("missing-folder", f"there is no folder '{path.parent}'", "make it first")
 
 
+def refuse_schema(target: str) -> None:
+    """Raise UsageError where a file beside the spec ``target`` has the schema's name and is none of evalpipe's."""
+    path = Path(target).with_name(SCHEMA)
+    if os.path.lexists(path) and json_schema()["$id"] not in path.read_text(encoding="utf-8", errors="replace"):
+        raise UsageError.of("schema-exists", f"'{path}' is no schema of evalpipe, and nothing was written",
+                            "rename it, or leave the schema out with --no-schema")
+
+
+def write_schema(target: str) -> None:
+    """Write the JSON Schema of specs beside the spec ``target``; raises UsageError where that fails."""
+    refuse_schema(target)
+    path = Path(target).with_name(SCHEMA)
+    _write(path, json.dumps(json_schema(), ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
 def write_spec_file(target: str, text: str, *, force: bool) -> None:
     """Write a spec's file atomically; raises UsageError where that fails, or would replace a file without ``force``."""
     refuse_existing(target, force=force)
-    path = Path(target)
+    _write(Path(target), text)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file atomically; raises UsageError where that fails."""
     try:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", encoding="utf-8", newline="\n",
                                          delete=False) as temporary:
@@ -241,5 +268,5 @@ def write_spec_file(target: str, text: str, *, force: bool) -> None:
         finally:
             Path(temporary.name).unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError.of("unwritable", f"cannot write '{target}': {error.strerror or error}",
+        raise UsageError.of("unwritable", f"cannot write '{path}': {error.strerror or error}",
                             "name a file that can be written with -o") from None

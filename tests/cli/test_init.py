@@ -16,6 +16,7 @@ import pytest
 
 import evalpipe
 from cli.conftest import Command
+from evalpipe.proposal.spec_file import BY_SCHEMA
 
 ROWS = 120
 PROPOSED = Path(__file__).parent / "proposed"
@@ -176,7 +177,7 @@ def test_the_standard_output_carries_the_spec_alone(command: Command, folder: Pa
     percents(folder / "percent.parquet")
     done = command("init", "percent.parquet", "--event", "sick", "-o", "-")
     expected = (PROPOSED / "percent.yaml").read_text().replace("evalpipe run percent.yaml", "evalpipe run SPEC")
-    assert done.stdout == expected
+    assert done.stdout == expected.removeprefix(BY_SCHEMA)
     assert done.stderr.startswith("task     binary: ")
     assert command("validate", "-", input=done.stdout).returncode == 0
     assert [file.name for file in folder.glob("*.yaml")] == ["small.yaml"]
@@ -365,8 +366,9 @@ error[spec-exists]: 'data.yaml' exists, and nothing was written
 """)
     assert (folder / "data.yaml").read_text() == "mine\n"
     assert command("init", "data.csv", "--event", "yes", "--force").returncode == 0
-    assert (folder / "data.yaml").read_text().startswith("# A spec of evalpipe")
-    assert sorted(file.name for file in folder.iterdir()) == ["data.csv", "data.yaml", "small.yaml", "test.csv"]
+    assert (folder / "data.yaml").read_text().startswith("# yaml-language-server: ")
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "data.csv", "data.yaml", "evalpipe.schema.json", "small.yaml", "test.csv"]
 
 
 @pytest.mark.parametrize(("out", "message"), [
