@@ -119,8 +119,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "recalibration": {"base", "calibration", "data", "errors", "plan", "results", "run", "runs", "spec", "tasks"},
     "proposal": {"base", "data", "errors", "plan", "run", "runs", "spec", "tasks", "words"},
     "cli": {
-        "base", "card.addresses", "card.junit", "card.method", "card.page", "card.summary", "card.tables",
-        "card.wording", "chapters.all", "chapters.plan", "cli.doctor", "errors",
+        "base", "card.addresses", "card.figures.in_matplotlib", "card.junit", "card.method", "card.page",
+        "card.summary", "card.tables", "card.wording", "chapters.all", "chapters.plan", "cli.doctor", "errors",
         "intervals.declare", "ledger", "metrics", "plan", "proposal", "recalibration", "results", "review", "run",
         "runs", "spec", "streams", "tasks", "version", "words",
     },

@@ -28,6 +28,7 @@ from evalpipe.cli.exit import (
     requested_format,
     seconds_of,
 )
+from evalpipe.cli.figures import figures
 from evalpipe.cli.init import init
 from evalpipe.cli.ledger import gc, history, margin_and_drop
 from evalpipe.cli.output import UNHEARD, full_output_error, is_lost_stream, replace_streams, tell_person
@@ -355,6 +356,7 @@ app.add_command(demo)
 app.add_command(doctor)
 app.add_command(diff)
 app.add_command(export)
+app.add_command(figures)
 app.add_command(init)
 app.add_command(verify)
 app.add_command(show)

@@ -85,7 +85,7 @@ from evalpipe.words.sentences import FORMER_VERDICTS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -131,6 +131,19 @@ class Results(Document):
                 text = _json_line(entry)
             lines.append(f"{_json_line(key)}: {text}")
         return "{\n" + ",\n".join(lines) + "\n}\n"
+
+    def plot(
+        self, name: str, models: Sequence[str] | None = None, dataset: str | None = None, ax: Any = None
+    ) -> Any:
+        """Draw a figure of the card with matplotlib and return its `Axes`, to go on with; an array of several panels.
+
+        ``name`` is that of `evalpipe figures`, such as "roc" or "calibration"; ``models`` are those to draw, all by
+        default; ``dataset`` is the evaluated one, by default the first. ``ax`` are the `Axes` to draw into, a list
+        of as many as the figure has panels; new ones by default, in a figure as wide as a column of a journal. Raises
+        UsageError for a name, a model or a dataset that these results do not have, and for too few `Axes`.
+        """
+        # The card stands above the results; only a notebook or a script asks for it from here.
+        return import_module("evalpipe.card.figures.in_matplotlib").plot(self, name, models, dataset, ax)
 
     def _repr_html_(self) -> str:
         """Return the card for a notebook: its page in an ``<iframe>`` that can reach nothing outside."""

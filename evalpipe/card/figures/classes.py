@@ -42,7 +42,9 @@ def levels(context: Context) -> Drawing | None:
     for middle, (name, share) in zip(plot.middles, shares, strict=True):
         y, right = drawn.top + middle, drawn.across(share)
         sheet.path(f"M{drawn.left:.1f},{y - 6:.1f}H{right:.1f}v12H{drawn.left:.1f}z", "fill", "muted")
+        drawn.keep("row_bar", y=middle, low=0.0, high=share, half=6.0, ink="muted", kind="fill")
         if declared:
+            drawn.keep("stroke", x=declared[name], y=middle, half=9.0, ink="ink", kind="line")
             sheet.path(f"M{drawn.across(declared[name]):.1f},{y - 9:.1f}v18", "line", "ink")
         drawn.record_values(name, **{"share of rows": [share]}, **({"declared": [declared[name]]} if declared else {}))
     largest, smallest = max(shares, key=lambda pair: pair[1]), min(shares, key=lambda pair: pair[1])

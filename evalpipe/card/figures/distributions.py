@@ -9,7 +9,7 @@ from evalpipe.card.figures.axes import LINE, Axis, number_axis, ticks_between, u
 from evalpipe.card.figures.context import Context, FigureFinding, column, figure, figure_of, known, or_nan
 from evalpipe.card.figures.labels import LineLabel, label_lines, name_rows
 from evalpipe.card.figures.panel import DASHES, RowLabel, estimated, panel, rows, rows_by_model, step_corners
-from evalpipe.card.figures.svg import Clauses, Sheet, drawing, more_models_than_inks, stacks
+from evalpipe.card.figures.svg import Clauses, KeyEntry, Sheet, drawing, more_models_than_inks, stacks
 from evalpipe.card.tables import overall, shown
 from evalpipe.results.curves.calibration import Histogram, Ks
 from evalpipe.words import numbers
@@ -66,6 +66,7 @@ def _name_halves(
         middle = len(values) // 2
         right = sum(values[middle:]) < sum(values[:middle])
         drawn.sheet.write(drawn.left + (drawn.width - 4 if right else 4), foot, name, colour, "end" if right else "")
+        drawn.content.names.append(KeyEntry(name, colour, "fill"))
 
 
 NAME_SHARE = 0.16

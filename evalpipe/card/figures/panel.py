@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from evalpipe.card.figures.axes import LINE, Axis, width, wrap
-from evalpipe.card.figures.svg import KeyEntry, PointSeries, Sheet, number, outline
+from evalpipe.card.figures.svg import KeyEntry, PanelContent, PanelPart, PointSeries, Sheet, number, outline
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -62,9 +64,24 @@ TICK_GAP, TICK_DROP = 7, 18
 """Pixels between an axis and the numbers of its ticks, and down to the base line of those beneath."""
 
 
+Method = TypeVar("Method", bound="Callable[..., None]")
+
+
+def kept(method: Method) -> Method:
+    """Have a panel keep what this method of it draws, for whoever draws it otherwise than as SVG."""
+    names = list(signature(method).parameters)[1:]
+
+    @wraps(method)
+    def draw(self: Panel, *values: Any, **named: Any) -> None:
+        self.keep(method.__name__, **{**dict(zip(names, values, strict=False)), **named})
+        method(self, *values, **named)
+
+    return cast("Method", draw)
+
+
 @dataclass
 class Panel:
-    """A rectangle of a sheet in pixels, with the axes that numbers are placed by."""
+    """A rectangle of a sheet in pixels, with the axes that numbers are placed by, and what was drawn in it."""
 
     sheet: Sheet
     x: Axis
@@ -73,6 +90,16 @@ class Panel:
     top: float
     width: float
     height: float
+    content: PanelContent = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Have the sheet keep what is drawn in the panel."""
+        self.content = PanelContent(self.x, self.y, self.left, self.top, self.width, self.height)
+        self.sheet.panels.append(self.content)
+
+    def keep(self, method: str, **arguments: Any) -> None:
+        """Keep what was drawn otherwise than by a method of the panel: ``method`` is one of those who draw it again."""
+        self.content.parts.append(PanelPart(method, arguments))
 
     @property
     def base(self) -> float:
@@ -94,6 +121,7 @@ class Panel:
         return [(left + (x - x_low) / x_range * width, base - (y - y_low) / y_range * height) for x, y in points
                 if x == x and y == y]  # noqa: PLR0124 - NaN differs from itself
 
+    @kept
     def line(self, x: Sequence[float], y: Sequence[float], ink: str, *, name: str = "", kind: str = "line",
              dash: str = "", steps: bool = False) -> None:
         """Draw a line through points, broken at NaN; as ``steps``, each height continues up to the next point.
@@ -105,6 +133,7 @@ class Panel:
         self.sheet.path(path, kind, ink, dash)
         self.record(name, x, y)
 
+    @kept
     def lines(self, lines: Iterable[tuple[Sequence[float], Sequence[float]]], ink: str, kind: str = "thin") -> None:
         """Draw several lines, (x, y) each, in one path; the table of the figure has none of them."""
         path = "".join(self._path_through(self.visible(list(zip(x, y, strict=True)))) for x, y in lines)
@@ -161,6 +190,7 @@ class Panel:
         """Return a value, or the nearest end of the axis where it lies beyond."""
         return min(max(value, min(axis.low, axis.high)), max(axis.low, axis.high))
 
+    @kept
     def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str,
              kind: str = "band") -> None:
         """Fill between two lines over ``x``, from ``low`` to ``high``, with gaps where a value is NaN."""
@@ -174,6 +204,7 @@ class Panel:
         path = "".join(f"{self._path_through(outline)}z" for outline in edges)
         self.sheet.path(path, kind, ink)
 
+    @kept
     def marks(self, x: Sequence[float], y: Sequence[float], ink: str, marker: str = "o", *, name: str = "",
               size: float | Sequence[float] = 4.0, kind: str = "mark") -> None:
         """Draw a marker at each point, all in one path; ``size`` is one for all, or a sequence of one for each.
@@ -187,12 +218,14 @@ class Panel:
         self.sheet.path(path, kind, ink)
         self.record(name, x, y)
 
+    @kept
     def dots(self, x: Sequence[float], y: Sequence[float], ink: str, *, name: str = "") -> None:
         """Draw many small points, all in one path; those beyond the axes are left out."""
         path = "".join(f"M{number(self.across(a))},{number(self.down(b))}h.01" for a, b in zip(x, y, strict=True))
         self.sheet.path(path, "dots", ink)
         self.record(name, x, y)
 
+    @kept
     def ranges(self, at: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str, *,
                upright: bool = True, kind: str = "range") -> None:
         """Draw an interval from ``low`` to ``high`` at each value of ``at``; vertical ones if ``upright``."""
@@ -204,6 +237,7 @@ class Panel:
             for a, lo, hi in zip(at, low, high, strict=True) if not any(map(math.isnan, (a, lo, hi))))
         self.sheet.path(path, kind, ink)
 
+    @kept
     def ticks(self, at: Sequence[float], lengths: Sequence[float], ink: str, *, above: bool) -> None:
         """Draw strokes inwards from the upper or lower edge at values ``at``; the longest of several on a pixel."""
         longest: dict[str, float] = {}
@@ -215,6 +249,7 @@ class Panel:
         path = "".join(f"M{across},{number(start)}v{number(direction * length)}" for across, length in longest.items())
         self.sheet.path(path, "thin", ink)
 
+    @kept
     def bars(self, edges: Sequence[float], heights: Sequence[float], ink: str, *, name: str = "", kind: str = "fill",
              bases: Sequence[float] | None = None, gap: float = 0.6) -> None:
         """Draw bars [k] between ``edges`` [k + 1], from 0 or from their ``bases``, all in one path."""
@@ -227,6 +262,7 @@ class Panel:
         self.sheet.path(path, kind, ink)
         self.record(name, edges[: len(heights)], heights)
 
+    @kept
     def hang(self, edges: Sequence[float], lengths: Sequence[float], tops: Sequence[float], ink: str) -> None:
         """Draw bars [k] of ``lengths`` down from their ``tops``, each between two of the ``edges`` [2k]."""
         path = ""
@@ -236,6 +272,7 @@ class Panel:
             path += f"V{number(self.down(top))}z"
         self.sheet.path(path, "light", ink)
 
+    @kept
     def rule(self, ink: str, *, x: float | None = None, y: float | None = None, dash: str = "",
              kind: str = "thin") -> None:
         """Draw a line across the panel at a value of either axis; none where the value is beyond the axis."""
@@ -245,17 +282,20 @@ class Panel:
             self.sheet.path(f"M{number(self.left)},{number(self.down(y))}H{number(self.left + self.width)}", kind, ink,
                             dash)
 
+    @kept
     def span(self, low: float, high: float, ink: str = "muted", kind: str = "band") -> None:
         """Shade the panel between two values of the horizontal axis."""
         a, b = (self.across(self._within(value, self.x)) for value in (low, high))
         self.sheet.path(f"M{number(a)},{number(self.top)}H{number(b)}V{number(self.base)}H{number(a)}z", kind, ink)
 
+    @kept
     def box(self, left: float, right: float, below: float, above: float, ink: str) -> None:
         """Shade a rectangle between values of both axes, cut at the edges of the panel."""
         a, b = (self.across(self._within(value, self.x)) for value in (left, right))
         c, d = (self.down(self._within(value, self.y)) for value in (below, above))
         self.sheet.path(f"M{number(a)},{number(c)}H{number(b)}V{number(d)}H{number(a)}z", "band", ink)
 
+    @kept
     def write(self, x: float, y: float, text: str, ink: str = "ink", anchor: str = "") -> None:
         """Write a text at the values ``x`` and ``y`` of the axes, vertically centred."""
         self.sheet.write(self.across(x), self.down(y) + 4.5, text, ink, anchor)
@@ -315,6 +355,7 @@ def panel(
     margin = margin if margin is not None else tick_label_width(y)
     panel_width = room - margin - 8
     drawn = Panel(sheet, x, y, left + margin, sheet.bottom + 5, panel_width, panel_width if height is None else height)
+    drawn.content.title = title
     drawn.frame(across=last, up=first)
     sheet.bottom = drawn.base + (TICK_DROP + 2 if last else 4)
     if last and x.name:
@@ -444,6 +485,7 @@ class RowPanel:
 
     def name_models(self, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]]) -> bool:
         """Write each model's name beside its value in the first row with room; tell whether there is one for each."""
+        self.panel.content.names += model_key(models)
         spans = [[(min(ends), max(ends)) if (ends := [self.panel.across(end) for end in value or () if end is not None])
                   else None for value in row] for row in values]
         places: list[tuple[int, float]] = []
@@ -499,6 +541,7 @@ def rows(
             sheet.write(label.indent, middle + 4.5 + (line_index - (len(lines) - 1) / 2) * LINE, line, label.ink,
                         kind="bold" if label.heading or label.bold else "text")
         middles.append(top + height / 2)
+        panel.content.rows.append((middles[-1], label.text))
         top += height
         lines_between += f"M0,{number(panel.top + top)}H{number(sheet.width)}"
     sheet.path(lines_between, "thin", "grid")

@@ -141,6 +141,11 @@ def draw_box(drawn: RowPanel, row: int, five: Sequence[float], ink: str) -> None
         f"M{number(low)},{number(y)}H{number(first)}M{number(third)},{number(y)}H{number(high)}", "range", ink)
     panel_of.sheet.path(f"M{number(first)},{number(y - 8)}H{number(third)}v16H{number(first)}z", "light", ink)
     panel_of.sheet.path(f"M{number(median)},{number(y - 8)}v16", "line", ink)
+    middle = drawn.middles[row]
+    low, first, median, third, high = five
+    panel_of.keep("ranges", at=[middle, middle], low=[low, third], high=[first, high], ink=ink, upright=False)
+    panel_of.keep("row_bar", y=middle, low=first, high=third, half=8.0, ink=ink, kind="light")
+    panel_of.keep("stroke", x=median, y=middle, half=8.0, ink=ink, kind="line")
 
 
 def _box_sizes(context: Context, curve: ResidualBox) -> FigureFinding:

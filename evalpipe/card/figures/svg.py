@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalpipe.card.figures.axes import LINE, SIZE, width, wrap
 from evalpipe.card.palette import MARKERS, MODELS, OUTLINES, STROKES, attributes, colour_index
@@ -20,6 +20,8 @@ from evalpipe.words.spelling import isolated, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from evalpipe.card.figures.axes import Axis
 
 
 MOST_WORDS = 25
@@ -133,6 +135,7 @@ class Drawing:
     svgs: tuple[str, ...]
     images: tuple[str, ...]
     points: tuple[PointSeries, ...] = ()
+    sheets: tuple[Sheet, ...] = ()
 
     @property
     def said(self) -> str:
@@ -251,6 +254,34 @@ def number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0").replace("-0.", "-.") if value else "0"
 
 
+@dataclass(frozen=True, slots=True)
+class PanelPart:
+    """What a panel was told to draw, in the numbers of its axes: the name of its method, and its arguments by name."""
+
+    method: str
+    arguments: dict[str, Any]
+
+
+@dataclass(slots=True)
+class PanelContent:
+    """A panel without its place on a sheet, for whoever draws it otherwise than as SVG: its axes, and its parts.
+
+    ``left``, ``top``, ``width`` and ``height`` are in pixels, ``rows`` are the heights and the labels of its rows,
+    ``names`` the lines that asked for a label.
+    """
+
+    x: Axis
+    y: Axis
+    left: float
+    top: float
+    width: float
+    height: float
+    title: str = ""
+    parts: list[PanelPart] = field(default_factory=list)
+    rows: list[tuple[float, str]] = field(default_factory=list)
+    names: list[KeyEntry] = field(default_factory=list)
+
+
 @dataclass
 class Sheet:
     """One SVG that grows downwards: what is drawn on it, how far it reaches, and the points drawn."""
@@ -261,6 +292,9 @@ class Sheet:
     points: list[PointSeries] = field(default_factory=list)
     axes: list[tuple[float | str, ...]] = field(default_factory=list)
     """Of each panel its left, top, width and height, the ends of both axes, and the name of the horizontal one."""
+    panels: list[PanelContent] = field(default_factory=list)
+    entries: list[KeyEntry] = field(default_factory=list)
+    """The panels on the sheet, and the entries of its key."""
 
     def path(self, d: str, kind: str, ink: str, dash: str = "") -> None:
         """Draw a path, if it has any commands ``d`` of SVG; ``kind`` is a way to draw, such as "line" or "band"."""
@@ -286,6 +320,7 @@ class Sheet:
         """Write a key (legend) below all that is drawn, its entries side by side as far as they fit."""
         left, has_line = 0.0, False
         for entry in entries:
+            self.entries.append(entry)
             lines = wrap(entry.text, self.width - SWATCH - 6)
             entry_width = SWATCH + 6 + max(map(width, lines))
             if not has_line or left + entry_width > self.width:
@@ -352,4 +387,5 @@ def drawing(key: str, title: str, texts: tuple[str | Clauses, str, str], sheets:
         key, title, clauses.fitting(MOST_WORDS - len(title.split())), clauses.whole, caption, alt,
         tuple(sheet.svg() for sheet in sheets),
         tuple(sheet.svg(printed=True) for sheet in sheets), tuple(points for s in sheets for points in s.points),
+        tuple(sheets),
     )
