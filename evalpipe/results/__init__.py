@@ -315,6 +315,8 @@ def _null_for_nan(value: object) -> object:
 KINDS = {"holds": "passes", "open": "undecided", "same": "equivalent"}
 MARGINS = {"open": "undecided"}
 """The words of before, with those of now."""
+UNKNOWN_OF_NIGHTS = {"recent": None, "waiting": 0}
+"""What the first gates `on: sequence` did not say: recent nights were not judged apart, and none had to wait."""
 
 
 def upgraded(document: dict[str, Any]) -> dict[str, Any]:
@@ -324,7 +326,8 @@ def upgraded(document: dict[str, Any]) -> dict[str, Any]:
     """
     parts: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         "gates": lambda row: row | {"verdict": FORMER_VERDICTS.get(row["verdict"], row["verdict"]),
-                                    "reason": {"code": "text", "text": row["reason"]}},
+                                    "reason": {"code": "text", "text": row["reason"]},
+                                    "sequence": row.get("sequence") and UNKNOWN_OF_NIGHTS | row["sequence"]},
         "findings": lambda row: row | {"code": "text", "kind": KINDS.get(row["kind"], row["kind"])},
         "warnings": lambda row: {"code": row["code"], "text": row["message"]},
         "comparisons": lambda row: row | {

@@ -120,9 +120,9 @@ class GateSequence(Record):
     """The limits of gates `on: sequence` that are judged, each model, dataset and slice counted."""
     basis: Literal["exact", "asymptotic"]
     """Whether the level holds exactly, or as far as the value has a normal distribution."""
-    recent: float
+    recent: float | None
     """The evidence of the last 30 nights that the limit is missed, from the night on where it is largest; of two
-    limits the larger. A gate passes only where it is small."""
+    limits the larger. A gate passes only where it is small. Some results of `schema_version` 1 lack it: null."""
     nights: int
     """The nights with evidence, this one included."""
     waiting: int
