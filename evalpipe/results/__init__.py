@@ -287,7 +287,8 @@ def _json_line(value: object) -> str:
 
 def _not_results(source: str, path: str, reason: str) -> DataError:
     """Return the error that a source holds no results, with the path in its JSON and the reason."""
-    hint = "give the output folder of `evalpipe run`, written by this version"
+    hint = ("a newer evalpipe wrote it: install that, or a later one" if path == "schema_version" else
+            "give the output folder of `evalpipe run`, written by this version or an earlier one")
     message = f"{source} does not hold results of evalpipe: {path}: {reason}"
     return DataError(Problem("not-results", message, hint=hint))
 

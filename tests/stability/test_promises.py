@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
-from stability.promised import FILE, Promises, broken, promised, text_of
+from evalpipe.version import VERSION
+from evalpipe.words.sentences import DEPRECATED
+from stability.promised import FILE, METHODS, Promises, broken, promised, text_of
 
 REWRITE = "names were added: python tests/stability/promised.py writes the list again"
 
@@ -56,3 +60,19 @@ def test_what_breaks_a_promise_is_named_in_a_sentence(
     else:
         changed[part][name] = kinds
     assert broken(now, changed) == ([] if sentence is None else [sentence])
+
+
+def test_each_deprecated_name_is_on_the_page_and_goes_with_a_major_version(root: Path) -> None:
+    page = (root / "docs" / "stability.md").read_text(encoding="utf-8")
+    for row in DEPRECATED.values():
+        assert re.search(rf"^\| `{row.old}`.* \| `{row.new}` \| {row.since} \| {row.until} \|$", page, re.MULTILINE)
+        assert f"{row}\n" in page
+        since, until, now = ([int(part) for part in text.split(".")] for text in (row.since, row.until, VERSION))
+        assert (until[0] > since[0], until[1]) == (True, 0)
+        assert now < until, f"remove '{row.old}': this version no longer reads it"
+
+
+def test_the_page_names_the_public_names_of_results(root: Path) -> None:
+    page = (root / "docs" / "stability.md").read_text(encoding="utf-8")
+    (names,) = re.findall(r"these of `Results`: (.*?)\. ", page, re.DOTALL)
+    assert re.findall(r"`(\w+)`", names) == list(METHODS)

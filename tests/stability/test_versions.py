@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 
 import evalpipe
 from evalpipe.cli.app import app
+from evalpipe.errors import DataError
 from evalpipe.ledger import store
 from evalpipe.results import Results
 from evalpipe.review import checking
@@ -37,10 +39,8 @@ def command(*arguments: str) -> Result:
 
 
 def format_in(ledger: Path) -> int:
-    with sqlite3.connect(ledger) as connection:
-        version = connection.execute("SELECT format FROM evalpipe_ledger").fetchone()[0]
-    connection.close()
-    return int(version)
+    with closing(sqlite3.connect(ledger)) as connection:
+        return int(connection.execute("SELECT format FROM evalpipe_ledger").fetchone()[0])
 
 
 def test_every_format_of_the_ledger_and_every_schema_has_a_folder() -> None:
@@ -75,6 +75,13 @@ def test_it_is_verified_and_what_is_not_compared_is_told(folder: Path) -> None:
     assert checked.sign_off == "IN REVIEW: approver missing"
 
 
+def test_results_of_a_newer_version_are_refused(folder: Path) -> None:
+    document = json.loads((folder / "run" / "results.json").read_text(encoding="utf-8"))
+    with pytest.raises(DataError) as caught:
+        Results.from_json(json.dumps(document | {"schema_version": 3}))
+    assert str(caught.value).endswith("= help: a newer evalpipe wrote it: install that, or a later one")
+
+
 def test_a_changed_number_is_found(folder: Path) -> None:
     table = folder / "run" / "estimates.csv"
     value = Results.read("run").rows[0].value
@@ -101,6 +108,12 @@ def test_its_ledger_is_listed_as_it_is_and_brought_up_to_date_by_a_run(folder: P
     assert compared.exit_code == 0
     assert compared.output.startswith(f"None of {len(now.rows)} estimates differs by more than the tolerance; ")
     assert now.verdict == Results.read("run").verdict
+
+    rows = Path("loans.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("loans.csv").write_text("".join(rows[:81]), encoding="utf-8")
+    later = evalpipe.run("spec.yaml", out="later", as_of="2026-11-22")
+    nights = [gate.sequence.nights for gate in later.gates if gate.sequence is not None]
+    assert set(nights) == ({3} if now.evidence else set())  # two of then, and this; the 21st had the data of the 20th
 
 
 def test_what_is_written_to_a_ledger_that_was_read_as_a_copy_is_in_the_file(folder: Path) -> None:
