@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -396,9 +397,11 @@ def _engine(place: LedgerPlace, begin: str) -> Engine:
 
 def _upgraded_copy(engine: Engine) -> Engine:
     """Return the engine of a copy in memory of an older file of SQLite, with the tables of this version."""
-    copy = create_engine("sqlite://", poolclass=StaticPool)
+    copy = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
     with engine.connect() as source, copy.connect() as target:
-        source.connection.driver_connection.backup(target.connection.driver_connection)  # type: ignore[union-attr]
+        in_memory: Any = target.connection.driver_connection
+        source.connection.driver_connection.backup(in_memory)  # type: ignore[union-attr]
+    weakref.finalize(copy, in_memory.close)  # the pool never closes it
     with copy.begin() as connection:
         prepare(connection)
     return copy
