@@ -36,7 +36,7 @@ from evalpipe.cli.review import diff, export, show, verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.tasks import TASKS, known_task
 from evalpipe.version import VERSION
-from evalpipe.words.sentences import FORMER_VERDICTS
+from evalpipe.words.sentences import DEPRECATED
 from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
@@ -79,9 +79,9 @@ class FailOnChoice(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the chosen verdict; a former name is replaced by the present name, with a warning on stderr."""
-        if value in FORMER_VERDICTS:
-            click.echo(f"warning: '--fail-on {value}' is called '{FORMER_VERDICTS[value]}' now", err=True)
-            value = FORMER_VERDICTS[value]
+        if value in DEPRECATED:
+            click.echo(f"warning: --fail-on: {DEPRECATED[value]}", err=True)
+            value = DEPRECATED[value].new
         return super().convert(value, param, ctx)
 
 

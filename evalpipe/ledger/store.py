@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -18,6 +19,7 @@ from sqlalchemy import (
     Integer,
     MetaData,
     NullPool,
+    StaticPool,
     String,
     Table,
     UniqueConstraint,
@@ -219,6 +221,8 @@ class Ledger:
 
     place: LedgerPlace
     engine: Engine
+    is_copy: bool = False
+    """Whether the engine is of a copy in memory, of an older file that is only read."""
 
     @classmethod
     def open(cls, place: LedgerPlace) -> Ledger:
@@ -236,11 +240,17 @@ class Ledger:
 
     @classmethod
     def read(cls, place: LedgerPlace) -> Ledger:
-        """Open an existing ledger for reading; raises UsageError where there is none, or its tables are older."""
+        """Open an existing ledger for reading; raises UsageError where there is none.
+
+        An older file of SQLite is left as it is: a copy in memory is brought up to date and read. Older tables of a
+        server raise UsageError too.
+        """
         with _database_errors(place.found()):
             engine = _engine(place, "BEGIN")
             with engine.connect() as connection:
                 format_version = format_of(connection)
+            if format_version is not None and format_version < LEDGER_FORMAT and engine.dialect.name == "sqlite":
+                return cls(place, _upgraded_copy(engine), is_copy=True)
         if format_version is None or format_version < LEDGER_FORMAT:
             state = "has no runs yet" if format_version is None else "has an older format"
             raise UsageError.of("no-ledger", f"the ledger '{place.shown}' {state}", "the next evalpipe run sees to it")
@@ -297,8 +307,12 @@ class Ledger:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Yield a connection in one transaction to write with; raises UsageError for errors of the database."""
-        with _database_errors(self.place), self.engine.begin() as connection:
+        """Yield a connection in one transaction to write with; raises UsageError for errors of the database.
+
+        An older file, of which a copy was read, is brought up to date first.
+        """
+        engine = Ledger.open(self.place).engine if self.is_copy else self.engine
+        with _database_errors(self.place), engine.begin() as connection:
             yield connection
 
     def knows(self, out: Path, results_sha256: str) -> bool:
@@ -379,6 +393,18 @@ def _engine(place: LedgerPlace, begin: str) -> Engine:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _upgraded_copy(engine: Engine) -> Engine:
+    """Return the engine of a copy in memory of an older file of SQLite, with the tables of this version."""
+    copy = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+    with engine.connect() as source, copy.connect() as target:
+        in_memory: Any = target.connection.driver_connection
+        source.connection.driver_connection.backup(in_memory)  # type: ignore[union-attr]
+    weakref.finalize(copy, in_memory.close)  # the pool never closes it
+    with copy.begin() as connection:
+        prepare(connection)
+    return copy
 
 
 def _refuse_foreign(connection: Any, place: LedgerPlace) -> None:

@@ -300,7 +300,8 @@ def _json_line(value: object) -> str:
 
 def _not_results(source: str, path: str, reason: str) -> DataError:
     """Return the error that a source holds no results, with the path in its JSON and the reason."""
-    hint = "give the output folder of `evalpipe run`, written by this version"
+    hint = ("a newer evalpipe wrote it: install that, or a later one" if path == "schema_version" else
+            "give the output folder of `evalpipe run`, written by this version or an earlier one")
     message = f"{source} does not hold results of evalpipe: {path}: {reason}"
     return DataError(Problem("not-results", message, hint=hint))
 
@@ -328,6 +329,8 @@ def _null_for_nan(value: object) -> object:
 KINDS = {"holds": "passes", "open": "undecided", "same": "equivalent"}
 MARGINS = {"open": "undecided"}
 """The words of before, with those of now."""
+UNKNOWN_OF_NIGHTS = {"recent": None, "waiting": 0}
+"""What the first gates `on: sequence` did not say: recent nights were not judged apart, and none had to wait."""
 
 
 def upgraded(document: dict[str, Any]) -> dict[str, Any]:
@@ -337,7 +340,8 @@ def upgraded(document: dict[str, Any]) -> dict[str, Any]:
     """
     parts: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         "gates": lambda row: row | {"verdict": FORMER_VERDICTS.get(row["verdict"], row["verdict"]),
-                                    "reason": {"code": "text", "text": row["reason"]}},
+                                    "reason": {"code": "text", "text": row["reason"]},
+                                    "sequence": row.get("sequence") and UNKNOWN_OF_NIGHTS | row["sequence"]},
         "findings": lambda row: row | {"code": "text", "kind": KINDS.get(row["kind"], row["kind"])},
         "warnings": lambda row: {"code": row["code"], "text": row["message"]},
         "comparisons": lambda row: row | {

@@ -20,6 +20,7 @@ from evalpipe.base.ed25519 import read_public_key
 from evalpipe.base.folders import TemporaryFolder
 from evalpipe.base.formats import (
     ESTIMATES,
+    FORMATS,
     KEY_SIGNATURE,
     MANIFEST,
     REFERENCE,
@@ -44,7 +45,15 @@ from evalpipe.review.origins import (
 from evalpipe.run import templates_from
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.manifest import libraries
-from evalpipe.runs.verification import PDF, Deviation, FolderCheck, difference_notes, json_differences, not_compared
+from evalpipe.runs.verification import (
+    PAGE,
+    PDF,
+    Deviation,
+    FolderCheck,
+    difference_notes,
+    json_differences,
+    not_compared,
+)
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -58,6 +67,9 @@ if TYPE_CHECKING:
 
 
 REFERENCES = (REFERENCE, REFERENCE_BEFORE)
+CARDS = tuple(entry.file for name, entry in FORMATS.items() if name != "pdf")
+"""Files of the card that are compared as texts."""
+
 NOT_LISTED = (MANIFEST, KEY_SIGNATURE, RUN)
 """Files that are no entries of the manifest."""
 
@@ -150,8 +162,18 @@ class Outputs:
         why_not_compared = not_compared(self.folder.content(name)) if name == PDF else None
         if why_not_compared is not None:
             return CheckedFile("output", name, "not checked", why_not_compared, (WAYS,))
+        version_reason = self._other_version(name)
+        if version_reason is not None:
+            return CheckedFile("output", name, "same" if is_listed or name == PAGE else "not checked", version_reason)
         witness = "run.json and the card" if name == RESULTS else RESULTS
         return CheckedFile("output", name, "same", "" if is_listed else f"as far as {witness} can tell")
+
+    def _other_version(self, name: str) -> str | None:
+        """Return what is compared of a file of the card whose results another version wrote; None for other files."""
+        if self.results is None or self.results.evalpipe_version == VERSION or name not in CARDS:
+            return None
+        compared = "its numbers are compared, its words are not" if name == PAGE else "its text is not compared"
+        return f"evalpipe {self.results.evalpipe_version} wrote the results, and this is {VERSION}: {compared}"
 
     @cached_property
     def _deviations(self) -> dict[str, Deviation]:

@@ -23,6 +23,7 @@ from evalpipe.spec.measures import located_items
 from evalpipe.spec.rules_measures import check_expressions, check_metrics, unknown_metric
 from evalpipe.spec.spec import ANY_NAME, applies
 from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.words.sentences import DEPRECATED
 from evalpipe.words.spelling import choose, closest, listed, quoted
 
 if TYPE_CHECKING:
@@ -342,9 +343,8 @@ def _check_value(draft: Draft, here: Loc, value: Any, mark: object) -> Iterator[
         case EachLevel() if draft.spec.task in CLASSES and isinstance(value, dict | tuple) and draft.readable(*here):
             yield from level_problems(draft, here, value, mark)
         case Renamed() if (former := str(draft.tree.get(*here))) in mark.now:
-            now = mark.now[former]
             problem = draft.tree.problem(
-                "renamed-value", f"'{former}' is called '{now}' now", *here, hint=f"write '{now}'")
+                "renamed-value", str(DEPRECATED[former]), *here, hint=f"write '{mark.now[former]}'")
             yield replace(problem, severity="warning")
         case Unique():
             texts = [level_text(item) for item in value]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from string import Formatter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from evalpipe.words import numbers
 from evalpipe.words.spelling import first_few, quoted
@@ -325,7 +325,26 @@ _OF_CHECKS = {
     "nothing-tested": "the run lacks the numbers or intervals that it needs",
 }
 
-FORMER_VERDICTS = {"indeterminate": "inconclusive"}
+
+class Deprecated(NamedTuple):
+    """A name that has a new one: the version since which it warns, and the first version that does not read it."""
+
+    old: str
+    new: str
+    since: str
+    until: str
+
+    def __str__(self) -> str:
+        """Return the sentence that every warning of it has."""
+        return f"'{self.old}' is called '{self.new}' now; evalpipe {self.until} no longer reads it"
+
+
+DEPRECATED = {row.old: row for row in (
+    Deprecated("indeterminate", "inconclusive", since="1.0", until="2.0"),
+)}
+"""Every deprecated name. What a release promised works until the next major version, and warns for two minor ones."""
+
+FORMER_VERDICTS = {old: row.new for old, row in DEPRECATED.items()}
 """What verdicts were called before, with what they are called now."""
 
 NEEDS = {

@@ -72,7 +72,8 @@ def test_results_whose_accent_is_no_colour_are_not_read(plain: Results, accent: 
         Results.from_json(text)
     assert str(caught.value) == (
         "error[not-results]: results.json does not hold results of evalpipe: appearance.accent: string should match "
-        "pattern '^#[0-9a-fa-f]{6}$'\n  = help: give the output folder of `evalpipe run`, written by this version")
+        "pattern '^#[0-9a-fa-f]{6}$'\n"
+        "  = help: give the output folder of `evalpipe run`, written by this version or an earlier one")
 
 
 def test_a_theme_changes_no_number_of_a_run(root: Path) -> None:

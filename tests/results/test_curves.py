@@ -90,7 +90,7 @@ def test_a_curve_that_is_not_as_declared_is_refused(text: str, change: Any, wher
         Results.from_json(changed(text, "roc", change))
     assert str(caught.value) == (
         f"error[not-results]: results.json does not hold results of evalpipe: curves.1.{where}: {reason}\n"
-        "  = help: give the output folder of `evalpipe run`, written by this version"
+        "  = help: give the output folder of `evalpipe run`, written by this version or an earlier one"
     )
 
 

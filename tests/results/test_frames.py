@@ -34,5 +34,5 @@ def test_a_number_that_no_float_can_hold_is_told(number: str, where: str) -> Non
         evalpipe.Results.from_json(text.replace(f'"value": {value}', f'"value": {number}'))
     assert str(caught.value) == (
         f"error[not-results]: results.json does not hold results of evalpipe: {where}: the number is too large, or not "
-        "a number\n  = help: give the output folder of `evalpipe run`, written by this version"
+        "a number\n  = help: give the output folder of `evalpipe run`, written by this version or an earlier one"
     )

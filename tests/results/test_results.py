@@ -84,7 +84,7 @@ def test_the_word_of_before_for_gates_that_are_left_open_is_taken_with_a_warning
     undecided = results.model_copy(update={"gates": [
         gate.model_copy(update={"verdict": "inconclusive"}) for gate in results.gates]})
     for held in (results, undecided):
-        with pytest.warns(FutureWarning, match="'indeterminate' is called 'inconclusive' now"):
+        with pytest.warns(FutureWarning, match="'inconclusive' now; evalpipe 2.0 no longer reads it"):
             assert held.holds("indeterminate") is held.holds("inconclusive")  # type: ignore[arg-type]
     assert (results.holds("inconclusive"), undecided.holds("inconclusive")) == (True, False)
 

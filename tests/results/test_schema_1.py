@@ -74,7 +74,8 @@ def test_it_is_rendered_and_verified(tmp_path: Path, results: Results) -> None:
     replace_files(run, card)
     checked = verify(run)
     status = {file.file: (file.status, file.reason) for file in checked.files if file.kind == "output"}
-    assert status == dict.fromkeys(("manifest.json", "card.md", "estimates.csv", "results.json"), ("same", "")) | {
+    assert status.pop("card.md")[0] == "same"  # tests/stability has the reason, which hangs on this version
+    assert status == dict.fromkeys(("manifest.json", "estimates.csv", "results.json"), ("same", "")) | {
         "run.json": ("not checked", "it is not here"),
         "manifest.sig.json": ("not checked", "the manifest is not signed")}
     assert results.evidence_sha256 in evalpipe.render(run, ["html"])["card.html"].decode()

@@ -104,7 +104,8 @@ def test_a_word_of_before_is_read_as_that_of_now_with_a_warning() -> None:
     spec = load(path)
     (warning,) = spec.warnings
     assert str(warning) == (
-        "warning[renamed-value]: 'indeterminate' is called 'inconclusive' now\n  --> spec.yaml:22:14\n   |\n"
+        "warning[renamed-value]: 'indeterminate' is called 'inconclusive' now; evalpipe 2.0 no longer reads it\n"
+        "  --> spec.yaml:22:14\n   |\n"
         "22 |   undefined: indeterminate\n   |              ^^^^^^^^^^^^^ write 'inconclusive'")
     results = evalpipe.run(path)
     (told,) = [found for found in results.warnings if found.code == "renamed-value"]

@@ -147,7 +147,7 @@ def _sequence_predicate(gate: Gate, *, is_count: bool) -> str:
         return f"{number} It is {within}: odds of {kept} to 1 against chance, {needed} suffice ({evidence})."
     if reason.code == "recent-nights-missed":
         return (f"{start} {within} is {kept}, but that of recent nights that it is {beyond} is "
-                f"{numbers.evidence(state.recent)}; the gate passes while that is at most "
+                f"{numbers.evidence(state.recent or 0.0)}; the gate passes while that is at most "
                 f"{numbers.plain(reason.bound or 0.0)}.")
     return (f"{start} {beyond} is {against}, and that it is {within} is {kept}; either decides at {needed}, so these "
             "nights do not decide.")

@@ -363,7 +363,7 @@ def sequence_verdict(gate: GatePlan, observed: Observed, state: GateSequence) ->
         return "inconclusive", GateReason(code="few-rows-in-nights", because=because, bound=support)
     if state.evidence >= state.threshold:
         return "fail", GateReason(code="nights-missed", because=because)
-    if state.kept >= state.threshold and state.recent <= RECENT:
+    if state.kept >= state.threshold and (state.recent or 0.0) <= RECENT:
         return "pass", GateReason(code="nights-kept", because=because)
     if state.kept >= state.threshold:
         return "inconclusive", GateReason(code="recent-nights-missed", because=because, bound=RECENT)

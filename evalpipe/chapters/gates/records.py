@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast
 from pydantic import Field
 
 from evalpipe.base.records import Record, SparseRecord, Subject
-from evalpipe.words.sentences import FORMER_VERDICTS, Sentence
+from evalpipe.words.sentences import DEPRECATED, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -120,9 +120,9 @@ class GateSequence(Record):
     """The limits of gates `on: sequence` that are judged, each model, dataset and slice counted."""
     basis: Literal["exact", "asymptotic"]
     """Whether the level holds exactly, or as far as the value has a normal distribution."""
-    recent: float
+    recent: float | None
     """The evidence of the last 30 nights that the limit is missed, from the night on where it is largest; of two
-    limits the larger. A gate passes only where it is small."""
+    limits the larger. A gate passes only where it is small. Some results of `schema_version` 1 lack it: null."""
     nights: int
     """The nights with evidence, this one included."""
     waiting: int
@@ -228,10 +228,10 @@ class Gate(Subject):
 
 def current_word(fail_on: str) -> FailOn:
     """Return a value of the option `fail_on`; a word of earlier versions is replaced, with a FutureWarning."""
-    if fail_on in FORMER_VERDICTS:
-        message = f"'{fail_on}' is called '{FORMER_VERDICTS[fail_on]}' now"
-        warnings.warn(message, FutureWarning, stacklevel=3)
-    return cast("FailOn", FORMER_VERDICTS.get(fail_on, fail_on))
+    if fail_on in DEPRECATED:
+        warnings.warn(str(DEPRECATED[fail_on]), FutureWarning, stacklevel=3)
+        fail_on = DEPRECATED[fail_on].new
+    return cast("FailOn", fail_on)
 
 
 def worst(gates: Iterable[Gate]) -> Verdict:
