@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
 PAGES = (
     "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "LICENSE", "CITATION.cff",
-    "docs", "configs", "benchmarks/RESULTS.md", "benchmarks/*.svg", "benchmarks/large_data.py", ".ci/sbom.cdx.json",
+    "llms.txt", "docs", "configs", "benchmarks/RESULTS.md", "benchmarks/*.svg", "benchmarks/large_data.py",
+    ".ci/sbom.cdx.json",
     "evalpipe/chapters/standards/profiles", "reports/example/card.html", "tests/stability/1.0.json",
     "tests/stability/versions/README.md")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.parquet", "books/data")
