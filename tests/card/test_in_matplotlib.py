@@ -95,6 +95,17 @@ def test_a_plot_goes_on_in_axes_of_ones_own(example: Callable[[str], Path]) -> N
     assert results.plot("calibration", models=["random_forest"]).get_ylabel() == "Observed share of events"
 
 
+def test_who_works_with_pyplot_has_the_figure_there(example: Callable[[str], Path]) -> None:
+    from matplotlib import pyplot as plt
+
+    before = set(plt.get_fignums())
+    drawn = Results.read(example("titanic")).plot("lift")
+    try:
+        assert drawn.figure.number in set(plt.get_fignums()) - before
+    finally:
+        plt.close(drawn.figure)
+
+
 def test_what_is_not_there_is_told_with_what_is(example: Callable[[str], Path]) -> None:
     results = Results.read(example("titanic"))
     there = "did you mean 'random_forest'? There are 'logistic_regression' and 'random_forest'"

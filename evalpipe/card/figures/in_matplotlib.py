@@ -7,6 +7,7 @@ diagram, becomes an inset of it, so that whoever goes on with the `Axes` has one
 from __future__ import annotations
 
 import io
+import sys
 from dataclasses import fields, is_dataclass, replace
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -64,10 +65,8 @@ def drawings_of(results: Results) -> dict[str, Drawing]:
     """Return every figure of the card of results by its name: "roc", or of the second dataset on "roc@2"."""
     from evalpipe.card.edition import Edition
 
-    edition = Edition(results)
-    drawings = [drawing for block in _blocks(edition.card, set()) for drawing in block.draw()]
     named: dict[str, Drawing] = {}
-    for drawing in drawings:
+    for drawing in (drawing for block in _blocks(Edition(results).card, set()) for drawing in block.draw()):
         dataset, dash, name = drawing.key.partition("-")
         is_of_dataset = bool(dash) and dataset[:1] == "d" and dataset[1:].isdigit()
         key = drawing.key if not is_of_dataset else name if dataset == "d1" else f"{name}@{dataset[1:]}"
@@ -91,7 +90,7 @@ def _blocks(part: Any, seen: set[int]) -> Iterator[Any]:
             yield from _blocks(getattr(part, entry.name), seen)
 
 
-def drawing_named(results: Results, name: str, models: Sequence[str] | None, dataset: str | None) -> Drawing:
+def _drawing_named(results: Results, name: str, models: Sequence[str] | None, dataset: str | None) -> Drawing:
     """Return a figure by its name; raises UsageError for a model, a dataset or a figure that there is not."""
     known = [model.name for model in results.models]
     for model in models or ():
@@ -100,12 +99,14 @@ def drawing_named(results: Results, name: str, models: Sequence[str] | None, dat
     datasets = [summary.name for summary in results.datasets]
     if dataset is not None and dataset not in datasets:
         raise unknown_name("dataset", dataset, datasets)
-    place = 1 if dataset is None else datasets.index(dataset) + 1
     named = drawings_of(results)
-    key = name if place == 1 else f"{name}@{place}"
+    key = name if dataset in (None, datasets[0]) else f"{name}@{datasets.index(dataset) + 1}"
     if key not in named:
         raise unknown_name("figure", key, list(named))
-    return named[key] if models is None else _of_models(named[key], results, models)
+    drawing = named[key] if models is None else _of_models(named[key], results, models)
+    if not drawing.sheets:
+        raise UsageError.of("no-panels", f"the figure {quoted(name)} has nothing of these models", "name other models")
+    return drawing
 
 
 def _of_models(drawing: Drawing, results: Results, models: Sequence[str]) -> Drawing:
@@ -141,18 +142,21 @@ def plot(
     ax: Axes | Sequence[Axes] | None = None,
 ) -> Any:
     """Draw a figure; see `evalpipe.Results.plot`."""
-    drawing = drawing_named(results, name, models, dataset)
+    drawing = _drawing_named(results, name, models, dataset)
     panels = panels_of(drawing)
     if ax is None:
-        return _axes_of(drawing, COLUMN)[1] if len(panels) > 1 else _axes_of(drawing, COLUMN)[1][0]
+        # Who works with pyplot has the figure among the others, so that notebooks show it.
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        drawn = _axes_of(drawing, COLUMN, pyplot and pyplot.figure)[1]
+        return drawn if len(panels) > 1 else drawn[0]
     axes: list[Any] = list(ax) if isinstance(ax, list | tuple | np.ndarray) else [ax]
     if len(axes) != len(panels):
         raise UsageError.of(
             "wrong-axes", f"the figure {quoted(name)} has {len(panels)} panels, but ax holds {len(axes)}",
             f"give a list of {len(panels)} Axes, or choose one of the models with models=[…]")
-    sheets = [sheet for sheet in drawing.sheets for row in _rows_of(sheet) for _ in row]
-    for panel, sheet, panel_axes in zip(panels, sheets, axes, strict=True):
-        _draw_panel(panel_axes, *panel, sheet, 1.0)
+    for sheet in drawing.sheets:
+        for panel in (panel for row in _rows_of(sheet) for panel in row):
+            _draw_panel(axes.pop(0), *panel, sheet, 1.0)
     return ax
 
 
@@ -195,10 +199,11 @@ def _rows_of(sheet: Sheet) -> list[list[Panel]]:
     return [[panel for panel in panels if round(panel[0].top) == top] for top in tops]
 
 
-def _axes_of(drawing: Drawing, width: float) -> tuple[Figure, np.ndarray]:
+def _axes_of(drawing: Drawing, width: float, make: Any = None) -> tuple[Figure, np.ndarray]:
     """Return a new figure of matplotlib, ``width`` millimetres wide, and its axes [panels].
 
-    Panels stand as on the sheets of the card; of several sheets two stand side by side where there is room.
+    Panels stand as on the sheets of the card; of several sheets two stand side by side where there is room. ``make``
+    makes the figure in place of matplotlib's class.
     """
     from matplotlib.figure import Figure
 
@@ -207,7 +212,7 @@ def _axes_of(drawing: Drawing, width: float) -> tuple[Figure, np.ndarray]:
     heights = [[_height(row, column, scale) for row in _rows_of(sheet)] for sheet in drawing.sheets]
     totals = [sum(of_sheet) for of_sheet in heights]
     by_row = [max(totals[first : first + columns]) for first in range(0, len(totals), columns)]
-    figure = Figure(figsize=(width / INCH, sum(by_row)), layout="constrained")
+    figure = (make or Figure)(figsize=(width / INCH, sum(by_row)), layout="constrained")
     parts = figure.add_gridspec(len(by_row), columns, height_ratios=by_row)
     axes = []
     for index, (sheet, of_sheet) in enumerate(zip(drawing.sheets, heights, strict=True)):
@@ -236,8 +241,7 @@ def _draw_panel(axes: Axes, content: PanelContent, strips: Sequence[PanelContent
     for strip in strips:
         share = strip.height / content.height
         below -= share + 0.06
-        inset = axes.inset_axes((0.0, below, 1.0, share))
-        _Pen(inset, strip, scale).draw()
+        _Pen(axes.inset_axes((0.0, below, 1.0, share)), strip, scale).draw()
     if strips:
         axes.set_xticklabels([])
         axes.set_xlabel("")
@@ -254,14 +258,13 @@ class _Pen:
     def draw(self) -> None:
         """Draw the axes and all parts of the panel."""
         axes, content, size = self.axes, self.content, POINTS * self.scale
-        grid = inks()["grid"][0]
         axes.set_xlim(content.x.low, content.x.high)
         axes.set_ylim(content.y.low, content.y.high)
         axes.set_xticks([value for value, _ in content.x.ticks], [text for _, text in content.x.ticks])
         heights = [(y, fill(text, LABEL)) for y, text in content.rows] or list(content.y.ticks)
         axes.set_yticks([value for value, _ in heights], [text for _, text in heights])
         axes.tick_params(labelsize=size, length=0, colors=inks()["muted"][0])
-        axes.grid(color=grid, linewidth=0.6 * self.scale)
+        axes.grid(color=inks()["grid"][0], linewidth=0.6 * self.scale)
         axes.set_axisbelow(True)
         for spine in axes.spines.values():
             spine.set_visible(False)
@@ -275,12 +278,10 @@ class _Pen:
             getattr(self, part.method)(**part.arguments)
 
     def _width(self, kind: str) -> float:
-        """Return the width of a way to draw, in points."""
         return float(KINDS[kind].get("stroke-width", 1)) * POINTS_PER_PIXEL * self.scale
 
     @staticmethod
     def _alpha(kind: str) -> float:
-        """Return the opacity of a way to draw."""
         return float(KINDS[kind].get("fill-opacity", KINDS[kind].get("stroke-opacity", 1)))
 
     def _stroke(self, ink: str, kind: str, dash: str = "") -> dict[str, Any]:
@@ -324,8 +325,8 @@ class _Pen:
     def ranges(self, at: Sequence[float], low: Sequence[float], high: Sequence[float], ink: str, *,
                upright: bool = True, kind: str = "range") -> None:
         """Draw intervals, as `Panel.ranges` does."""
-        draw = self.axes.vlines if upright else self.axes.hlines
-        draw(at, low, high, colors=inks()[ink][0], linewidth=self._width(kind), alpha=self._alpha(kind))
+        (self.axes.vlines if upright else self.axes.hlines)(
+            at, low, high, colors=inks()[ink][0], linewidth=self._width(kind), alpha=self._alpha(kind))
 
     def ticks(self, at: Sequence[float], lengths: Sequence[float], ink: str, *, above: bool) -> None:
         """Draw strokes from an edge inwards, as `Panel.ticks` does."""
@@ -338,9 +339,8 @@ class _Pen:
              bases: Sequence[float] | None = None, gap: float = 0.6) -> None:
         """Draw bars between edges, as `Panel.bars` does."""
         del gap
-        left = np.asarray(edges, float)[: len(heights)]
-        right = np.asarray(edges, float)[1 : len(heights) + 1]
-        self.axes.bar(left, heights, right - left, bottom=bases or 0.0, align="edge", color=inks()[ink][0],
+        ends = np.asarray(edges, float)[: len(heights) + 1]
+        self.axes.bar(ends[:-1], heights, np.diff(ends), bottom=bases or 0.0, align="edge", color=inks()[ink][0],
                       alpha=self._alpha(kind), linewidth=0, gid=name or None)
 
     def hang(self, edges: Sequence[float], lengths: Sequence[float], tops: Sequence[float], ink: str) -> None:
@@ -352,10 +352,9 @@ class _Pen:
     def rule(self, ink: str, *, x: float | None = None, y: float | None = None, dash: str = "",
              kind: str = "thin") -> None:
         """Draw a line across the panel, as `Panel.rule` does."""
-        if x is not None:
-            self.axes.axvline(x, **self._stroke(ink, kind, dash))
-        if y is not None:
-            self.axes.axhline(y, **self._stroke(ink, kind, dash))
+        for draw, value in ((self.axes.axvline, x), (self.axes.axhline, y)):
+            if value is not None:
+                draw(value, **self._stroke(ink, kind, dash))
 
     def span(self, low: float, high: float, ink: str = "muted", kind: str = "band") -> None:
         """Shade between two values of the horizontal axis, as `Panel.span` does."""
