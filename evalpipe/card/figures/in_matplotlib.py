@@ -202,8 +202,7 @@ def _rows_of(sheet: Sheet) -> list[list[Panel]]:
 def _axes_of(drawing: Drawing, width: float, make: Any = None) -> tuple[Figure, np.ndarray]:
     """Return a new figure of matplotlib, ``width`` millimetres wide, and its axes [panels].
 
-    Panels stand as on the sheets of the card; of several sheets two stand side by side where there is room. ``make``
-    makes the figure in place of matplotlib's class.
+    Panels stand as on the card's sheets, of which two stand side by side where there is room. ``make`` makes a figure.
     """
     from matplotlib.figure import Figure
 
