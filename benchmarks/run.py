@@ -102,6 +102,13 @@ def cards() -> list[str]:
     return ["## Cards", "", job, "", *report.HEADER, *report.rows(report.configs())]
 
 
+def coverage() -> list[str]:
+    """Return the section on how often intervals hold the true value, in Markdown."""
+    import coverage_peers  # here, so that no measured process has its libraries
+
+    return coverage_peers.section()
+
+
 def growth(folder: Path) -> list[str]:
     """Return the section on what many rows cost, in Markdown."""
     job = (
@@ -189,6 +196,7 @@ def sections(data: Path) -> dict[str, Callable[[], list[str]]]:
         "cards": cards,
         **{name: partial(section, data) for name, section in scales.items()},
         **{name: partial(peers.table, name) for name in peers.PEERS},
+        "coverage_peers": coverage,
     }
 
 
