@@ -5,7 +5,7 @@
 
 Every row of scikit-learn's table and every other table is measured in a process of its own.
 `pip install -r benchmarks/requirements.txt` brings the peers, best into a virtual environment of their own; one that is
-missing is said to be, in its table. The whole takes about half an hour and 2 GB of disk for data.
+missing is said to be, in its table. The whole takes about three quarters of an hour and 2 GB of disk for data.
 """
 
 from __future__ import annotations

@@ -110,9 +110,12 @@ def test_missing_limits_hold_nothing_and_rounding_is_forgiven() -> None:
     assert peers.covered(ends, 0.2) == (50.0, 25.0)
 
 
-def test_a_measure_that_is_covered_too_seldom_is_named() -> None:
+def test_a_measure_that_is_covered_too_seldom_is_in_bold() -> None:
     tally = {(0, name, "evalpipe"): np.tile([0.0, 0.2], (200, 1)) for name in GROUPS[0].measures}
-    assert peers.table(tally)[-1].endswith("two standard errors: nowhere here.")
+    tally[0, "accuracy", "evalpipe"][:16] = 0.01, 0.2  # 92.0 %, where two errors of 95 % reach 91.9 %
+    assert "too seldom in 0 of 3 rows" in peers.table(tally)[-1]
 
-    tally[0, "accuracy", "evalpipe"][:50] = 0.01, 0.2
-    assert peers.table(tally)[-1].endswith(f"errors: `accuracy` of {GROUPS[0].title} (75.0 %).")
+    tally[0, "accuracy", "evalpipe"][:17] = 0.01, 0.2
+    lines = peers.table(tally)
+    assert "too seldom in 1 of 3 rows" in lines[-1]
+    assert [line.split(" | ")[4] for line in lines[2:5]] == ["**91.5**", "100.0", "100.0"]
