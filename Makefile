@@ -41,7 +41,7 @@ ruff: $(VENV)/.dev
 types: $(VENV)/.dev
 	@$(BIN)/mypy
 
-bench: $(VENV)/.peers ## compare with peers and write benchmarks/RESULTS.md (about half an hour)
+bench: $(VENV)/.peers ## compare with peers and write benchmarks/RESULTS.md (about three quarters of an hour)
 	@$(VENV)/peers/bin/python benchmarks/run.py
 
 docs: $(VENV)/.test ## write the generated pages of docs/ again

@@ -5,7 +5,7 @@
 
 Every row of scikit-learn's table and every other table is measured in a process of its own.
 `pip install -r benchmarks/requirements.txt` brings the peers, best into a virtual environment of their own; one that is
-missing is said to be, in its table. The whole takes about half an hour and 2 GB of disk for data.
+missing is said to be, in its table. The whole takes about three quarters of an hour and 2 GB of disk for data.
 """
 
 from __future__ import annotations
@@ -101,6 +101,13 @@ def cards() -> list[str]:
     return ["## Cards", "", job, "", *report.HEADER, *report.rows(report.configs())]
 
 
+def coverage() -> list[str]:
+    """Return the section on how often intervals hold the true value, in Markdown."""
+    import coverage_peers  # here, so that no measured process has its libraries
+
+    return coverage_peers.section()
+
+
 def growth(folder: Path) -> list[str]:
     """Return the section on what many rows cost, in Markdown."""
     job = (
@@ -188,6 +195,7 @@ def sections(data: Path) -> dict[str, Callable[[], list[str]]]:
         "cards": cards,
         **{name: partial(section, data) for name, section in scales.items()},
         **{name: partial(peers.table, name) for name in peers.PEERS},
+        "coverage_peers": coverage,
     }
 
 
