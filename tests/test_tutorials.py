@@ -11,11 +11,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "docs" / "tutorials"
-BY_NIGHT = {"validation_file"}
-"""Pages of so many commands that they run at night alone."""
-
-PAGES = [pytest.param(path.stem, marks=pytest.mark.nightly if path.stem in BY_NIGHT else ())
-         for path in sorted(FOLDER.glob("*.md"))]
+PAGES = sorted(path.stem for path in FOLDER.glob("*.md"))
 SAYS = {
     "first_card": ["Not settled: 1 of 2 requirements undecided", "✓ Good enough: both requirements are met"],
     "validation_file": ["✓ Good enough: both requirements are met", "FINAL with 1 condition until 2027-11-27"],
@@ -23,6 +19,7 @@ SAYS = {
 """What the commands of a page must print, in this order, for what it says of them to be true."""
 
 
+@pytest.mark.nightly  # by day the tests of the demo, of verify and of sign run the same commands
 @pytest.mark.parametrize("page", PAGES)
 def test_a_tutorial_runs_as_it_is_written(page: str, tmp_path: Path) -> None:
     text = (FOLDER / f"{page}.md").read_text(encoding="utf-8")

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from evalpipe.card.figures.svg import PanelContent
 
-EXAMPLES = ("titanic", "digits", "apartments", "anes96", "randhie", "thresholds", "recalibration", "slices")
+EXAMPLES = ("titanic", "digits", "apartments", "recalibration", *(
+    pytest.param(name, marks=pytest.mark.nightly) for name in ("anes96", "randhie", "thresholds", "slices")))
 
 
 def lines(content: PanelContent) -> Iterator[tuple[Any, Any]]:
