@@ -44,7 +44,7 @@ def figures(folder: str, only: str | None, form: str, width: float, out: str | N
 
     It needs results.json alone. Bands, operating points and the stroke and marker of each model are those of the card;
     what stands on its lines stands in a legend. Fonts are embedded, and the same results and versions give the same
-    bytes. Files of these names are replaced, all or none.
+    bytes. All are drawn before the first is written; files of these names are replaced.
     """
     from evalpipe.card.figures.in_matplotlib import drawings_of, figure_file, unknown_name
     from evalpipe.results import Results

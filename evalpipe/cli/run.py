@@ -466,12 +466,12 @@ def _print(outcome: RunOutcome, form: str) -> None:
     """Print the summary, the gates and the paths of what was written, or all of it as one JSON document."""
     from evalpipe.base.formats import RESULTS, format_files
     from evalpipe.cli.summary import print_annotations, print_findings, print_summary, print_verdicts
+    from evalpipe.runs.folder import RunFolder
 
     results, spec, folder, moved, letters, no_pdf, unchanged = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
-    formats = [name for name in spec.report.formats if no_pdf is None or name != "pdf"]
     written = [str(folder / name)
-               for name in (*format_files(formats, judged=results.judged).values(), RESULTS, *rows)]
+               for name in (*format_files(RunFolder(folder).formats, judged=results.judged).values(), RESULTS, *rows)]
     if form == "json":
         moved_path = moved and str(folder / moved)
         document = run_document(results, written) | {

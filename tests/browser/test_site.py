@@ -65,5 +65,7 @@ def test_the_search_works_from_files(site: Path, browser: Browser) -> None:
     page.goto((site / "index.html").as_uri())
     page.keyboard.press("Control+k")
     page.keyboard.type("desirability")
-    page.get_by_text("Models ranked by the geometric mean of their desirabilities").wait_for(timeout=20_000)
+    hit = page.get_by_text("Models ranked by the geometric mean of their desirabilities")
+    hit.wait_for(timeout=20_000)
+    assert hit.count() == 1
     page.close()

@@ -269,8 +269,8 @@ def draw_scores_beneath(drawn: Panel, series: Series, scores: Histogram) -> None
     """Draw a histogram of probabilities beneath a panel: the weight of events upwards, of non-events downwards."""
     events, others = column(scores.points.events), column(scores.points.others)
     edges = [*column(scores.points.low), column(scores.points.high)[-1]]
-    strip = Panel(drawn.sheet, drawn.x, Axis("", -(max(others) or 1), max(events) or 1), drawn.left,
-                  drawn.sheet.bottom + 2, drawn.width, 44)
+    strip = Panel(drawn.x, Axis("", -(max(others) or 1), max(events) or 1), drawn.left,
+                  drawn.sheet.bottom + 2, drawn.width, 44, sheet=drawn.sheet)
     strip.bars(edges, events, series.ink)
     strip.bars(edges, [-weight for weight in others], "pale")
     strip.rule("muted", y=0)

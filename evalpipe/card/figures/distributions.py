@@ -66,7 +66,7 @@ def _name_halves(
         middle = len(values) // 2
         right = sum(values[middle:]) < sum(values[:middle])
         drawn.sheet.write(drawn.left + (drawn.width - 4 if right else 4), foot, name, colour, "end" if right else "")
-        drawn.content.names.append(KeyEntry(name, colour, "fill"))
+        drawn.names.append(KeyEntry(name, colour, "fill"))
 
 
 NAME_SHARE = 0.16

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
+from copy import copy
 from dataclasses import fields, is_dataclass, replace
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -48,11 +49,8 @@ line of text; the height of a square panel, as a share of the width that it and 
 STRIP = 0.4
 """The height of a panel, as a share of that of the panel above it, up to which it is a strip of that."""
 
-FORMATS = ("pdf", "svg", "png")
-"""The formats of the files."""
-
-DPI = 300
-"""Dots per inch of a PNG."""
+FORMATS, DPI = ("pdf", "svg", "png"), 300
+"""The formats of the files, and dots per inch of a PNG."""
 
 WITHOUT_DATE: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Creator": "evalpipe"}, "svg": {"Date": None, "Creator": "evalpipe"}, "png": {}}
@@ -61,8 +59,8 @@ WITHOUT_DATE: dict[str, dict[str, Any]] = {
 ANCHORS = {"": "left", "middle": "center", "end": "right"}
 
 
-def drawings_of(results: Results) -> dict[str, Drawing]:
-    """Return every figure of the card of results by its name: "roc", or of the second dataset on "roc@2"."""
+def drawings_of(results: Results, last: str = "") -> dict[str, Drawing]:
+    """Return the figures of a card by name, as "roc", of the second dataset "roc@2"; those up to ``last`` if any."""
     from evalpipe.card.edition import Edition
 
     named: dict[str, Drawing] = {}
@@ -72,6 +70,8 @@ def drawings_of(results: Results) -> dict[str, Drawing]:
         key = drawing.key if not is_of_dataset else name if dataset == "d1" else f"{name}@{dataset[1:]}"
         if drawing.sheets:
             named.setdefault(key, drawing)
+        if last in named:
+            break
     return named
 
 
@@ -99,8 +99,8 @@ def _drawing_named(results: Results, name: str, models: Sequence[str] | None, da
     datasets = [summary.name for summary in results.datasets]
     if dataset is not None and dataset not in datasets:
         raise unknown_name("dataset", dataset, datasets)
-    named = drawings_of(results)
     key = name if dataset in (None, datasets[0]) else f"{name}@{datasets.index(dataset) + 1}"
+    named = drawings_of(results, key)
     if key not in named:
         raise unknown_name("figure", key, list(named))
     drawing = named[key] if models is None else _of_models(named[key], results, models)
@@ -120,9 +120,9 @@ def _of_models(drawing: Drawing, results: Results, models: Sequence[str]) -> Dra
         for panel in sheet.panels:
             is_of_others = panel.title in others or (is_of_others and not panel.title)  # a strip has no title
             if not is_of_others:
-                parts = [part for part in panel.parts if part.arguments.get("ink") not in inks_of_others]
-                names = [name for name in panel.names if name.text not in others]
-                panels.append(replace(panel, parts=parts, names=names))
+                panels.append(copy(panel))
+                panels[-1].parts = [part for part in panel.parts if part.arguments.get("ink") not in inks_of_others]
+                panels[-1].names = [name for name in panel.names if name.text not in others]
         if panels:
             kept = [entry for entry in sheet.entries if entry.text not in others]
             sheets.append(replace(sheet, panels=panels, entries=kept))

@@ -208,7 +208,7 @@ def label_lines(
     ``others`` is by itself, and left to the caption where it has no room. ``occupied`` are boxes that labels keep
     out of, ``unnamed`` lines that they keep off too.
     """
-    panel.content.names += [
+    panel.names += [
         KeyEntry(label.text, label.ink, "mark" if label.scattered else label.kind, dash=label.dash)
         for label in (*models, *others)]
     layout = Layout(grid_of(panel), occupied)

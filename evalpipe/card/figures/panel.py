@@ -79,27 +79,19 @@ def kept(method: Method) -> Method:
     return cast("Method", draw)
 
 
-@dataclass
-class Panel:
+@dataclass(eq=False)
+class Panel(PanelContent):
     """A rectangle of a sheet in pixels, with the axes that numbers are placed by, and what was drawn in it."""
 
-    sheet: Sheet
-    x: Axis
-    y: Axis
-    left: float
-    top: float
-    width: float
-    height: float
-    content: PanelContent = field(init=False)
+    sheet: Sheet = field(kw_only=True)
 
     def __post_init__(self) -> None:
         """Have the sheet keep what is drawn in the panel."""
-        self.content = PanelContent(self.x, self.y, self.left, self.top, self.width, self.height)
-        self.sheet.panels.append(self.content)
+        self.sheet.panels.append(self)
 
     def keep(self, method: str, **arguments: Any) -> None:
         """Keep what was drawn otherwise than by a method of the panel: ``method`` is one of those who draw it again."""
-        self.content.parts.append(PanelPart(method, arguments))
+        self.parts.append(PanelPart(method, arguments))
 
     @property
     def base(self) -> float:
@@ -354,8 +346,9 @@ def panel(
         sheet.bottom += LINE
     margin = margin if margin is not None else tick_label_width(y)
     panel_width = room - margin - 8
-    drawn = Panel(sheet, x, y, left + margin, sheet.bottom + 5, panel_width, panel_width if height is None else height)
-    drawn.content.title = title
+    drawn = Panel(x, y, left + margin, sheet.bottom + 5, panel_width, panel_width if height is None else height,
+                  sheet=sheet)
+    drawn.title = title
     drawn.frame(across=last, up=first)
     sheet.bottom = drawn.base + (TICK_DROP + 2 if last else 4)
     if last and x.name:
@@ -485,7 +478,7 @@ class RowPanel:
 
     def name_models(self, models: Sequence[Series], values: Sequence[Sequence[Estimated | None]]) -> bool:
         """Write each model's name beside its value in the first row with room; tell whether there is one for each."""
-        self.panel.content.names += model_key(models)
+        self.panel.names += model_key(models)
         spans = [[(min(ends), max(ends)) if (ends := [self.panel.across(end) for end in value or () if end is not None])
                   else None for value in row] for row in values]
         places: list[tuple[int, float]] = []
@@ -531,8 +524,8 @@ def rows(
     heights = [LINE * len(lines) + 8 if label.heading else max(LINE * len(lines), gap * many) + ROOM
                for label, lines, gap in zip(labels, label_lines, apart, strict=True)]
     left = room + 12
-    panel = Panel(sheet, axis, Axis("", sum(heights), 0), left, sheet.bottom + 4, sheet.width - left - 8 - right_margin,
-                  sum(heights))
+    panel = Panel(axis, Axis("", sum(heights), 0), left, sheet.bottom + 4, sheet.width - left - 8 - right_margin,
+                  sum(heights), sheet=sheet)
     panel.frame()
     middles, top, lines_between = [], 0.0, ""
     for label, lines, height in zip(labels, label_lines, heights, strict=True):
@@ -541,7 +534,7 @@ def rows(
             sheet.write(label.indent, middle + 4.5 + (line_index - (len(lines) - 1) / 2) * LINE, line, label.ink,
                         kind="bold" if label.heading or label.bold else "text")
         middles.append(top + height / 2)
-        panel.content.rows.append((middles[-1], label.text))
+        panel.rows.append((middles[-1], label.text))
         top += height
         lines_between += f"M0,{number(panel.top + top)}H{number(sheet.width)}"
     sheet.path(lines_between, "thin", "grid")

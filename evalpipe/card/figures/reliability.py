@@ -229,7 +229,7 @@ def draw_score_strip(drawn: Panel, series: Series, scores: Histogram | None, hei
         return
     sheet, (edges, heights) = drawn.sheet, score_weights(scores)
     y = Axis("", 0, max(heights) or 1)
-    strip = Panel(sheet, drawn.x, y, drawn.left, sheet.bottom + 4, drawn.width, height)
+    strip = Panel(drawn.x, y, drawn.left, sheet.bottom + 4, drawn.width, height, sheet=sheet)
     strip.bars(edges, heights, series.ink, kind="light")
     strip.rule("muted", y=0)
     sheet.marker(drawn.left - 12, strip.base - 7, series.marker, series.ink)

@@ -135,7 +135,7 @@ class Drawing:
     svgs: tuple[str, ...]
     images: tuple[str, ...]
     points: tuple[PointSeries, ...] = ()
-    sheets: tuple[Sheet, ...] = ()
+    sheets: tuple[Sheet, ...] = field(default=(), compare=False)
 
     @property
     def said(self) -> str:
@@ -262,7 +262,7 @@ class PanelPart:
     arguments: dict[str, Any]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class PanelContent:
     """A panel without its place on a sheet, for whoever draws it otherwise than as SVG: its axes, and its parts.
 

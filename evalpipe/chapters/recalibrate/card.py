@@ -196,7 +196,7 @@ def _draw_score_spread(drawn: Panel, spread: Histogram) -> None:
     """Draw the histogram of the probabilities at the foot of a panel."""
     edges, heights = score_weights(spread)
     y = Axis("", 0, max(heights) or 1)
-    foot = Panel(drawn.sheet, drawn.x, y, drawn.left, drawn.base - STRIP, drawn.width, STRIP)
+    foot = Panel(drawn.x, y, drawn.left, drawn.base - STRIP, drawn.width, STRIP, sheet=drawn.sheet)
     visible = [(left, height) for left, height in zip(edges, heights, strict=False) if left < drawn.x.high]
     end = min(edges[len(visible)], drawn.x.high)
     foot.bars([*(left for left, _ in visible), end], [height for _, height in visible], "pale")
