@@ -37,6 +37,9 @@ LONG_WORD, LETTERS = re.compile(rf"[^\s<>]{{{LONG},}}"), re.compile(r"(?:&[#\w]+
 ROW_LIMIT = 5_000
 """Rows of a table on the page; the files beside it have all."""
 
+SECTIONS = "sections.html"
+"""The template of a page of sections that is no card."""
+
 SHORT = 5
 """Rows of a table up to which the PDF keeps it on one page."""
 
@@ -99,17 +102,17 @@ def _with_card_functions(environment: Environment, edition: Edition, limit: int 
     return environment
 
 
-def write_sections(card: Card, template: str) -> bytes:
+def write_sections(card: Card) -> bytes:
     """Render, in the styles of the card, sections that are no card, such as a comparison of two runs.
 
-    ``template`` is the name of the page's template. The page has no figures, formulas or scripts.
+    The page has no figures, formulas or scripts.
     """
     environment = _environment()
     environment.globals |= {"write": _block_writer(environment, PLAIN), "limit": None, "linked": False, "SHORT": SHORT}
     styles = sheets(Appearance(), PLAIN, linked=False)
     values = {"page": card, "page_styles": [(media, _trusted_markup(sheet)) for media, sheet in styles],
               "policy": _policy([sheet for _, sheet in styles], [], pictures=False)}
-    return environment.get_template(template).render(values).encode("utf-8")
+    return environment.get_template(SECTIONS).render(values).encode("utf-8")
 
 
 def _environment() -> Environment:

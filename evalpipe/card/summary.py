@@ -229,10 +229,7 @@ def verdict(
     verdicts = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
     sign = next((sign for sign, _ in verdicts if sign == "✗"), verdicts[0][0])
     headline = "; ".join(sentence for _, sentence in verdicts)
-    in_headline, others = split_by_headline(results)
-    # What was not required or not compared stands in the headline and in the facts.
-    chosen = [finding for finding in others if finding.code != "unchecked" and (
-        results.gates or finding.section != REQUIREMENTS)]
+    in_headline, chosen = split_by_headline(results)[0], first_findings(results)
     blocks: list[Block] = [*reservations(signatures), Bullets(
         tuple(sentence(finding, evidence) for finding in chosen[:MOST_FINDINGS]), "findings")]
     rest: list[Piece] = []
@@ -243,13 +240,29 @@ def verdict(
     if results.checks:
         rest += [", " if rest else "", Link(f"{len(results.checks)} checks", CHECKS), f": {outcome_counts(results)}"]
     blocks += [Bullets((tuple(rest),), "findings more")] if rest else []
-    blocks += [block for say in functions("card", "after_findings") for block in say(results)]
+    blocks += lists_after_findings(results)
     if results.gates or results.verdict == "fail":
         style: str = results.verdict
     else:
         style = "warn" if any(finding.kind == "fails" for finding in results.findings) else "inconclusive"
     style = "rejected" if rejecting_signatures(signatures) and style != "fail" else style
     return Section("verdict", Verdict(headline, sign), tuple(blocks), f"gates {style}")
+
+
+def lists_after_findings(results: Results) -> list[Bullets]:
+    """Return the lists below the first findings, such as what has changed since the run before."""
+    return [bullets for say in functions("card", "after_findings") for bullets in say(results)]
+
+
+def texts_after_findings(results: Results) -> list[str]:
+    """Return the lists below the first findings as sentences, as for a terminal."""
+    return [plain(item) for bullets in lists_after_findings(results) for item in bullets.items]  # type: ignore[arg-type]  # words, no blocks
+
+
+def first_findings(results: Results) -> list[Finding]:
+    """Return the findings for the first screen, without what the headline and the facts state already."""
+    return [finding for finding in split_by_headline(results)[1] if finding.code != "unchecked" and (
+        results.gates or finding.section != REQUIREMENTS)]
 
 
 def split_by_headline(results: Results) -> tuple[list[Finding], list[Finding]]:

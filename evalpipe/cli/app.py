@@ -32,6 +32,7 @@ from evalpipe.cli.figures import figures
 from evalpipe.cli.init import init
 from evalpipe.cli.ledger import gc, history, margin_and_drop
 from evalpipe.cli.output import UNHEARD, full_output_error, is_lost_stream, replace_streams, tell_person
+from evalpipe.cli.register import register
 from evalpipe.cli.review import diff, export, show, verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.tasks import TASKS, known_task
@@ -358,6 +359,7 @@ app.add_command(diff)
 app.add_command(export)
 app.add_command(figures)
 app.add_command(init)
+app.add_command(register)
 app.add_command(verify)
 app.add_command(show)
 

@@ -14,8 +14,8 @@ import click
 
 from evalpipe.base.formats import REFERENCE
 from evalpipe.card.junit import test_cases
-from evalpipe.card.page import Number, plain
-from evalpipe.card.summary import MOST_FINDINGS, SIGNS, outcome_counts, split_by_headline
+from evalpipe.card.page import Number
+from evalpipe.card.summary import MOST_FINDINGS, SIGNS, outcome_counts, split_by_headline, texts_after_findings
 from evalpipe.card.tables import MODELS_ABREAST, abreast, overall
 from evalpipe.card.wording import level, measure, names_of
 from evalpipe.chapters import functions
@@ -197,9 +197,8 @@ def print_findings(results: Results) -> None:
         click.echo(f"{SIGNS[finding.kind][0]} {finding.text}")
     if results.checks:
         click.echo(f"\n{len(results.checks)} checks: {outcome_counts(results)}")
-    for after_findings in functions("card", "after_findings"):
-        for item in (item for block in after_findings(results) for item in block.items):
-            click.echo(plain(item))
+    for text in texts_after_findings(results):
+        click.echo(text)
 
 
 def verdicts(results: Results) -> list[VerdictLines]:

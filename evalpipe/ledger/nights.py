@@ -39,6 +39,16 @@ def nights(
     return ledger.read_rows(newest.order_by(runs.c.as_of.desc()).limit(last))[::-1]
 
 
+def runs_by_name(ledger: Ledger) -> list[Row]:
+    """Return all runs in a ledger by name, the oldest of each first, without estimates and facts.
+
+    Runs of a day come in the order in which they were recorded, those without a day before all others.
+    """
+    columns = [column for column in RUNS.c if column is not RUNS.c.facts]
+    oldest_first = (RUNS.c.name, func.coalesce(RUNS.c.as_of, ""), RUNS.c.last_recorded, RUNS.c.run)
+    return ledger.read_rows(select(*columns).where(KEPT).order_by(*oldest_first))
+
+
 def names_now(runs: Sequence[Row], renamed: Mapping[str, str]) -> list[dict[str, str]]:
     """Return for each run, the oldest first, a mapping of names of its models that changed later to those of now.
 

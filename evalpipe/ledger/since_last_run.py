@@ -72,7 +72,7 @@ def changes(
         _changed_spec(spec, results, manifest), _changed_versions(manifest, spec, results),
         _changed_data(spec, results), _changed_texts(spec, results), _changed_earlier_results(spec, results),
         changed_reference(spec, folder, results, fail_on), _changed_ledger(spec, results, folder),
-        _changed_files(earlier_run, manifest), _changed_key(earlier_run, by))
+        earlier_run.changed_files(manifest), _changed_key(earlier_run, by))
     return results, [reason for reasons in changes_by_kind for reason in _first_few(list(reasons))]
 
 
@@ -167,14 +167,6 @@ def _changed_ledger(spec: Spec, results: Results, folder: Path) -> Iterator[str]
         yield from changed_in_ledger(spec, results, folder)
     except UsageError as error:
         yield error.problems[0].message
-
-
-def _changed_files(earlier_run: RunFolder, manifest: Manifest) -> Iterator[str]:
-    """Yield each file of the folder that is not as the run wrote it."""
-    for name, recorded in manifest.sha256_of.items():
-        actual = earlier_run.sha256_if_readable(name)
-        if name != REFERENCE and actual != recorded:
-            yield f"{name} is missing" if actual is None else f"{name} is not what was written"
 
 
 def _changed_key(earlier_run: RunFolder, by: Signer | None) -> Iterator[str]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evalpipe.base.formats import RESULTS
 from evalpipe.errors import DataError, EvalpipeError, Problem
+from evalpipe.ledger.entries import FILE as LEDGER_FILE
 from evalpipe.ledger.entries import OPTION, LedgerPlace
 from evalpipe.ledger.history import evidence_again, ledger_to_read, reference_in_ledger
 from evalpipe.results.sequences import begins_anew
@@ -20,7 +22,7 @@ from evalpipe.review.origins import CheckedFile, Origins
 from evalpipe.runs.verification import difference_notes, json_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -29,12 +31,13 @@ if TYPE_CHECKING:
     from evalpipe.ledger.entries import Row
     from evalpipe.ledger.store import Ledger
     from evalpipe.results import Results
+    from evalpipe.results.document import RunVerdict
     from evalpipe.runs.folder import RunFolder
     from evalpipe.spec.spec import Spec
 
 __all__ = [
-    "check_ledger", "check_nights", "evidence_again", "ledger_of", "reference_in_ledger", "refuse_other_record",
-    "sequences_restarted",
+    "LEDGER_FILE", "LedgerPlace", "RecordedRun", "check_ledger", "check_nights", "evidence_again", "ledger_of",
+    "recorded_runs", "reference_in_ledger", "refuse_other_record", "sequences_restarted",
 ]
 
 LEDGER_UNKNOWN = "the spec, which may name it, is not known: name the ledger with --ledger, or the spec with --spec"
@@ -81,6 +84,34 @@ def refuse_other_record(folder: RunFolder, address: str | None) -> CheckedFile |
                 "results")
         raise DataError(Problem("other-in-ledger", message, hint=hint, notes=checked.notes))
     return checked
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """A run that a ledger has; ``limits`` returns the verdict on each of its limits, which is read when it is asked."""
+
+    name: str
+    as_of: str | None
+    last_recorded: str
+    folder: Path
+    results_sha256: str
+    verdict: RunVerdict
+    limits: Callable[[], list[str]]
+
+
+def recorded_runs(place: LedgerPlace) -> list[RecordedRun]:
+    """Return all runs of a ledger, the oldest of each name first; raises UsageError where it cannot be read."""
+    from evalpipe.ledger.nights import runs_by_name, verdicts_of
+    from evalpipe.ledger.store import Ledger
+
+    ledger = Ledger.read(place)
+
+    def verdicts(run: int) -> list[str]:
+        return [limit["verdict"] for limit in verdicts_of(ledger, run)]
+
+    return [RecordedRun(row["name"], row["as_of"], row["last_recorded"], place.path_of(row["folder"]),
+                        row["results_sha256"], row["verdict"] or "none", partial(verdicts, row["run"]))
+            for row in runs_by_name(ledger)]
 
 
 def _ledger_place(origins: Origins, address: str | None) -> tuple[LedgerPlace | None, str | None, str | None]:

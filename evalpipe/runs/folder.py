@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ from evalpipe.runs.manifest import Manifest
 from evalpipe.words.spelling import first_few
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from evalpipe.base.ed25519 import Signer
     from evalpipe.base.formats import FormatName
@@ -162,6 +163,22 @@ class RunFolder:
             return signatures, {SIGNATURES: content}, None
         new_name = f"signatures-{min(evidence)[:EVIDENCE_DIGITS] if evidence else 'unreadable'}.json"
         return (), {new_name: content}, new_name
+
+    @property
+    def earlier_signatures(self) -> tuple[Signature, ...]:
+        """The signatures of results that the folder had before, sorted by day; none of a file that cannot be read."""
+        signatures: list[Signature] = []
+        for path in sorted(self.path.glob("signatures-*.json")):
+            with suppress(DataError, OSError):
+                signatures += signatures_in(path.read_bytes(), path, LET_IT_BE_READ)
+        return tuple(sorted(signatures, key=lambda signature: signature.date))
+
+    def changed_files(self, manifest: Manifest) -> Iterator[str]:
+        """Yield in words each file that is not as the run wrote it, by ``manifest``; references may be accepted."""
+        for name, recorded in manifest.sha256_of.items():
+            actual = self.sha256_if_readable(name)
+            if name != REFERENCE and actual != recorded:
+                yield f"{name} is missing" if actual is None else f"{name} is not what was written"
 
     @cached_property
     def run_facts(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from evalpipe.card.page import (
     Column,
     Facts,
     Group,
+    Line,
     Number,
     Row,
     Section,
@@ -415,7 +416,7 @@ def _table(table: Table) -> Iterator[str]:
     rows: list[list[str] | str] = [[column.head for column in columns]]
     for group, kept in table.bodies(None):
         rows += [shown(plain(group.heading))] if isinstance(group, Group) else []
-        rows += [[shown(_words(cell.content)) for cell in table.line(row)] for row in kept]
+        rows += [["\n".join(map(shown, _words(cell.content).split("\n"))) for cell in table.line(row)] for row in kept]
     yield from _columns(rows, right_aligned)
     if table.kept(None) < table.whole:
         yield f"  The table shows {table.kept(None):,} of {table.whole:,} rows; the rest is in {table.rest}."
@@ -424,7 +425,8 @@ def _table(table: Table) -> Iterator[str]:
 def _words(cell: Cell) -> str:
     """Return the content of a cell as text: a number with its note, a verdict behind its sign, asides after commas."""
     if isinstance(cell, tuple):
-        return "".join(f", {plain(part).strip()}" if isinstance(part, Aside) else plain(part) for part in cell)
+        return "".join(f", {plain(part).strip()}" if isinstance(part, Aside) else f"\n{plain(part).strip()}" if
+                       isinstance(part, Line) else plain(part) for part in cell)
     if isinstance(cell, Number):
         return f"{cell.text} {cell.note}" if cell.note else cell.text
     return f"{cell.sign} {cell.text}" if isinstance(cell, Verdict) else plain(cell)
@@ -436,7 +438,8 @@ def _columns(rows: Sequence[list[str] | str], right_aligned: set[int], max_width
     Columns whose index is in ``right_aligned`` hold numbers; other cells are wrapped at ``max_width``, None for never.
     """
     split_rows = [row if isinstance(row, str) else [
-        [cell] if index in right_aligned or max_width is None else wrapped(cell, max_width)
+        [cell] if index in right_aligned or max_width is None else
+        [line for text in cell.split("\n") for line in wrapped(text, max_width)]
         for index, cell in enumerate(row)] for row in rows]
     cell_rows = [row for row in split_rows if not isinstance(row, str)]
     widths = [max(max(map(width, row[index])) for row in cell_rows) for index in range(max(map(len, cell_rows)))]
@@ -488,7 +491,7 @@ def write(difference: Difference, a: Run, b: Run, form: Format) -> str:
     if form == "html":
         from evalpipe.card.html import write_sections
 
-        return write_sections(_card(difference, a, b), "difference.html").decode("utf-8")
+        return write_sections(_card(difference, a, b)).decode("utf-8")
     if form == "markdown":
         from evalpipe.card.edition import Edition
         from evalpipe.card.markdown import block_paragraphs, escaped, inline
