@@ -20,8 +20,8 @@ SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
 PAGES = (
     "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "LICENSE", "CITATION.cff",
     "llms.txt", "docs", "configs", "benchmarks/RESULTS.md", "benchmarks/*.svg", "benchmarks/large_data.py",
-    ".ci/sbom.cdx.json", "evalpipe/chapters/standards/profiles", "reports/example/card.html", "build/gallery/*/card.html",
-    "tests/stability/1.0.json", "tests/stability/versions/README.md")
+    ".ci/sbom.cdx.json", "evalpipe/chapters/standards/profiles", "reports/example/card.html",
+    "build/gallery/*/card.html", "tests/stability/1.0.json", "tests/stability/versions/README.md")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.parquet", "books/data")
 SHIM, ADDRESS = Path(sys.prefix, "node_modules", "iframe-worker", "shim", "index.js"), "https://unpkg.com/iframe-worker/shim"
 """What the search needs where pages are read from files, and the address from which Zensical would have it loaded."""

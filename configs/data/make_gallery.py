@@ -25,7 +25,7 @@ def yes(rng: np.random.Generator, probability: np.ndarray) -> list[str]:
 
 
 def loans(rng: np.random.Generator, rows: int = 2000) -> pl.DataFrame:
-    """Return loans: who defaults, by debt and by a short history; the scorecard takes the history of the young twice."""
+    """Return loans: who defaults, by debt and history; the scorecard takes the short history of the young twice."""
     age = rng.choice(["18 to 29", "30 to 59", "60 and over"], rows, p=[0.25, 0.55, 0.2])
     debt, history = rng.standard_normal(rows), rng.standard_normal(rows) + 0.6 * (age == "18 to 29")
     risk = -2.3 + 0.9 * debt + 0.6 * history
