@@ -16,7 +16,7 @@ UPGRADE ?=
 WORKERS ?= auto
 TESTS ?=
 
-.PHONY: help demo test nightly lint ruff types bench docs books docs-check sentences example site package lock sbom audit clean
+.PHONY: help demo test nightly lint ruff types bench docs books docs-check sentences example gallery site package lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s%s\n", $$1, $$2}' Makefile
@@ -55,6 +55,7 @@ docs-check: $(VENV)/.test ## fail when a generated page of docs/ is stale
 	@$(BIN)/python docs/build.py --check
 	@$(BIN)/python docs/coverage_page.py --check
 	@$(BIN)/python docs/books.py --check
+	@$(BIN)/python docs/gallery.py --check
 
 sentences: $(VENV)/.run ## list every sentence that the card, the commands, errors and documents can print
 	@$(BIN)/python docs/sentences.py
@@ -63,7 +64,10 @@ example: $(VENV)/.run ## write reports/example again, the committed card
 	@$(BIN)/evalpipe run configs/titanic.yaml --out reports/example --no-progress
 	@rm reports/example/run.json
 
-site: $(VENV)/.test ## build the site of all pages in build/site, and fail where a link leads nowhere
+gallery: $(VENV)/.run ## run and sign the specs of configs/gallery in build/gallery, and write docs/gallery.md again
+	@$(BIN)/python docs/gallery.py
+
+site: $(VENV)/.test gallery ## build the site of all pages in build/site, and fail where a link leads nowhere
 	@$(BIN)/python docs/site.py
 
 package: $(VENV)/.test ## build the wheel in dist/ and try it on each Python that is here

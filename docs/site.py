@@ -21,12 +21,15 @@ PAGES = (
     "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "LICENSE", "CITATION.cff",
     "llms.txt", "docs", "configs", "benchmarks/RESULTS.md", "benchmarks/*.svg", "benchmarks/large_data.py",
     ".ci/sbom.cdx.json", "evalpipe/chapters/standards/profiles", "reports/example/card.html",
-    "tests/stability/1.0.json", "tests/stability/versions/README.md")
+    "build/gallery/*/card.html", "tests/stability/1.0.json", "tests/stability/versions/README.md")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.parquet", "books/data")
 SHIM, ADDRESS = Path(sys.prefix, "node_modules", "iframe-worker", "shim", "index.js"), "https://unpkg.com/iframe-worker/shim"
 """What the search needs where pages are read from files, and the address from which Zensical would have it loaded."""
 
 FORMULA = re.compile(r"^\$\$(.+)\$\$$", re.MULTILINE)
+CARD = re.compile(r"`(build/gallery/(\w+)/card\.html)`")
+"""Where docs/gallery.md says that `make gallery` writes a card."""
+
 LINK, FOLDER = re.compile(r"\]\(([^):#\s]+)"), re.compile(r"\]\(((?:\.\./)*(?:\w+/)*\w+)/?\)")
 
 
@@ -53,8 +56,15 @@ def prepared(page: Path) -> None:
         if folder.is_dir() and not (folder / "README.md").exists():
             files = "".join(f"- [{file.name}]({file.name})\n" for file in sorted(folder.iterdir()) if file.is_file())
             (folder / "README.md").write_text(f"# {folder.name}\n\n{files}", encoding="utf-8")
+    text = CARD.sub(lambda card: _to_card(page, card), text)
     text = FOLDER.sub(lambda link: _to_list(page, link), text)
     page.write_text(text, encoding="utf-8")
+
+
+def _to_card(page: Path, card: re.Match[str]) -> str:
+    """Return the place of a card as a link to it where `make gallery` has made it; else as it is."""
+    up = "../" * (len(page.relative_to(SOURCE).parts) - 1)
+    return f"[{card[2]}]({up}{card[1]})" if (SOURCE / card[1]).is_file() else card[0]
 
 
 def _to_list(page: Path, link: re.Match[str]) -> str:

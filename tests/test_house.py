@@ -54,7 +54,7 @@ def test_make_help_lists_the_targets() -> None:
 
     assert listed == [
         "help", "demo", "test", "nightly", "lint", "bench", "docs", "books", "docs-check", "sentences", "example",
-        "site", "package", "lock", "sbom", "audit", "clean",
+        "gallery", "site", "package", "lock", "sbom", "audit", "clean",
     ]
 
 

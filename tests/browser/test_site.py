@@ -48,7 +48,8 @@ def test_every_page_stands_once_in_the_navigation() -> None:
 
 
 def test_pages_load_nothing_from_a_network_and_fit_a_phone(site: Path, browser: Browser) -> None:
-    for name in ("index.html", "docs/metrics.html", "docs/tutorials/first_card.html", "benchmarks/RESULTS.html"):
+    for name in ("index.html", "docs/metrics.html", "docs/tutorials/first_card.html", "docs/gallery.html",
+                 "benchmarks/RESULTS.html"):
         page = browser.new_page(viewport={"width": PHONE, "height": 844})
         asked: list[str] = []
         page.on("request", lambda request, asked=asked: asked.append(request.url))
