@@ -112,7 +112,7 @@ def counted_rate(results: Results, row: Any, labels: Slice | None) -> str | None
     nouns, count, ((tp, fn), (fp, tn)) = nouns_of(results), numbers.count, table.counts
     return {
         "sensitivity": f"finds {count(tp)} of {count(tp + fn)} {nouns.events}",
-        "specificity": f"leaves {count(tn)} of {count(fp + tn)} {nouns.others} alone",
+        "specificity": f"is right on {count(tn)} of {count(fp + tn)} {nouns.others}",
         "precision": f"is right on {count(tp)} of {count(tp + fp)} {nouns.named}",
         "accuracy": f"is right on {count(tp + tn)} of {nouns.counted_rows(tp + fn + fp + tn)}",
     }.get(row.metric)

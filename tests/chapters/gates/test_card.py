@@ -75,7 +75,7 @@ WORDS = {"event": "survivor", "row": "person", "predicted": "said to survive"}
 @pytest.mark.parametrize(("metric", "keys", "sentence"), [
     ("sensitivity", {}, "finds {tp} of {events} events"),
     ("sensitivity", {"words": WORDS}, "finds {tp} of {events} survivors"),
-    ("specificity", {}, "leaves {tn} of {others} non-events alone"),
+    ("specificity", {}, "is right on {tn} of {others} non-events"),
     ("precision", {}, "is right on {tp} of {predicted} rows predicted as '1'"),
     ("precision", {"words": WORDS}, "is right on {tp} of {predicted} people said to survive"),
     ("accuracy", {"words": WORDS}, "is right on {right} of 400 people"),
