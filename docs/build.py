@@ -26,8 +26,9 @@ from evalpipe.chapters.row_file.compute import columns
 from evalpipe.chapters.standards.evidence import EVIDENCE
 from evalpipe.chapters.standards.spec import profiles
 from evalpipe.chapters.statement.spec import TextFile
-from evalpipe.cli.app import SCHEMAS, app
-from evalpipe.cli.catalogue import describe, json_schema_of
+from evalpipe.cli.app import app
+from evalpipe.cli.catalogue import describe
+from evalpipe.cli.documents import json_schema_of
 from evalpipe.data.condition_grammar import CASTS
 from evalpipe.data.condition_values import FUNCTIONS
 from evalpipe.findings import place_of, rules
@@ -746,8 +747,8 @@ def commands(group: click.Command, path: list[str]) -> Iterator[list[str]]:
 def pages() -> dict[str, str]:
     """Return every generated page by file name."""
     texts = {
-        f"{kind}.schema.json": json.dumps(json_schema_of(kind), ensure_ascii=False, indent=2) + "\n" for kind in SCHEMAS
-    }
+        f"{kind}.schema.json": json.dumps(json_schema_of(kind), ensure_ascii=False, indent=2) + "\n"
+        for kind in ("spec", "results", "diff")}
     catalogues = {
         "metrics.md": metrics_page(), "intervals.md": intervals_page(), "recalibrators.md": recalibrators_page(),
         "findings.md": findings_page(), "standards.md": standards_page(), "rows.md": rows_page(),

@@ -88,8 +88,9 @@ class FailOnChoice(click.Choice[str]):
 
 TEXT_OR_JSON = click.Choice(["text", "json"])
 
-SCHEMAS = ("spec", "results", "diff")
-"""What `evalpipe schema` describes."""
+SCHEMAS = ("spec", "results", "cache", "diff", "doctor", "error", "history", "metrics", "plan", "register", "run",
+           "show", "sign", "validate", "verify")
+"""What `evalpipe schema` describes: `DOCUMENTS` in `cli/documents.py` has all but the first."""
 
 set_option = click.option(
     "--set", "overrides", metavar="A.B=C", multiple=True, help="Set a key of the spec; may be repeated."
@@ -347,8 +348,11 @@ def metrics(name: str | None, task: str | None, form: str) -> None:
 @app.command(short_help="Print a JSON Schema.")
 @click.option("--of", "kind", type=click.Choice(SCHEMAS), default="spec", show_default=True)
 def schema(kind: str) -> None:
-    """Print the JSON Schema of the spec, of results.json, or of what `diff --format json` prints."""
-    from evalpipe.cli.catalogue import json_schema_of
+    """Print the JSON Schema of the spec, of results.json, or of what a command prints with --format json.
+
+    error is what each of them prints where it ends with another exit code than 0 and 1.
+    """
+    from evalpipe.cli.documents import json_schema_of
 
     click.echo(json.dumps(json_schema_of(kind), indent=1, ensure_ascii=False))
 

@@ -1,10 +1,10 @@
-"""`evalpipe metrics` and `evalpipe schema`."""
+"""`evalpipe metrics`."""
 
 from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,19 +14,6 @@ from evalpipe.intervals.declare import registry
 if TYPE_CHECKING:
     from evalpipe.metrics import Metric
     from evalpipe.spec.messages import Schema
-
-
-def json_schema_of(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of the spec, or of a document that evalpipe writes ("results", "diff")."""
-    from evalpipe.results import Results
-    from evalpipe.review.differences.records import Difference
-    from evalpipe.spec.schema import json_schema
-
-    if kind == "spec":
-        return json_schema()
-    models: dict[str, type[Results | Difference]] = {"results": Results, "diff": Difference}
-    schema = models[kind].model_json_schema(by_alias=True, mode="serialization")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def print_metrics(name: str | None, task: str | None, form: str) -> None:

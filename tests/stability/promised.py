@@ -18,7 +18,7 @@ import click
 import evalpipe
 from evalpipe import errors
 from evalpipe.cli.app import app
-from evalpipe.cli.catalogue import json_schema_of
+from evalpipe.cli.documents import DOCUMENTS, json_schema_of
 from evalpipe.cli.exit import ENDINGS
 from evalpipe.findings import rules
 from evalpipe.metrics import registry
@@ -48,7 +48,7 @@ def of_schema(schema: dict[str, Any], mark: str) -> dict[str, list[str]]:
     The types include ``mark``: "always" for keys that every object has, "optional" for those that one may lack.
     """
     found: dict[str, set[str]] = {}
-    for path, types in keys_of(schema, "", mark, schema["$defs"], ()):
+    for path, types in keys_of(schema, "", mark, schema.get("$defs", {}), ()):
         found.setdefault(path, set()).update(types)
     return {path: sorted(types - MEASURES | {"measure"} if len(types & MEASURES) > MANY else types)
             for path, types in sorted(found.items())}
@@ -144,6 +144,9 @@ def promised() -> Promises:
     spec, results = json_schema_of("spec"), json_schema_of("results")
     return {
         "key of the spec": of_schema(spec, "optional"), "key of results.json": of_schema(results, "always"),
+        "key of --format json": {
+            f"{kind}: {path}": types for kind in sorted(DOCUMENTS) if kind != "results"
+            for path, types in of_schema(json_schema_of(kind), "always").items()},
         "Python name": dict(python_names()), "command": dict(commands()),
         "measure": {metric.name: sorted(metric.aliases) for metric in registry},
         "code": {code: [] for code in sorted(set(codes()))}, "exit code": exit_codes(),

@@ -29,7 +29,7 @@ def test_what_was_promised_is_there_and_the_list_is_that_of_now(now: Promises) -
 def test_the_list_has_all_that_the_page_names(now: Promises) -> None:
     some = {"key of the spec": "models.*.probability", "key of results.json": "estimates[].lower",
             "Python name": "evalpipe.run(out)", "command": "run --fail-on", "code": "sentence few-rows",
-            "exit code": "DataError", "measure": "roc_auc"}
+            "exit code": "DataError", "measure": "roc_auc", "key of --format json": "run: gates[].text"}
     assert {part: name in now[part] for part, name in some.items()} == dict.fromkeys(now, True)
     assert {part: len(names) > 5 for part, names in now.items()} == dict.fromkeys(now, True)
 
