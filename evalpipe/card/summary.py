@@ -30,9 +30,10 @@ from evalpipe.card.page import (
 from evalpipe.card.palette import colour_index
 from evalpipe.card.sign_off import rejecting_signatures, reservations, status
 from evalpipe.card.statements import PLACES, missing, opening
-from evalpipe.card.tables import NO_LINKS, EvidenceLinks, below, evaluated, key_measures, shown
+from evalpipe.card.tables import EvidenceLinks, below, evaluated, key_measures, shown
 from evalpipe.card.wording import capital, joined, names_of, nouns_of
 from evalpipe.chapters import functions
+from evalpipe.results.comments import VERDICT
 from evalpipe.results.document import ORDER
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.words import numbers
@@ -42,6 +43,7 @@ from evalpipe.words.spelling import clipped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.card.comments import Discussion
     from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Estimate, Results
     from evalpipe.results.document import CheckKind, Finding, FindingKind
@@ -219,7 +221,7 @@ def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
 
 
 def verdict(
-    results: Results, signatures: Sequence[Signature] = (), evidence: EvidenceLinks = NO_LINKS
+    results: Results, signatures: Sequence[Signature], evidence: EvidenceLinks, discussion: Discussion
 ) -> Section:
     """Return the box with the verdict of the run and the findings that matter most, with links to their evidence.
 
@@ -234,7 +236,8 @@ def verdict(
     chosen = [finding for finding in others if finding.code != "unchecked" and (
         results.gates or finding.section != REQUIREMENTS)]
     blocks: list[Block] = [*reservations(signatures), Bullets(
-        tuple(sentence(finding, evidence) for finding in chosen[:MOST_FINDINGS]), "findings")]
+        tuple((*sentence(finding, evidence), *discussion.link(finding)) for finding in chosen[:MOST_FINDINGS]),
+        "findings")]
     rest: list[Piece] = []
     if in_headline:
         rest += [Link("Evidence of the verdict", in_headline[0].section), ", "]
@@ -244,6 +247,7 @@ def verdict(
         rest += [", " if rest else "", Link(f"{len(results.checks)} checks", CHECKS), f": {outcome_counts(results)}"]
     blocks += [Bullets((tuple(rest),), "findings more")] if rest else []
     blocks += [block for say in functions("card", "after_findings") for block in say(results)]
+    blocks += discussion.on(VERDICT)
     if results.gates or results.verdict == "fail":
         style: str = results.verdict
     else:
@@ -258,7 +262,7 @@ def split_by_headline(results: Results) -> tuple[list[Finding], list[Finding]]:
     return stated, [finding for finding in results.findings if finding not in stated]
 
 
-def sentence(finding: Finding, evidence: EvidenceLinks) -> Cell:
+def sentence(finding: Finding, evidence: EvidenceLinks) -> tuple[Piece, ...]:
     """Return a finding as pieces of a line: its sign, its text, and a link to its evidence."""
     sign, word = SIGNS[finding.kind]
     whose = "" if finding.plugin is None else f"(Plugin {finding.plugin}.) "
@@ -363,8 +367,8 @@ KIND_HEADINGS: dict[FindingKind, str] = {
 """The headings of the kinds of findings, in their order."""
 
 
-def finding_sections(results: Results, evidence: EvidenceLinks) -> Iterator[Section]:
-    """Yield a section of all findings; nothing where there is none."""
+def finding_sections(results: Results, evidence: EvidenceLinks, discussion: Discussion) -> Iterator[Section]:
+    """Yield a section of all findings, with the comments on them; nothing where there is none."""
     if results.findings:
         error = wording.level(1 - results.intervals.level)
         blocks: list[Block] = [Text(
@@ -372,8 +376,8 @@ def finding_sections(results: Results, evidence: EvidenceLinks) -> Iterator[Sect
             "other tested findings are corrected for their number (Holm): the chance that any of them is false is at "
             f"most {error}. Each interval is of one number, at {wording.level(results.intervals.level)}.", "lead")]
         for kind, heading in KIND_HEADINGS.items():
-            items = tuple(sentence(finding, evidence) for finding in results.findings if finding.kind == kind)
-            blocks += [Heading(heading), Bullets(items, "findings")] if items else []
+            lines = [(finding, sentence(finding, evidence)) for finding in results.findings if finding.kind == kind]
+            blocks += [Heading(heading), *discussion.listed(lines)] if lines else []
         yield Section("findings", "Findings and limitations", tuple(blocks), part="findings")
 
 

@@ -11,7 +11,7 @@ import pytest
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.base.formats import RUN_FILES
 from evalpipe.errors import DataError, UsageError
-from evalpipe.results.signatures import Signature, signatures_json
+from evalpipe.results.signatures import Signature, records_json
 from evalpipe.runs.folder import (
     RunFolder,
     has_run_files,
@@ -100,9 +100,9 @@ def test_evidence_is_that_of_the_run_and_of_the_manifest(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "stays", "new_name"), [
-    (None, False, None), (signatures_json([SIGNATURE]), True, None),
-    (signatures_json([OTHER]), False, "signatures-ffffffff.json"),
-    (signatures_json([OTHER, SIGNATURE]), False, "signatures-0123abcd.json"),
+    (None, False, None), (records_json([SIGNATURE]), True, None),
+    (records_json([OTHER]), False, "signatures-ffffffff.json"),
+    (records_json([OTHER, SIGNATURE]), False, "signatures-0123abcd.json"),
     (b"{", False, "signatures-unreadable.json"),
 ])
 def test_signatures_stay_with_the_results_that_they_sign(
@@ -116,7 +116,7 @@ def test_signatures_stay_with_the_results_that_they_sign(
 
 
 def test_a_signature_of_other_results_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "signatures.json").write_bytes(signatures_json([SIGNATURE]))
+    (tmp_path / "signatures.json").write_bytes(records_json([SIGNATURE]))
     assert RunFolder(tmp_path).signatures_of(SIGNATURE.evidence_sha256) == (SIGNATURE,)
     with pytest.raises(DataError, match=r"signatures\.json is of other results: 'A' "):
         RunFolder(tmp_path).signatures_of("f" * 64)

@@ -134,7 +134,7 @@ def test_a_number_is_its_exact_digits_rounded(shown: str, exact: str, is_rounded
 
 def test_of_pages_with_more_or_fewer_texts_the_first_difference_is_named() -> None:
     def page(*texts: str) -> PageText:
-        return PageText([TextOnPage("h", "", "", text) for text in texts], [], None, None)
+        return PageText([TextOnPage("h", "", "", text) for text in texts], [], None, {})
 
     assert list(word_differences(page("a", "b", "c"), page("a", "x", "y"))) == [("h", "b", "x"), ("h", "c", "y")]
     assert list(word_differences(page("a", "b", "c"), page("a", "x"))) == [("h", "b", "x")]
