@@ -165,8 +165,8 @@ def each_pdf_once(shared: Shared) -> Drawing:
     def kept(edition: Edition) -> bytes:
         if pdf.write_page is not write_page:
             return document(edition)
-        parts = (edition.results.to_json(), records_json(edition.signatures), edition.templates.texts,
-                 pdf._drawing_versions())
+        parts = (edition.results.to_json(), records_json(edition.signatures), records_json(edition.comments),
+                 edition.templates.texts, pdf._drawing_versions())
         name = f"pdf-{hashlib.sha256(repr(parts).encode()).hexdigest()}"
         return shared(name, lambda file: file.write_bytes(document(edition))).read_bytes()
 

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.base.formats import COMMENTS
-from evalpipe.card.page import BlockGroup, Bullets, Code, Link, Strong, Text
+from evalpipe.card.page import BlockGroup, Bullets, Code, Line, Link, Strong, Text
 from evalpipe.card.statements import blocks
-from evalpipe.results.comments import VERDICT, before_comment, finding_subjects, gate_subject, is_answered
+from evalpipe.results.comments import (
+    VERDICT,
+    before_comment,
+    finding_subjects,
+    gate_subject,
+    is_answered,
+    subjects,
+)
 from evalpipe.results.signatures import newest, records_json
 from evalpipe.words.spelling import counted, joined
 
@@ -34,15 +41,17 @@ class Discussion:
     signatures: Sequence[Signature] = ()
     comments: Sequence[Comment] = ()
 
+    def asked(self, subject: str | None = None) -> list[Comment]:
+        """Return the comments, on a subject or all, that are no answers."""
+        return [comment for comment in self.comments if comment.reply_to is None and subject in (None, comment.on)]
+
     def on(self, subject: str) -> tuple[Block, ...]:
         """Return the comments on a subject, each with its answers below it; empty without any."""
-        return tuple(self._thread(comment) for comment in self.comments
-                     if comment.on == subject and comment.reply_to is None)
+        return tuple(self._thread(comment) for comment in self.asked(subject))
 
-    def on_finding(self, finding: Finding) -> tuple[Block, ...]:
-        """Return the comments on a finding; empty without any."""
-        return self.on(next(subject for subject, other in finding_subjects(self.results) if other is finding)
-                       ) if self.comments else ()
+    def subject_of(self, finding: Finding) -> str:
+        """Return what a comment on a finding is on."""
+        return next(subject for subject, other in finding_subjects(self.results) if other is finding)
 
     def on_gates(self, section: Section) -> Section:
         """Return the section of the gates with the comments on them at its end; any other as it is."""
@@ -54,35 +63,48 @@ class Discussion:
 
     def link(self, finding: Finding) -> tuple[Piece, ...]:
         """Return a link to the comments on a finding, with their number; empty without any."""
-        number = len(self.on_finding(finding))
-        return (" ", Link(counted(number, "comment"), "findings")) if number else ()
+        asked = self.asked(self.subject_of(finding)) if self.comments else []
+        return (" ", Link(counted(len(asked), "comment"), _anchor(asked[0]))) if asked else ()
 
     def listed(self, findings: Sequence[tuple[Finding, Cell]]) -> Iterator[Block]:
         """Yield the lines of findings as lists, each of which ends where there are comments on its last line."""
         lines: list[Cell] = []
         for finding, line in findings:
             lines.append(line)
-            thread = self.on_finding(finding)
-            if thread:
+            threads = self.on(self.subject_of(finding)) if self.comments else ()
+            if threads:
                 yield Bullets(tuple(lines), "findings")
-                yield from thread
+                yield from threads
                 lines = []
         if lines:
             yield Bullets(tuple(lines), "findings")
 
     def _thread(self, comment: Comment) -> Block:
-        """Return a comment: who wrote it, when, its text, and its answers."""
-        word = "Comment" if comment.reply_to is None else "Answer"
-        is_below_it = comment.reply_to is not None or comment.on in dict(finding_subjects(self.results))
-        place = "" if is_below_it else f" on {'the ' if comment.on == VERDICT else ''}{comment.on}"
-        role = f" ({comment.role})" if comment.role else ""
+        """Return a comment, and below it its answers and theirs in the order in which they were written."""
+        known, thread = subjects(self.results), [comment]
+        for other in self.comments:
+            thread += [other] if other.reply_to in {earlier.number for earlier in thread} else []
+        words = "the verdict" if comment.on == VERDICT else f"{comment.on} ({known[comment.on]})"
+        is_below_it = comment.on in dict(finding_subjects(self.results))
+        head = f"Comment {comment.number}", "" if is_below_it else f" on {words}"
+        answers = [(f"Answer {other.number}", "" if other.reply_to == comment.number else f" to {other.reply_to}")
+                   for other in thread[1:]]
+        return BlockGroup((*self._said(comment, *head), *(
+            BlockGroup(self._said(other, *answer), "quote", answer[0])
+            for other, answer in zip(thread[1:], answers, strict=True))), "quote", head[0])
+
+    def _said(self, comment: Comment, title: str, place: str) -> tuple[Block, ...]:
+        """Return who wrote a comment, when, and its text; ``title`` and ``place`` say which it is, and on what."""
         roles = self._signed_before(comment)
         after = f", after the {joined(roles, 'and')} signed" if roles else ""
-        head = Text((Strong(f"{word} {comment.number}"), f"{place} by {comment.name}{role}, {comment.date}{after}"))
-        answers = (self._thread(other) for other in self.comments if other.reply_to == comment.number)
+        role = f" ({comment.role})" if comment.role else ""
+        head = (Strong(title), f"{place} by {comment.name}{role}, {comment.date}{after}:")
         # Two braces are no reference to a number here: only a spec states which numbers its texts name.
-        text = blocks(self.results, comment.text.replace("{{", r"\{{"))
-        return BlockGroup((head, *text, *answers), "quote", f"{word} {comment.number}")
+        first, *rest = blocks(self.results, comment.text.replace("{{", r"\{{"))
+        if not isinstance(first, Text):
+            return Text(head, anchor=_anchor(comment)), first, *rest
+        words = first.text if isinstance(first.text, tuple) else (first.text,)
+        return Text((*head, Line(""), *words), anchor=_anchor(comment)), *rest
 
     def _signed_before(self, comment: Comment) -> list[str]:
         """Return the roles whose decision that counts was made before a comment."""
@@ -91,16 +113,20 @@ class Discussion:
 
     def count(self) -> str:
         """Return how many comments there are, how many without an answer, and which came after a signature."""
-        asked = [comment for comment in self.comments if comment.reply_to is None]
+        asked = self.asked()
         unanswered = sum(not is_answered(comment, self.comments) for comment in asked)
         late = [str(comment.number) for comment in self.comments if self._signed_before(comment)]
-        number = f"{unanswered} without an answer" if unanswered else "all with an answer"
-        after = f" After a signature: {joined(late, 'and')}." if late else ""
-        return f"{counted(len(asked), 'comment')}, {number}.{after}"
+        if len(asked) == 1:
+            answers = "without an answer" if unanswered else "with an answer"
+        else:
+            answers = f"{unanswered or 'none'} without an answer"
+        after = f" Written after a signature: {joined(late, 'and')}." if late else ""
+        return f"{counted(len(asked), 'comment')}, {answers}.{after}"
 
     def counted(self) -> tuple[Block, ...]:
-        """Return that count as a paragraph with a link to the sign-off; empty without comments."""
-        return (Text((self.count(), " ", Link("Comments", "sign-off"))),) if self.comments else ()
+        """Return that count as a paragraph, with links to the comments; empty without any."""
+        links = [piece for comment in self.asked() for piece in (", ", Link(f"{comment.number}", _anchor(comment)))]
+        return (Text((self.count(), " Read: ", *links[1:], ".")),) if links else ()
 
     def in_sign_off(self) -> tuple[Block, ...]:
         """Return that count with the sha256 of the file that has the comments; empty without any."""
@@ -109,3 +135,7 @@ class Discussion:
         comments_hash = Code(bytes_sha256(records_json(self.comments)), style=COMMENTS_HASH)
         return (Text((self.count(), " They stand where the card says what they are on, and in ", Code(COMMENTS),
                       " with this sha256: ", comments_hash, ".")),)
+
+
+def _anchor(comment: Comment) -> str:
+    return f"comment-{comment.number}"

@@ -51,9 +51,8 @@ def masthead(
     comments: Sequence[Comment] = (),
 ) -> Iterator[Block | Section]:
     """Yield the blocks below the title: signers, verdict, key measures, facts, boxes of models, blocks of chapters."""
-    discussion = Discussion(results, signatures, comments)
-    yield sign_off.signature_boxes(results, signatures, discussion)
-    yield verdict(results, signatures, evidence, discussion)
+    yield sign_off.signature_boxes(results, signatures, comments)
+    yield verdict(results, signatures, evidence, comments)
     yield at_a_glance(results)
     if 1 < len(results.models) <= len(MODELS):
         yield ModelBoxes(tuple((model_look(index)[0], model.label) for index, model in enumerate(results.models)))
@@ -151,7 +150,7 @@ def _sections(
         (dataset_results.sections, *functions("card", "sections"), data.data_sections, data.model_sections),
         (summary.warning_sections, appendix.further_sections, appendix.finding_sections, method.sections,
          appendix.definition_sections, appendix.reference_sections)))
-    after += [*data.provenance_sections(results, templates), sign_off.section(results, signatures, discussion)]
+    after += [*data.provenance_sections(results, templates), sign_off.section(results, signatures, comments)]
     evidence = EvidenceLinks.of((*before, *after))
     all_sections = [
         ANNEX_HEAD, *map(discussion.on_gates, before), *summary.finding_sections(results, evidence, discussion), *after]

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.comments import Discussion
 from evalpipe.card.figures.axes import ticks_between
 from evalpipe.card.method import weighting_text
 from evalpipe.card.page import (
@@ -30,7 +31,7 @@ from evalpipe.card.page import (
 from evalpipe.card.palette import colour_index
 from evalpipe.card.sign_off import rejecting_signatures, reservations, status
 from evalpipe.card.statements import PLACES, missing, opening
-from evalpipe.card.tables import EvidenceLinks, below, evaluated, key_measures, shown
+from evalpipe.card.tables import NO_LINKS, EvidenceLinks, below, evaluated, key_measures, shown
 from evalpipe.card.wording import capital, joined, names_of, nouns_of
 from evalpipe.chapters import functions
 from evalpipe.results.comments import VERDICT
@@ -43,9 +44,9 @@ from evalpipe.words.spelling import clipped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.card.comments import Discussion
     from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Estimate, Results
+    from evalpipe.results.comments import Comment
     from evalpipe.results.document import CheckKind, Finding, FindingKind
     from evalpipe.results.signatures import Signature
 
@@ -221,13 +222,15 @@ def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
 
 
 def verdict(
-    results: Results, signatures: Sequence[Signature], evidence: EvidenceLinks, discussion: Discussion
+    results: Results, signatures: Sequence[Signature] = (), evidence: EvidenceLinks = NO_LINKS,
+    comments: Sequence[Comment] = (),
 ) -> Section:
     """Return the box with the verdict of the run and the findings that matter most, with links to their evidence.
 
     It has the colour of gates, and of standards that fall short; without either, of the findings. What a signer rejects
     is not green.
     """
+    discussion = Discussion(results, signatures, comments)
     verdicts = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
     sign = next((sign for sign, _ in verdicts if sign == "✗"), verdicts[0][0])
     headline = "; ".join(sentence for _, sentence in verdicts)

@@ -79,7 +79,8 @@ def gate_subject(number: int) -> str:
 
 def subjects(results: Results) -> dict[str, str]:
     """Return all that a comment can be on, with words for it: the verdict, each finding, each gate by its number."""
-    gates = {gate_subject(gate.gate): gate.name or gate.metric or gate.check or "desirability"
+    titles = {metric.name: metric.title for metric in results.metrics}
+    gates = {gate_subject(gate.gate): gate.name or titles.get(gate.metric or "") or gate.check or "desirability"
              for gate in results.gates}
     return {VERDICT: results.verdict, **{subject: finding.text for subject, finding in finding_subjects(results)},
             **gates}
@@ -116,7 +117,7 @@ def reply_problems(fields: dict[str, Any], earlier: Sequence[dict[str, Any]]) ->
     if fields["reply_to"] is None:
         return
     if answered is None:
-        hint = f"answer one of 1 to {len(earlier)}" if earlier else "there are no comments yet; leave it out"
+        hint = f"the last comment is {len(earlier)}" if earlier else "there are no comments yet; leave it out"
         yield Problem("unknown-comment", f"there is no comment {fields['reply_to']} to answer", hint=hint)
     elif fields["on"] != answered["on"]:
         message = f"comment {answered['number']} is on {quoted(answered['on'])}, not on {quoted(fields['on'])}"

@@ -14,6 +14,7 @@ import evalpipe
 from evalpipe.errors import DataError
 from evalpipe.results import Results
 from evalpipe.results.signatures import (
+    SIGNATURE_LIST,
     Signature,
     faults,
     newest,
@@ -182,7 +183,7 @@ def test_a_run_with_other_results_moves_the_signatures_and_says_so(tmp_path: Pat
 def test_signatures_of_several_results_are_kept_of_none(tmp_path: Path) -> None:
     (tmp_path / "signatures.json").write_bytes(records_json([signature(), signature(evidence_sha256="f" * 64)]))
 
-    assert RunFolder(tmp_path).signatures_after_run(EVIDENCE)[2] == "signatures-01234567.json"
+    assert RunFolder(tmp_path).records_after_run(SIGNATURE_LIST, EVIDENCE)[2] == "signatures-01234567.json"
 
 
 def test_a_card_is_not_rendered_with_signatures_of_other_results(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_the_words_of_a_page_stand_under_a_heading_in_a_row_and_a_column() -> No
         ("Results", "After"), ("Results", "S1"), ("Results", "a drawing"), ("Results", "5"),
     ]
     assert [(number.where.text, number.exact) for number in page.numbers] == [("0.12", "0.1234")]
-    assert (page.evidence, page.signatures) == ("E1", "S1")
+    assert (page.evidence, page.hashes) == ("E1", {HASH: "S1"})
 
 
 @pytest.mark.parametrize(("shown", "exact", "is_rounded"), [
