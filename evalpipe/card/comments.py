@@ -86,12 +86,10 @@ class Discussion:
             thread += [other] if other.reply_to in {earlier.number for earlier in thread} else []
         words = "the verdict" if comment.on == VERDICT else f"{comment.on} ({known[comment.on]})"
         is_below_it = comment.on in dict(finding_subjects(self.results))
-        head = f"Comment {comment.number}", "" if is_below_it else f" on {words}"
-        answers = [(f"Answer {other.number}", "" if other.reply_to == comment.number else f" to {other.reply_to}")
-                   for other in thread[1:]]
-        return BlockGroup((*self._said(comment, *head), *(
-            BlockGroup(self._said(other, *answer), "quote", answer[0])
-            for other, answer in zip(thread[1:], answers, strict=True))), "quote", head[0])
+        answers = (BlockGroup(self._said(other, f"Answer {other.number}", "" if other.reply_to == comment.number else
+                                         f" to {other.reply_to}"), "quote") for other in thread[1:])
+        challenge = self._said(comment, f"Comment {comment.number}", "" if is_below_it else f" on {words}")
+        return BlockGroup((*challenge, *answers), "quote", f"Comment {comment.number}")
 
     def _said(self, comment: Comment, title: str, place: str) -> tuple[Block, ...]:
         """Return who wrote a comment, when, and its text; ``title`` and ``place`` say which it is, and on what."""
