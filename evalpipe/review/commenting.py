@@ -88,7 +88,7 @@ def comment(
 
 def _subject_problems(on: object, known: dict[str, str], *, is_answer: bool) -> list[Problem]:
     """Return a problem where a comment is on nothing, or on nothing that is ``known``; it lists what there is."""
-    if on in known or (on is None and is_answer):
+    if (isinstance(on, str) and on in known) or (on is None and is_answer):
         return []
     several = [subject for subject in known if subject.startswith(f"{on}/")]
     message = f"the card has no {quoted(on)} to comment on" if on is not None else "no finding is named"

@@ -191,6 +191,8 @@ def test_markup_in_a_comment_is_text(out: Path) -> None:
     ({"on": None}, f"error[unknown-finding]: no finding is named\n{ALL}  = help: name one of these with --on"),
     ({"on": "gates"}, ("error[unknown-finding]: 2 findings are 'gates'\n"
                        f"{GATES.replace('    ', '  ')}  = help: name one of these with --on")),
+    ({"on": ["gate 1"]}, (f"error[unknown-finding]: the card has no ['gate 1'] to comment on\n{ALL}"
+                          "  = help: did you mean 'gate 1'?")),
     ({"reply_to": 3}, ("error[unknown-comment]: there is no comment 3 to answer\n"
                        "  = help: there are no comments yet; leave it out")),
     ({"text": " \n"}, "error[bad-text]: the text '' has no letter\n  = help: say what is in doubt, or the answer"),
