@@ -131,8 +131,8 @@ class Discussion:
         if not self.comments:
             return ()
         comments_hash = Code(bytes_sha256(records_json(self.comments)), style=COMMENTS_HASH)
-        return (Text((self.count(), " They stand where the card says what they are on, and in ", Code(COMMENTS),
-                      " with this sha256: ", comments_hash, ".")),)
+        where = " Each stands below what it is on, and all are in "
+        return (Text((self.count(), where, Code(COMMENTS), " with this sha256: ", comments_hash, ".")),)
 
 
 def _anchor(comment: Comment) -> str:

@@ -20,6 +20,7 @@ from evalpipe.results.signatures import (
     day_problems,
     is_day,
     name_problems,
+    person,
     records_json,
     text_problems,
 )
@@ -93,9 +94,8 @@ def before_comment(signatures: Sequence[Signature], comment: Comment) -> Sequenc
 
 
 def is_answered(comment: Comment, comments: Sequence[Comment]) -> bool:
-    """Tell whether somebody else has answered a comment; names are compared without capitals and white space."""
-    names = {" ".join(other.name.casefold().split()) for other in comments if other.reply_to == comment.number}
-    return bool(names - {" ".join(comment.name.casefold().split())})
+    """Tell whether somebody else has answered a comment."""
+    return any(other.reply_to == comment.number and person(other.name) != person(comment.name) for other in comments)
 
 
 def faults(fields: dict[str, Any]) -> Iterator[Problem]:

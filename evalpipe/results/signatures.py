@@ -127,16 +127,17 @@ def newest(signatures: Sequence[Signature]) -> dict[Role, Signature]:
     return {role: last_by_role[role] for role in get_args(Role) if role in last_by_role}
 
 
-def roles_by_person(signatures: Sequence[Signature]) -> dict[str, list[Role]]:
-    """Return the roles of everyone whose signatures count in several, by name as written in the first of them.
+def person(name: str) -> str:
+    """Return a name as it is compared: without capitals and further white space."""
+    return " ".join(name.casefold().split())
 
-    Names are compared without capitals and further white space.
-    """
+
+def roles_by_person(signatures: Sequence[Signature]) -> dict[str, list[Role]]:
+    """Return the roles of everyone whose signatures count in several, by name as written in the first of them."""
     roles: dict[str, list[Role]] = {}
     name_of: dict[str, str] = {}
     for role, signature in newest(signatures).items():
-        person = " ".join(signature.name.casefold().split())
-        roles.setdefault(name_of.setdefault(person, signature.name), []).append(role)
+        roles.setdefault(name_of.setdefault(person(signature.name), signature.name), []).append(role)
     return {name: theirs for name, theirs in roles.items() if len(theirs) > 1}
 
 
