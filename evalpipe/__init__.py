@@ -16,15 +16,17 @@ if TYPE_CHECKING:
     from evalpipe.recalibration import recalibrate
     from evalpipe.results import Results
     from evalpipe.review.checking import verify
+    from evalpipe.review.commenting import comment
     from evalpipe.review.signing import sign
 
-__all__ = ["Results", "__version__", "evaluate", "load", "metric", "plan", "recalibrate", "render", "run", "sign",
-           "verify"]
+__all__ = ["Results", "__version__", "comment", "evaluate", "load", "metric", "plan", "recalibrate", "render", "run",
+           "sign", "verify"]
 
 __version__ = VERSION
 
 _LATE = {"evaluate": "evalpipe.arrays", "metric": "evalpipe.metrics", "recalibrate": "evalpipe.recalibration",
-         "Results": "evalpipe.results", "sign": "evalpipe.review.signing", "verify": "evalpipe.review.checking"}
+         "Results": "evalpipe.results", "comment": "evalpipe.review.commenting", "sign": "evalpipe.review.signing",
+         "verify": "evalpipe.review.checking"}
 
 
 def __getattr__(name: str) -> Any:  # Heavy modules are imported when first used, so that `--help` stays quick.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evalpipe.ledger.store import Ledger
     from evalpipe.plan.plan import Plan
     from evalpipe.results import FailOn, Results, RowFile
+    from evalpipe.results.comments import Comment
     from evalpipe.results.observed import EarlierRun, NoEarlier
     from evalpipe.results.signatures import Signature
     from evalpipe.runs.record import Recorder
@@ -59,6 +60,9 @@ class Progress:
 
     def signatures_moved(self, file: str) -> None:
         """Called when signatures of other results were moved to ``file`` in the output folder."""
+
+    def comments_moved(self, file: str) -> None:
+        """Called when comments on other results were moved to ``file`` in the output folder."""
 
     def letters_without_font(self, letters: Sequence[str]) -> None:
         """Called with the letters for which the PDF shows boxes, as no installed font has them."""
@@ -145,7 +149,8 @@ def run(
     left out, and the results there are returned. A run that does not hold by ``fail_on`` does not become the reference
     of gates `against: last`. Where files are read part by part, what each part comes to is kept beside ``out``, but not
     without ``cache``. Raises SpecError (spec), DataError (data) or UsageError (output folder, ledger, key, library);
-    earlier output is replaced only when everything is done. Signatures of the same results stay; others are moved.
+    earlier output is replaced only when everything is done. Signatures and comments of the same results stay; others
+    are moved.
     """
     clock = _StepClock(progress or Progress())
     clock.begin(1)
@@ -379,31 +384,39 @@ def _render_and_record(
     folder: Recorder, spec: Spec, results: Results, references: Mapping[str, bytes] | None, clock: _StepClock,
     parts_read: Mapping[str, object], ledger: Ledger | None, no_pdf: Problem | None,
 ) -> None:
-    """Render the card (6), write the output folder and record the run (7); signatures of these results stay.
+    """Render the card (6), write the output folder and record the run (7); signatures and comments on it stay.
 
     ``no_pdf`` says why there is no PDF, where it is left out.
     """
     from evalpipe.base.formats import REFERENCE, REFERENCE_BEFORE
     from evalpipe.ledger.history import record_in_ledger
+    from evalpipe.results.comments import COMMENT_LIST
+    from evalpipe.results.signatures import SIGNATURE_LIST
     from evalpipe.runs.folder import RunFolder
     from evalpipe.runs.record import manifest_of, start_of_paths
 
     clock.begin(6)
-    # The file of signatures is a part of this run, or, of other results, moved to another name beside it.
-    signatures, signature_files, moved = RunFolder(folder.out).signatures_after_run(results.evidence_sha256)
+    # The files of signatures and comments are part of this run, or, of other results, moved to other names beside it.
+    before, evidence = RunFolder(folder.out), results.evidence_sha256
+    signatures, signature_files, moved = before.records_after_run(SIGNATURE_LIST, evidence)
+    comments, comment_files, moved_comments = before.records_after_run(COMMENT_LIST, evidence)
     # In memory: a card that fails leaves the earlier folder as it was.
     formats = [name for name in spec.report.formats if no_pdf is None or name != "pdf"]
-    files = _rendered(results, formats, signatures, on_letters_without_font=clock.progress.letters_without_font)
+    files = _rendered(results, formats, signatures, on_letters_without_font=clock.progress.letters_without_font,
+                      comments=comments)
     clock.begin(7)
     run_facts = {"seconds_by_step": clock.durations, **parts_read, "inputs_from": start_of_paths(spec, folder.out)}
     same_signed, other_signed = (signature_files, {}) if moved is None else ({}, signature_files)
-    files |= {**same_signed, **(references or {})}
+    same_comments, other_comments = (comment_files, {}) if moved_comments is None else ({}, comment_files)
+    files |= {**same_signed, **same_comments, **(references or {})}
     replaced = () if references is None else (REFERENCE, REFERENCE_BEFORE)
-    folder.write(results, files, other_signed, run_facts, manifest_of(spec, results), replaced)
+    folder.write(results, files, {**other_signed, **other_comments}, run_facts, manifest_of(spec, results), replaced)
     if ledger is not None:
         record_in_ledger(ledger, results, folder.out, folder.shown)
     if moved is not None:
         clock.progress.signatures_moved(moved)
+    if moved_comments is not None:
+        clock.progress.comments_moved(moved_comments)
     if no_pdf is not None:
         clock.progress.no_pdf(no_pdf)
 
@@ -437,12 +450,12 @@ def render(
     results: Results | str | os.PathLike[str], formats: Sequence[str] | None = None, *,
     template: str | os.PathLike[str] | Literal[False] | None = None,
 ) -> dict[str, bytes]:
-    """Render the card of ``results`` (or of an output folder, with its signatures) again: file names and their bytes.
+    """Render the card of ``results`` (or of an output folder, with its signatures and comments) again: files by name.
 
     ``formats`` are names of `evalpipe.base.formats`; by default those of the spec. ``template`` is a folder of
     templates for the page and the PDF, or False for evalpipe's own; by default those of the spec.
-    Raises DataError for a folder without results, or with signatures of other results; UsageError for another format,
-    for one that holds the verdicts of gates where there are none, or for a template that is refused.
+    Raises DataError for a folder without results, or with signatures or comments of other results; UsageError for
+    another format, for one that holds the verdicts of gates where there are none, or for a template that is refused.
     """
     from evalpipe.base.formats import FORMATS
     from evalpipe.errors import UsageError
@@ -457,8 +470,8 @@ def render(
     if refused and not results.judged:
         hint = "add 'gates: […]' to the spec, or 'require' to a standard"
         raise UsageError.of("no-gates", f"there is no {refused[0]} without gates", hint=hint)
-    signatures = () if folder is None else folder.signatures
-    return _rendered(results, formats, signatures, templates_from(template))
+    signatures, comments = ((), ()) if folder is None else (folder.signatures, folder.comments)
+    return _rendered(results, formats, signatures, templates_from(template), comments=comments)
 
 
 def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> Templates | None:
@@ -473,12 +486,13 @@ def templates_from(template: str | os.PathLike[str] | Literal[False] | None) -> 
 def _rendered(
     results: Results, formats: Sequence[str] | None, signatures: tuple[Signature, ...],
     templates: Templates | None = None, on_letters_without_font: Callable[[list[str]], None] | None = None,
+    comments: tuple[Comment, ...] = (),
 ) -> dict[str, bytes]:
     """Render the card in ``formats``, by default those of the spec; return bytes by file name."""
     from evalpipe.card import render as render_card
 
     chosen_formats = results.spec.get("report", {}).get("formats", ()) if formats is None else formats
-    return render_card(results, chosen_formats, signatures, templates, on_letters_without_font)
+    return render_card(results, chosen_formats, signatures, templates, on_letters_without_font, comments)
 
 
 def read_all(

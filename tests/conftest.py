@@ -158,15 +158,15 @@ def each_pdf_once(shared: Shared) -> Drawing:
     A PDF of pages that a test writes itself is drawn there and then.
     """
     from evalpipe.card import pdf
-    from evalpipe.results.signatures import signatures_json
+    from evalpipe.results.signatures import records_json
 
     document, write_page = pdf.document, pdf.write_page
 
     def kept(edition: Edition) -> bytes:
         if pdf.write_page is not write_page:
             return document(edition)
-        parts = (edition.results.to_json(), signatures_json(edition.signatures), edition.templates.texts,
-                 pdf._drawing_versions())
+        parts = (edition.results.to_json(), records_json(edition.signatures), records_json(edition.comments),
+                 edition.templates.texts, pdf._drawing_versions())
         name = f"pdf-{hashlib.sha256(repr(parts).encode()).hexdigest()}"
         return shared(name, lambda file: file.write_bytes(document(edition))).read_bytes()
 

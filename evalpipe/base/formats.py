@@ -34,16 +34,16 @@ FORMATS: dict[FormatName, Format] = {
 
 RESULTS, ESTIMATES, RUN = "results.json", "estimates.csv", "run.json"
 MANIFEST, KEY_SIGNATURE = "manifest.json", "manifest.sig.json"
-SIGNATURES = "signatures.json"
+SIGNATURES, COMMENTS = "signatures.json", "comments.json"
 REFERENCE, REFERENCE_BEFORE = "reference.json", "reference-before.json"
 """The other files of an output folder, which `RunFolder` in `evalpipe/runs/folder.py` alone opens. ``KEY_SIGNATURE`` is
-the signature of the manifest by a key, and `SIGNATURES` are decisions of people. `REFERENCE` holds the results of the
-reference of gates `against: last`, byte for byte; `REFERENCE_BEFORE` those of the one before, to which the night of the
-reference is held where it is run again."""
+the signature of the manifest by a key, `SIGNATURES` are decisions of people, and `COMMENTS` what they say of findings.
+`REFERENCE` holds the results of the reference of gates `against: last`, byte for byte; `REFERENCE_BEFORE` those of the
+one before, to which the night of the reference is held where it is run again."""
 
 ROW_FILES = ("rows.parquet", "rows.csv")
-RUN_FILES = (*(entry.file for entry in FORMATS.values()), RESULTS, ESTIMATES, RUN, SIGNATURES, *ROW_FILES, MANIFEST,
-             KEY_SIGNATURE)
+RUN_FILES = (*(entry.file for entry in FORMATS.values()), RESULTS, ESTIMATES, RUN, SIGNATURES, COMMENTS, *ROW_FILES,
+             MANIFEST, KEY_SIGNATURE)
 """Every file that a run may write; those of an earlier run are replaced or removed."""
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from evalpipe.errors import Problem
     from evalpipe.results import Results
+    from evalpipe.results.comments import Comment
     from evalpipe.results.signatures import Signature
     from evalpipe.templating.files import Templates
 
@@ -41,6 +42,7 @@ def check_renderable(
 def render(
     results: Results, formats: Sequence[str], signatures: tuple[Signature, ...] = (),
     templates: Templates | None = None, on_letters_without_font: Callable[[list[str]], None] | None = None,
+    comments: tuple[Comment, ...] = (),
 ) -> dict[str, bytes]:
     """Render the card, signed or not, in each of the formats of `evalpipe.base.formats` and return its files by name.
 
@@ -62,7 +64,7 @@ def render(
         raise UsageError.of("unknown-format", f"the card cannot be written as '{unknown[0]}'",
                             hint=f"use {', '.join(known)} or {last}")
     files = format_files(formats, judged=results.judged)
-    edition = Edition(results, signatures, templates)
+    edition = Edition(results, signatures, templates, comments)
     with _garbage_collection_off():
         card = {file: import_module(f"evalpipe.card.{name}").document(edition) for name, file in files.items()}
     if edition.letters_without_font and on_letters_without_font is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from evalpipe.base.plugins import load_plugin_function, plugin_errors, plugins_of, refuse
 from evalpipe.card import appendix, data, dataset_results, method, sign_off, summary
+from evalpipe.card.comments import Discussion
 from evalpipe.card.data import SHORT_HASH
 from evalpipe.card.figures import Drawing
 from evalpipe.card.figures.context import context_of
@@ -40,16 +41,18 @@ if TYPE_CHECKING:
     from evalpipe.base.plugins import Plugin
     from evalpipe.card.page import Cell
     from evalpipe.results import Results
+    from evalpipe.results.comments import Comment
     from evalpipe.results.signatures import Signature
     from evalpipe.templating.files import Templates
 
 
 def masthead(
-    results: Results, signatures: Sequence[Signature] = (), evidence: EvidenceLinks = NO_LINKS
+    results: Results, signatures: Sequence[Signature] = (), evidence: EvidenceLinks = NO_LINKS,
+    comments: Sequence[Comment] = (),
 ) -> Iterator[Block | Section]:
     """Yield the blocks below the title: signers, verdict, key measures, facts, boxes of models, blocks of chapters."""
-    yield sign_off.signature_boxes(results, signatures)
-    yield verdict(results, signatures, evidence)
+    yield sign_off.signature_boxes(results, signatures, comments)
+    yield verdict(results, signatures, evidence, comments)
     yield at_a_glance(results)
     if 1 < len(results.models) <= len(MODELS):
         yield ModelBoxes(tuple((model_look(index)[0], model.label) for index, model in enumerate(results.models)))
@@ -112,20 +115,23 @@ class Card:
                      for part, sections in groupby(self.sections, key=lambda section: section.part))
 
 
-def card_of(results: Results, signatures: Sequence[Signature] = (), templates: Templates | None = None) -> Card:
+def card_of(
+    results: Results, signatures: Sequence[Signature] = (), templates: Templates | None = None,
+    comments: Sequence[Comment] = (),
+) -> Card:
     """Return the card of some results: what stands above the contents, and every section that is not empty.
 
     ``templates`` are the custom templates of its page and PDF, which its provenance lists.
     """
     version = f"evalpipe {results.evalpipe_version}"
-    sections, evidence = _sections(results, signatures, templates)
+    sections, evidence = _sections(results, signatures, templates, comments)
     models = ", ".join(model.label for model in results.models)
     about = f"Evaluation of {models}" if models else f"Ranking of {len(results.candidates.ranking):,} candidates"
     return Card(
         title=results.title, generator=version,
         description=f"{about}; {subject(results)}",
         identity=identity(results, signatures),
-        masthead=tuple(masthead(results, signatures, evidence)),
+        masthead=tuple(masthead(results, signatures, evidence, comments)),
         sections=tuple(sections),
         foot=(f"{results.name}, spec ", Code(results.spec_sha256[:SHORT_HASH], results.spec_sha256, "hash"),
               f", {version}. Every number on this card is in ", Code("results.json"), "."),
@@ -133,19 +139,21 @@ def card_of(results: Results, signatures: Sequence[Signature] = (), templates: T
 
 
 def _sections(
-    results: Results, signatures: Sequence[Signature], templates: Templates | None
+    results: Results, signatures: Sequence[Signature], templates: Templates | None, comments: Sequence[Comment]
 ) -> tuple[list[Section], EvidenceLinks]:
     """Return the sections of the card in the order of its parts, and the links into them.
 
     Within a part sections are in the order of the lists below.
     """
+    discussion = Discussion(results, signatures, comments)
     before, after = ([section for sections in lists for section in sections(results)] for lists in (
         (dataset_results.sections, *functions("card", "sections"), data.data_sections, data.model_sections),
         (summary.warning_sections, appendix.further_sections, appendix.finding_sections, method.sections,
          appendix.definition_sections, appendix.reference_sections)))
-    after += [*data.provenance_sections(results, templates), sign_off.section(results, signatures)]
+    after += [*data.provenance_sections(results, templates), sign_off.section(results, signatures, comments)]
     evidence = EvidenceLinks.of((*before, *after))
-    all_sections = [ANNEX_HEAD, *before, *summary.finding_sections(results, evidence), *after]
+    all_sections = [
+        ANNEX_HEAD, *map(discussion.on_gates, before), *summary.finding_sections(results, evidence, discussion), *after]
     all_sections += sections_of_plugins(results, [section.anchor for section in all_sections])
     order, asked = get_args(Part), dict(QUESTIONS)
     return [replace(section, question=asked.pop(section.part)) if section.part in asked else section

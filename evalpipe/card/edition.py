@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.base.digests import text_sha256
-from evalpipe.base.formats import ESTIMATES, RESULTS, SIGNATURES
+from evalpipe.base.formats import COMMENTS, ESTIMATES, RESULTS, SIGNATURES
 from evalpipe.card.assets import templates_folder, text
 from evalpipe.card.data import spec_text
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results.frames import estimates_csv
-from evalpipe.results.signatures import signatures_json
+from evalpipe.results.signatures import records_json
 from evalpipe.templating.files import BLOCKS, STYLES, Templates, folder_of, problem_at, read_templates
 from evalpipe.templating.styles import hiding_problems, selector_names
 from evalpipe.words.spelling import closest, listed, quoted
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from evalpipe.card.figures.svg import Drawing
     from evalpipe.card.page import Figures
     from evalpipe.results import Results
+    from evalpipe.results.comments import Comment
     from evalpipe.results.signatures import Signature
 
 
@@ -46,6 +47,7 @@ class Edition:
     signatures: tuple[Signature, ...] = ()
     custom_templates: Templates | None = None
     """Templates in place of those that the results hold."""
+    comments: tuple[Comment, ...] = ()
     letters_without_font: list[str] = field(default_factory=list)
     """The letters that the PDF, once it is made, shows boxes for."""
     _drawn: dict[int, tuple[Figures, list[tuple[int, Drawing]]]] = field(default_factory=dict)
@@ -57,7 +59,7 @@ class Edition:
         """The card in sections of blocks, its figures not yet drawn."""
         from evalpipe.card.contents import card_of
 
-        return card_of(self.results, self.signatures, self.templates)
+        return card_of(self.results, self.signatures, self.templates, self.comments)
 
     @cached_property
     def templates(self) -> Templates:
@@ -188,11 +190,13 @@ def attached_files(edition: Edition) -> Iterator[AttachedFile]:
     ``spec.yaml`` is the resolved spec; it reads back as the same spec where its paths lead to the same files.
     """
     results = edition.results
+    if edition.comments:
+        yield AttachedFile(COMMENTS, records_json(edition.comments), JSON, "Data", "Comments on this card")
     yield AttachedFile(ESTIMATES, estimates_csv(results).encode(), "text/csv", "Data",
                        "Every estimate of this card")
     yield AttachedFile(RESULTS, results.to_json().encode(), JSON, "Data", "Every number of this card")
     if edition.signatures:
-        yield AttachedFile(SIGNATURES, signatures_json(edition.signatures), JSON, "Data", "Who signed this card")
+        yield AttachedFile(SIGNATURES, records_json(edition.signatures), JSON, "Data", "Who signed this card")
     yield AttachedFile("spec.yaml", spec_text(results.spec).encode(), "application/yaml", "Source",
                        "The spec that this card was made from")
 

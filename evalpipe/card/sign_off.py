@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.base.formats import SIGNATURES
+from evalpipe.card.comments import Discussion
 from evalpipe.card.page import (
     Aside,
     BlockGroup,
@@ -28,7 +29,7 @@ from evalpipe.card.page import (
 )
 from evalpipe.card.statements import one_line
 from evalpipe.card.wording import capital
-from evalpipe.results.signatures import EVIDENCE_DIGITS, newest, roles_by_person, signatures_json
+from evalpipe.results.signatures import EVIDENCE_DIGITS, newest, records_json, roles_by_person
 from evalpipe.words.card_fields import Role
 from evalpipe.words.spelling import joined
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Results
+    from evalpipe.results.comments import Comment
     from evalpipe.results.signatures import Decision, Signature
 
 REQUIRED: tuple[Role, ...] = ("validator", "approver")
@@ -137,13 +139,19 @@ def _is_expired(results: Results, signatures: Sequence[Signature], signature: Si
     return signature.expires is not None and signature.expires < last_day
 
 
-def signature_boxes(results: Results, signatures: Sequence[Signature]) -> BlockGroup:
-    """Return a box for each role with its newest decision, and how to check the card; unsigned, one line to sign it."""
+def signature_boxes(
+    results: Results, signatures: Sequence[Signature], comments: Sequence[Comment] = ()
+) -> BlockGroup:
+    """Return a box for each role with its newest decision, and how to check the card; unsigned, one line to sign it.
+
+    Comments are counted below.
+    """
+    counted = Discussion(results, signatures, comments).counted()
     if not signatures:
         roles = required_roles(results)
         command = f"evalpipe sign . --role {roles[0]} --name NAME --decision approved --date YYYY-MM-DD"
         needed = f"Not signed: {joined(roles, 'and')} must approve. In this folder: "
-        return BlockGroup((Text((needed, Code(command))),), "sign-line")
+        return BlockGroup((Text((needed, Code(command))), *counted), "sign-line")
     latest_by_role = newest(signatures)
     items: list[Cell] = []
     for role in get_args(Role):
@@ -158,7 +166,7 @@ def signature_boxes(results: Results, signatures: Sequence[Signature]) -> BlockG
         until = () if signature.expires is None else (Aside(f"valid until {signature.expires}", "when"),)
         items.append((*head, Aside(decision, "decided"), Aside(signer, "who"), Aside(signature.date, "when"), *until))
     check = Text(("To check this card, in its folder: ", Code(VERIFY)))
-    return BlockGroup((Bullets(tuple(items), "roles"), check), "sign-line")
+    return BlockGroup((Bullets(tuple(items), "roles"), *counted, check), "sign-line")
 
 
 def reservations(signatures: Sequence[Signature]) -> tuple[Block, ...]:
@@ -191,16 +199,22 @@ def _decision_word(signature: Signature) -> Verdict:
     return Verdict(words, sign, f"outcome {style}")
 
 
-def section(results: Results, signatures: Sequence[Signature]) -> Section:
-    """Return the section with a line for each role: its decisions, or room for a name, a day and a signature."""
+def section(results: Results, signatures: Sequence[Signature], comments: Sequence[Comment] = ()) -> Section:
+    """Return the section with a line for each role: its decisions, or room for a name, a day and a signature.
+
+    The comments are counted, and their file is named.
+    """
+    commented = Discussion(results, signatures, comments).in_sign_off()
     if not signatures:
         columns = (Column("Role"), Column("Name"), Column("Date"), Column("Signature"))
         rows = tuple(Row((capital(role), _stated_name(results, role), "", UNSIGNED)) for role in get_args(Role))
-        return Section("sign-off", "Sign-off", (Table("Signatures", columns, rows, "signatures"),), part="sign_off")
-    signatures_hash = Code(bytes_sha256(signatures_json(signatures)), style=HASH)
+        table = Table("Signatures", columns, rows, "signatures")
+        return Section("sign-off", "Sign-off", (*commented, table), part="sign_off")
+    signatures_hash = Code(bytes_sha256(records_json(signatures)), style=HASH)
     lead = Text((*LEAD, Code(results.evidence_sha256), ". Their decisions are in ", Code(SIGNATURES),
                  " with this sha256: ", signatures_hash, REMARK), "lead")
-    return Section("sign-off", "Sign-off", (lead, _decisions_table(results, signatures)), part="sign_off")
+    return Section("sign-off", "Sign-off", (
+        lead, *commented, _decisions_table(results, signatures)), part="sign_off")
 
 
 def _stated_name(results: Results, role: Role) -> Cell:

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evalpipe.card import wording
+from evalpipe.card.comments import Discussion
 from evalpipe.card.figures.axes import ticks_between
 from evalpipe.card.method import weighting_text
 from evalpipe.card.page import (
@@ -33,6 +34,7 @@ from evalpipe.card.statements import PLACES, missing, opening
 from evalpipe.card.tables import NO_LINKS, EvidenceLinks, below, evaluated, key_measures, shown
 from evalpipe.card.wording import capital, joined, names_of, nouns_of
 from evalpipe.chapters import functions
+from evalpipe.results.comments import VERDICT
 from evalpipe.results.document import ORDER
 from evalpipe.results.signatures import EVIDENCE_DIGITS
 from evalpipe.words import numbers
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Estimate, Results
+    from evalpipe.results.comments import Comment
     from evalpipe.results.document import CheckKind, Finding, FindingKind
     from evalpipe.results.signatures import Signature
 
@@ -219,19 +222,22 @@ def identity(results: Results, signatures: Sequence[Signature] = ()) -> Cell:
 
 
 def verdict(
-    results: Results, signatures: Sequence[Signature] = (), evidence: EvidenceLinks = NO_LINKS
+    results: Results, signatures: Sequence[Signature] = (), evidence: EvidenceLinks = NO_LINKS,
+    comments: Sequence[Comment] = (),
 ) -> Section:
     """Return the box with the verdict of the run and the findings that matter most, with links to their evidence.
 
     It has the colour of gates, and of standards that fall short; without either, of the findings. What a signer rejects
     is not green.
     """
+    discussion = Discussion(results, signatures, comments)
     verdicts = [part for say in reversed(functions("card", "run_verdict")) for part in say(results)]  # gates first
     sign = next((sign for sign, _ in verdicts if sign == "✗"), verdicts[0][0])
     headline = "; ".join(sentence for _, sentence in verdicts)
     in_headline, chosen = split_by_headline(results)[0], first_findings(results)
     blocks: list[Block] = [*reservations(signatures), Bullets(
-        tuple(sentence(finding, evidence) for finding in chosen[:MOST_FINDINGS]), "findings")]
+        tuple((*sentence(finding, evidence), *discussion.link(finding)) for finding in chosen[:MOST_FINDINGS]),
+        "findings")]
     rest: list[Piece] = []
     if in_headline:
         rest += [Link("Evidence of the verdict", in_headline[0].section), ", "]
@@ -241,6 +247,7 @@ def verdict(
         rest += [", " if rest else "", Link(f"{len(results.checks)} checks", CHECKS), f": {outcome_counts(results)}"]
     blocks += [Bullets((tuple(rest),), "findings more")] if rest else []
     blocks += lists_after_findings(results)
+    blocks += discussion.on(VERDICT)
     if results.gates or results.verdict == "fail":
         style: str = results.verdict
     else:
@@ -271,7 +278,7 @@ def split_by_headline(results: Results) -> tuple[list[Finding], list[Finding]]:
     return stated, [finding for finding in results.findings if finding not in stated]
 
 
-def sentence(finding: Finding, evidence: EvidenceLinks) -> Cell:
+def sentence(finding: Finding, evidence: EvidenceLinks) -> tuple[Piece, ...]:
     """Return a finding as pieces of a line: its sign, its text, and a link to its evidence."""
     sign, word = SIGNS[finding.kind]
     whose = "" if finding.plugin is None else f"(Plugin {finding.plugin}.) "
@@ -376,8 +383,8 @@ KIND_HEADINGS: dict[FindingKind, str] = {
 """The headings of the kinds of findings, in their order."""
 
 
-def finding_sections(results: Results, evidence: EvidenceLinks) -> Iterator[Section]:
-    """Yield a section of all findings; nothing where there is none."""
+def finding_sections(results: Results, evidence: EvidenceLinks, discussion: Discussion) -> Iterator[Section]:
+    """Yield a section of all findings, with the comments on them; nothing where there is none."""
     if results.findings:
         error = wording.level(1 - results.intervals.level)
         blocks: list[Block] = [Text(
@@ -385,8 +392,8 @@ def finding_sections(results: Results, evidence: EvidenceLinks) -> Iterator[Sect
             "other tested findings are corrected for their number (Holm): the chance that any of them is false is at "
             f"most {error}. Each interval is of one number, at {wording.level(results.intervals.level)}.", "lead")]
         for kind, heading in KIND_HEADINGS.items():
-            items = tuple(sentence(finding, evidence) for finding in results.findings if finding.kind == kind)
-            blocks += [Heading(heading), Bullets(items, "findings")] if items else []
+            lines = [(finding, sentence(finding, evidence)) for finding in results.findings if finding.kind == kind]
+            blocks += [Heading(heading), *discussion.listed(lines)] if lines else []
         yield Section("findings", "Findings and limitations", tuple(blocks), part="findings")
 
 

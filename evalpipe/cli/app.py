@@ -88,8 +88,8 @@ class FailOnChoice(click.Choice[str]):
 
 TEXT_OR_JSON = click.Choice(["text", "json"])
 
-SCHEMAS = ("spec", "results", "cache", "diff", "doctor", "error", "history", "metrics", "plan", "register", "run",
-           "show", "sign", "validate", "verify")
+SCHEMAS = ("spec", "results", "cache", "comment", "diff", "doctor", "error", "history", "metrics", "plan", "register",
+           "run", "show", "sign", "validate", "verify")
 """What `evalpipe schema` describes: `DOCUMENTS` in `cli/documents.py` has all but the first."""
 
 set_option = click.option(
@@ -309,6 +309,37 @@ def sign(folder: str, form: str, **fields: Any) -> None:
     from evalpipe.cli.review import sign_folder
 
     sign_folder(folder, fields, form)
+
+
+@app.command(short_help="Comment on a finding of a card.")
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.argument("text", metavar="TEXT")
+@click.option("--on", metavar="FINDING", help="The code of a finding, or verdict, or 'gate 3'.  [required, but for an "
+              "answer]")
+@click.option("--by", "name", metavar="NAME", help="Who comments, in any script.  [required]")
+@click.option("--date", metavar="DAY", help="The day of the comment, as in 2026-11-21.  [required]")
+@click.option("--role", metavar="ROLE", help="developer, validator, owner or approver.")
+@click.option("--reply-to", type=int, metavar="N", help="The number of the comment that this one answers.")
+@click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
+              "are not those of the spec.")
+@click.option("--ledger", metavar="PLACE", help="The ledger that has the run: a file or a URL.  [default: that of the "
+              "spec, or ledger.sqlite beside DIR]")
+@click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
+@key_option
+def comment(folder: str, text: str, form: str, **fields: Any) -> None:
+    """Add a comment to the card in the output folder DIR, and render the card again; its evidence stays as it is.
+
+    TEXT, in Markdown, challenges a finding, a gate or the verdict, or answers such a comment. Comments stand in
+    DIR/comments.json, each with the sha256 of the results.json that it is about, and on the card below what they are
+    on. A FINDING is named by its code, with its place where several have one code, as in calibration/2; without --on
+    all of them are listed. A folder that is not what its run wrote is refused as by sign. Signatures stay valid, and
+    the card says which comments came after one.
+
+    The exit code is 2 for wrong options, all of which are told, and 3 where a file was changed or cannot be read.
+    """
+    from evalpipe.cli.review import comment_on_card
+
+    comment_on_card(folder, text, fields, form)
 
 
 @app.command(short_help="Recalibrate new predictions.")

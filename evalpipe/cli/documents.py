@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import ConfigDict, TypeAdapter, WithJsonSchema, create_model
 
 from evalpipe.results import Results
+from evalpipe.results.comments import Comment
 from evalpipe.results.signatures import Signature
 from evalpipe.review.differences.records import Difference
 from evalpipe.spec.schema import json_schema
@@ -84,7 +85,8 @@ RUN = keys_of(
     "Run", "What a run came to.", name=str, as_of=Text, spec_sha256=str, evidence_sha256=str,
     verdict=Literal["fail", "warn", "inconclusive", "pass", "none"], gates=with_key("gates", "text"),
     standards=of_results("standards"), findings=with_key("finding_rows", "text"), checks=of_results("checks"),
-    warnings=with_key("warnings", "message"), files=list[str], ran=bool, signatures_moved=Text, no_pdf=Text)
+    warnings=with_key("warnings", "message"), files=list[str], ran=bool, signatures_moved=Text, comments_moved=Text,
+    no_pdf=Text)
 PLANNED = keys_of(
     "PlannedEstimate", "An estimate that a run makes, and how its interval is made.", "expression", dataset=str,
     model=str, variant=str, expression=Text, metric=str, params=Values, average=Text, method=str, reason=str)
@@ -116,6 +118,8 @@ VERIFIED = keys_of(
                        status=Literal["same", "same numbers", "differs", "not checked"], reason=str, notes=list[str])))
 SIGNED = keys_of("Signed", "A signature and what it changed.", status=str, signature=Signature, files=list[str],
                  unchecked=list[str])
+COMMENTED = keys_of("Commented", "A comment and what it changed.", status=str, comment=Comment, files=list[str],
+                    unchecked=list[str])
 ESTIMATE = keys_of(
     "RecordedEstimate", "An estimate that a ledger has.", dataset=str, model=str, variant=str, metric=str,
     params=Values, average=Text, value=Number | None, lower=Number | None, upper=Number | None, level=Number | None,
@@ -152,7 +156,8 @@ DOCUMENTS: dict[str, Any] = {
     "results": Results, "diff": Difference, "run": RUN,
     "validate": keys_of("Valid", "A spec without faults, and its warnings.", ok=Literal[True], exit_code=Literal[0],
                         problems=list_of(PROBLEM)),
-    "plan": PLAN, "show": TRACE | list_of(ADDRESS), "verify": VERIFIED, "sign": SIGNED, "history": HISTORY,
+    "plan": PLAN, "show": TRACE | list_of(ADDRESS), "verify": VERIFIED, "sign": SIGNED, "comment": COMMENTED,
+    "history": HISTORY,
     "metrics": MEASURE | list_of(MEASURE), "doctor": DOCTOR, "cache": CACHE, "register": REGISTER,
     "error": keys_of("Failed", "Why a command ended with another exit code than 0 and 1.", ok=Literal[False],
                      exit_code=int, problems=list_of(PROBLEM)),

@@ -180,8 +180,8 @@ class Interruptible(Progress):
     """Progress that is passed on to several listeners, and that raises KeyboardInterrupt where a signal came meanwhile.
 
     ``current_step`` is the step that the run is in, ``holds_lock`` whether it has locked its output folder.
-    ``unchanged`` tells that nothing has changed since the run before, ``moved_signatures`` is the file that signatures
-    were moved to.
+    ``unchanged`` tells that nothing has changed since the run before, ``moved_signatures`` and ``moved_comments`` are
+    the files that these were moved to.
     """
 
     def __init__(self, *listeners: Progress) -> None:
@@ -190,6 +190,7 @@ class Interruptible(Progress):
         self.current_step = "its beginning"
         self.holds_lock = self.unchanged = False
         self.moved_signatures: str | None = None
+        self.moved_comments: str | None = None
         self.missing_letters: tuple[str, ...] = ()
         self.pdf_problem: Problem | None = None
 
@@ -232,6 +233,10 @@ class Interruptible(Progress):
     def signatures_moved(self, file: str) -> None:
         """Note the file that signatures of other results were moved to, which is printed when the run is done."""
         self.moved_signatures = file
+
+    def comments_moved(self, file: str) -> None:
+        """Note the file that comments on other results were moved to, which is printed when the run is done."""
+        self.moved_comments = file
 
     def letters_without_font(self, letters: Sequence[str]) -> None:
         """Note the letters that the PDF shows boxes for, which are printed when the run is done."""

@@ -1,4 +1,4 @@
-"""`evalpipe show`, `diff`, `verify`, `sign` and `export`: what is done with the outputs of runs."""
+"""`evalpipe show`, `diff`, `verify`, `sign`, `comment` and `export`: what is done with the outputs of runs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.card.addresses import Addresses
+    from evalpipe.results.comments import Comment
+    from evalpipe.results.signatures import Signature
+    from evalpipe.review.commenting import CommentedCard
     from evalpipe.review.exports import Export
     from evalpipe.review.exports.declare import Files
     from evalpipe.review.origins import Verification
+    from evalpipe.review.signing import SignedCard
 
 
 @click.command(short_help="Trace an estimate to its inputs.")
@@ -183,17 +187,33 @@ def sign_folder(folder: str, fields: dict[str, Any], form: str) -> None:
 
     with warning_of_lost_signature(folder):
         signed = sign(folder, **fields)
-    with printing(f"the signature was written to '{folder}'"):
+    _print_added(folder, "signature", signed.signature, signed, form)
+
+
+def comment_on_card(folder: str, text: str, fields: dict[str, Any], form: str) -> None:
+    """Comment on the card in a folder; print how many comments it has, the sha256 of the results and the files."""
+    from evalpipe.review.commenting import comment
+
+    with warning_of_lost_signature(folder):
+        commented = comment(folder, text, **fields)
+    _print_added(folder, "comment", commented.comment, commented, form)
+
+
+def _print_added(
+    folder: str, noun: str, record: Signature | Comment, card: SignedCard | CommentedCard, form: str
+) -> None:
+    """Print the status of a card with a new ``record``, the sha256 of the results and the files written."""
+    with printing(f"the {noun} was written to '{folder}'"):
         if form == "json":
-            document = {"status": signed.status, "signature": signed.signature.model_dump(),
-                        "files": list(signed.files), "unchecked": list(signed.unchecked)}
+            document = {"status": card.status, noun: record.model_dump(), "files": list(card.files),
+                        "unchecked": list(card.unchecked)}
             click.echo(json.dumps(document, indent=2, ensure_ascii=False))
             return
-        click.echo(signed.status)
-        click.echo(f"evidence, unchanged: results.json, sha256 {signed.signature.evidence_sha256}")
-        for sentence in signed.unchecked:
+        click.echo(card.status)
+        click.echo(f"evidence, unchanged: results.json, sha256 {record.evidence_sha256}")
+        for sentence in card.unchecked:
             click.echo(f"not checked: {sentence}")
-        click.echo("\n" + "\n".join(signed.files))
+        click.echo("\n" + "\n".join(card.files))
 
 
 _WIDTH = max(map(len, EXPORTS))

@@ -364,7 +364,7 @@ class RunOptions:
 
 
 class RunOutcome(NamedTuple):
-    """The results of a run, its output folder, and the file there that signatures of other results were moved to.
+    """The results of a run, its output folder, and the files there that signatures and comments were moved to.
 
     ``missing_letters`` are those that the PDF shows boxes for; ``no_pdf`` is why there is no PDF. ``unchanged`` tells
     that nothing had changed since the run there, so that nothing was done.
@@ -374,6 +374,7 @@ class RunOutcome(NamedTuple):
     spec: Spec
     folder: Path
     moved_signatures: str | None
+    moved_comments: str | None
     missing_letters: tuple[str, ...]
     no_pdf: Problem | None
     unchanged: bool
@@ -414,8 +415,8 @@ class Attempt:
         self._folder, self._before = folder, _stamp(folder)
         results = run(spec, out=folder, progress=watched, fail_on=options.fail_on, cache=not options.no_cache,
                       if_changed=options.if_changed, key=options.key)
-        return RunOutcome(results, spec, folder, watched.moved_signatures, watched.missing_letters,
-                          watched.pdf_problem, watched.unchanged)
+        return RunOutcome(results, spec, folder, watched.moved_signatures, watched.moved_comments,
+                          watched.missing_letters, watched.pdf_problem, watched.unchanged)
 
     def _output(self) -> str:
         """Say whether the earlier output is unchanged or the new one complete."""
@@ -468,14 +469,14 @@ def _print(outcome: RunOutcome, form: str) -> None:
     from evalpipe.cli.summary import print_annotations, print_findings, print_summary, print_verdicts
     from evalpipe.runs.folder import RunFolder
 
-    results, spec, folder, moved, letters, no_pdf, unchanged = outcome
+    results, spec, folder, moved, moved_comments, letters, no_pdf, unchanged = outcome
     rows = () if results.row_file is None else (results.row_file.file,)
     written = [str(folder / name)
                for name in (*format_files(RunFolder(folder).formats, judged=results.judged).values(), RESULTS, *rows)]
     if form == "json":
-        moved_path = moved and str(folder / moved)
         document = run_document(results, written) | {
-            "ran": not unchanged, "signatures_moved": moved_path, "no_pdf": no_pdf and no_pdf.message}
+            "ran": not unchanged, "signatures_moved": moved and str(folder / moved),
+            "comments_moved": moved_comments and str(folder / moved_comments), "no_pdf": no_pdf and no_pdf.message}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     if unchanged:
@@ -490,6 +491,9 @@ def _print(outcome: RunOutcome, form: str) -> None:
         print_annotations(results, spec)
     if moved is not None:
         click.echo(f"\nthis card is not signed: the signatures here were of other results, and are in {folder / moved}")
+    if moved_comments is not None:
+        click.echo(f"\nthis card has no comments: those here were on other results, and are in "
+                   f"{folder / moved_comments}")
     if letters:
         from evalpipe.words.spelling import missing_letters_sentence
 

@@ -32,7 +32,8 @@ from evalpipe.base.formats import (
 )
 from evalpipe.card.sign_off import status_text
 from evalpipe.errors import DataError, EvalpipeError, UsageError
-from evalpipe.results.signatures import EVIDENCE_DIGITS
+from evalpipe.results.comments import COMMENT_LIST
+from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURE_LIST
 from evalpipe.review.ledger_records import check_ledger, check_nights, evidence_again, reference_in_ledger
 from evalpipe.review.origins import (
     ROWS,
@@ -46,6 +47,7 @@ from evalpipe.run import templates_from
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.manifest import libraries
 from evalpipe.runs.verification import (
+    HASHES,
     PAGE,
     PDF,
     Deviation,
@@ -57,9 +59,10 @@ from evalpipe.runs.verification import (
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalpipe.results import Gate, Results
+    from evalpipe.results.signatures import Added, RecordList
     from evalpipe.run import Progress
     from evalpipe.runs.manifest import Manifest
     from evalpipe.spec.spec import Spec
@@ -188,19 +191,24 @@ class Outputs:
         return {deviation.file: deviation for deviation in self._other_deviations(check)}
 
     def _other_deviations(self, check: FolderCheck) -> Iterator[Deviation]:
-        """Yield the files that deviate from results.json; cards only where the signatures in them were not changed."""
+        """Yield the files that deviate from results.json; cards only where signatures and comments are unchanged."""
         yield from check.tables()
-        try:
-            signatures = self.folder.signatures
-        except DataError as error:
-            how = _message_about_it(error, self.folder.file(SIGNATURES)).removeprefix("it ")
-            yield Deviation(SIGNATURES, how, "")
-            return
-        changed = list(check.signatures_file(signatures))
+        changed = [*self._changed_records(check, SIGNATURE_LIST, lambda: self.folder.signatures),
+                   *self._changed_records(check, COMMENT_LIST, lambda: self.folder.comments)]
         yield from changed
-        actual = self.folder.sha256(SIGNATURES) if self.folder.has(SIGNATURES) else None
-        if not changed and (self.manifest is None or actual == self.listed.get(SIGNATURES)):
-            yield from check.cards(signatures)
+        actual = {file: self.folder.sha256(file) for file in HASHES if self.folder.has(file)}
+        if not changed and (self.manifest is None or all(actual.get(file) == self.listed.get(file) for file in HASHES)):
+            yield from check.cards(self.folder.signatures)
+
+    def _changed_records(
+        self, check: FolderCheck, kind: RecordList[Added], read: Callable[[], Sequence[Added]]
+    ) -> Iterator[Deviation]:
+        """Yield how a file of signatures or comments, which ``read`` returns, was changed."""
+        try:
+            yield from check.record_file(kind, read())
+        except DataError as error:
+            how = _message_about_it(error, self.folder.file(kind.file)).removeprefix("it ")
+            yield Deviation(kind.file, how, "")
 
     def _check_run(self) -> CheckedFile:
         """Check that run.json can be read and names the results that the manifest lists."""
@@ -367,13 +375,14 @@ def recomputed(outputs: Outputs, origins: Origins, progress: Progress | None) ->
 
 
 def _run_again(repeat: _Repeat, again: RunFolder, progress: Progress | None) -> None:
-    """Run the spec into the folder ``again``, with the same reference and signatures, and render the same formats."""
+    """Run the spec into the folder ``again``, with the same reference, signatures, comments and formats."""
     from evalpipe.card import render
     from evalpipe.run import run_again
 
     outputs = repeat.outputs
     again.path.mkdir()
-    for name, file in ((SIGNATURES, outputs.folder.file(SIGNATURES)), (REFERENCE, repeat.reference)):
+    added = [(name, outputs.folder.file(name)) for name in HASHES]
+    for name, file in (*added, (REFERENCE, repeat.reference)):
         if file is not None and file.exists():
             shutil.copyfile(file, again.file(name))
     evidence = evidence_again(repeat.spec, outputs.folder.path)
@@ -383,15 +392,16 @@ def _run_again(repeat: _Repeat, again: RunFolder, progress: Progress | None) -> 
     # The card may have been rendered in further formats since, or with other templates.
     done = () if outputs.templates is not None else again.formats
     further = [form for form in outputs.folder.formats if form not in done]
-    signatures = again.signatures_of(results.evidence_sha256)
-    for name, content in render(results, further, signatures, outputs.templates).items():
+    signatures, comments = (again.records_of(SIGNATURE_LIST, results.evidence_sha256),
+                            again.records_of(COMMENT_LIST, results.evidence_sha256))
+    for name, content in render(results, further, signatures, outputs.templates, comments=comments).items():
         again.file(name).write_bytes(content)
 
 
 def _compare_files(outputs: Outputs, again: RunFolder) -> Iterator[CheckedFile]:
     """Yield the comparison of each file with that of the repeated run, byte for byte, or else number by number."""
     folder, rewritten = outputs.folder, dict[str, bytes]()  # once results.json has the same numbers: what it comes to
-    for name in [RESULTS, *(name for name in outputs.listed if name not in (RESULTS, SIGNATURES, *REFERENCES))]:
+    for name in [RESULTS, *(name for name in outputs.listed if name not in (RESULTS, *HASHES, *REFERENCES))]:
         if not folder.has(name):
             yield CheckedFile("recomputed", name, "not checked", "it is not in the folder")
         elif again.sha256_if_readable(name) == folder.sha256(name):
@@ -436,7 +446,8 @@ def _files_that_follow(outputs: Outputs) -> dict[str, bytes]:
 
     if outputs.results is None:
         return {}
-    card = render(outputs.results, outputs.folder.formats, outputs.folder.signatures, outputs.templates)
+    card = render(outputs.results, outputs.folder.formats, outputs.folder.signatures, outputs.templates,
+                  comments=outputs.folder.comments)
     return {ESTIMATES: estimates_csv(outputs.results).encode(), **card}
 
 

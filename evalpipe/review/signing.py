@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalpipe.base.ed25519 import signer
 from evalpipe.base.folders import signals_postponed
@@ -15,7 +15,7 @@ from evalpipe.base.formats import REFERENCE, RESULTS, SIGNATURES
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import UNREADABLE_RESULTS
 from evalpipe.results.observed import EarlierRun, NoEarlier
-from evalpipe.results.signatures import Signature, faults, newest, roles_by_person, signatures_json
+from evalpipe.results.signatures import Signature, faults, newest, records_json, roles_by_person
 from evalpipe.run import templates_from
 from evalpipe.runs.folder import RunFolder
 from evalpipe.runs.record import locked_output, put_files
@@ -25,10 +25,11 @@ from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evalpipe.base.ed25519 import Signer
     from evalpipe.results import Gate, Results
+    from evalpipe.results.comments import Comment
     from evalpipe.results.signatures import Decision
     from evalpipe.templating.files import Templates
     from evalpipe.words.card_fields import Role
@@ -62,34 +63,19 @@ def sign(
     with every wrong argument, DataError where a file was changed or cannot be read. Nothing is written then.
     """
     # What is no list of texts is left for the check.
-    trimmed_conditions = [_trimmed(text) for text in conditions] if isinstance(conditions, list | tuple) else conditions
+    trimmed_conditions = [trimmed(text) for text in conditions] if isinstance(conditions, list | tuple) else conditions
     fields: dict[str, object] = {
-        "role": role, "name": _trimmed(name), "organisation": _trimmed(organisation), "date": _iso_day(date),
-        "decision": decision, "conditions": trimmed_conditions, "expires": _iso_day(expires)}
+        "role": role, "name": trimmed(name), "organisation": trimmed(organisation), "date": iso_day(date),
+        "decision": decision, "conditions": trimmed_conditions, "expires": iso_day(expires)}
     problems = list(faults(fields))
     if problems:
         raise UsageError(*problems)
-    return _sign_folder(folder, fields, templates_from(template), signer(key), ledger)
 
-
-def _sign_folder(
-    folder: str | os.PathLike[str], fields: dict[str, object], templates: Templates | None, key: Signer | None,
-    ledger: str | None,
-) -> SignedCard:
-    """Lock and verify the folder, add a signature and render its card again; ``key`` signs the manifest."""
-    from evalpipe.card import render
     from evalpipe.card.sign_off import needs_distinct_people, status_text
-    from evalpipe.review.ledger_records import refuse_other_record
-    from evalpipe.runs.folder import RunFolder
-    from evalpipe.runs.record import locked_output, put_files
-    from evalpipe.runs.verification import PDF, not_compared, verified_contents
 
-    run = RunFolder(folder)
-    if not run.path.is_dir():
-        raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
-    with locked_output(folder) as target:
-        results, earlier = verified_contents(run, templates)
-        ledger_check = refuse_other_record(run, ledger)
+    def added(results: Results, run: RunFolder) -> ReviewedCard:
+        """Return the card with the new signature; raises UsageError where it must not be added."""
+        earlier = run.signatures
         signature = Signature.model_validate(fields | {"evidence_sha256": results.evidence_sha256})
         _refuse_out_of_order(signature, earlier)
         signatures = (*earlier, signature)
@@ -98,14 +84,48 @@ def _sign_folder(
             if signature.role in roles:
                 message = f"{person} has signed as {joined(others, 'and')}, and the spec has 'card.sign_off.distinct'"
                 raise UsageError.of("same-signer", message, f"another person signs as {signature.role}")
+        return ReviewedCard(SIGNATURES, results, signatures, run.comments)
+
+    card, files, unchecked = add_to_card(folder, added, templates_from(template), signer(key), ledger)
+    return SignedCard(card.signatures[-1], status_text(card.results, card.signatures), files, unchecked)
+
+
+class ReviewedCard(NamedTuple):
+    """Results, who signed them and who commented on them, and which of the two files has a new record."""
+
+    new: str
+    results: Results
+    signatures: tuple[Signature, ...]
+    comments: tuple[Comment, ...]
+
+
+def add_to_card(
+    folder: str | os.PathLike[str], added: Callable[[Results, RunFolder], ReviewedCard], templates: Templates | None,
+    key: Signer | None, ledger: str | None,
+) -> tuple[ReviewedCard, tuple[str, ...], tuple[str, ...]]:
+    """Lock and verify the folder, write what was ``added``, and render its card again; ``key`` signs the manifest.
+
+    Returns the card with it, the paths of the files written, and what could not be compared, a sentence each.
+    """
+    from evalpipe.card import render
+    from evalpipe.review.ledger_records import refuse_other_record
+    from evalpipe.runs.verification import PDF, not_compared, verified_contents
+
+    run = RunFolder(folder)
+    if not run.path.is_dir():
+        raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
+    with locked_output(folder) as target:
+        results, _ = verified_contents(run, templates)
+        ledger_check = refuse_other_record(run, ledger)
+        reviewed = added(results, run)
         reason = not_compared(run.content(PDF)) if run.has(PDF) else None
-        card = render(results, run.formats, signatures, templates)
-        put_files(target, {SIGNATURES: signatures_json(signatures), **card}, key)
-    written_paths = tuple(str(run.path / name) for name in (*card, SIGNATURES))
+        card = render(results, run.formats, reviewed.signatures, templates, comments=reviewed.comments)
+        records = records_json(reviewed.signatures if reviewed.new == SIGNATURES else reviewed.comments)
+        put_files(target, {reviewed.new: records, **card}, key)
     unchecked = [] if reason is None else [f"{PDF} as it was: {reason}; it was drawn again, read it"]
     if ledger_check is not None and ledger_check.status == "not checked":
         unchecked.append(f"{ledger_check.file}: {ledger_check.reason}")
-    return SignedCard(signature, status_text(results, signatures), written_paths, tuple(unchecked))
+    return reviewed, tuple(str(run.path / name) for name in (*card, reviewed.new)), tuple(unchecked)
 
 
 def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> None:
@@ -120,12 +140,12 @@ def _refuse_out_of_order(signature: Signature, earlier: Sequence[Signature]) -> 
         raise UsageError.of("bad-date", message, "the newest decision of a role counts: give its day")
 
 
-def _trimmed(text: str | None) -> str | None:
+def trimmed(text: str | None) -> str | None:
     """Return a text without white space around it; other types are returned unchanged, to be reported later."""
     return text.strip() if isinstance(text, str) else text
 
 
-def _iso_day(day: object) -> object:
+def iso_day(day: object) -> object:
     """Return a date as ISO text; other types are returned unchanged, to be reported later."""
     return f"{day:%Y-%m-%d}" if isinstance(day, dt.date) else day
 

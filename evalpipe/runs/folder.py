@@ -12,10 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from evalpipe.base.digests import bytes_sha256, file_sha256
-from evalpipe.base.formats import FORMATS, KEY_SIGNATURE, MANIFEST, REFERENCE, RESULTS, RUN, RUN_FILES, SIGNATURES
+from evalpipe.base.formats import (
+    COMMENTS,
+    FORMATS,
+    KEY_SIGNATURE,
+    MANIFEST,
+    REFERENCE,
+    RESULTS,
+    RUN,
+    RUN_FILES,
+    SIGNATURES,
+)
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results import UNREADABLE_RESULTS, Results
-from evalpipe.results.signatures import EVIDENCE_DIGITS, of_other_results, signatures_in
+from evalpipe.results.comments import COMMENT_LIST, refuse_unknown_subjects
+from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURE_LIST
 from evalpipe.runs.manifest import Manifest
 from evalpipe.words.spelling import first_few
 
@@ -24,7 +35,8 @@ if TYPE_CHECKING:
 
     from evalpipe.base.ed25519 import Signer
     from evalpipe.base.formats import FormatName
-    from evalpipe.results.signatures import Signature
+    from evalpipe.results.comments import Comment
+    from evalpipe.results.signatures import Added, RecordList, Signature
 
 LET_IT_BE_READ = "let it be read, and try again"
 
@@ -122,46 +134,58 @@ class RunFolder:
         content = self.content_if_there(MANIFEST, "restore it, or run again")
         return None if content is None else Manifest.from_bytes(content, self.file(MANIFEST))
 
-    @cached_property
+    def all_of(self, kind: RecordList[Added]) -> tuple[Added, ...]:
+        """Return all records of a list, whichever results they are of; raises DataError where they are invalid."""
+        hint = f"restore the file; or remove it, render the card again (evalpipe render {self.path}) and {kind.again}"
+        content = self.content_if_there(kind.file, hint)
+        return () if content is None else kind.read(content, self.file(kind.file), hint)
+
+    @property
     def all_signatures(self) -> tuple[Signature, ...]:
         """All signatures, whichever results they sign; empty without any. Raises DataError where they are invalid."""
-        path = self.file(SIGNATURES)
-        hint = f"restore the file; or remove it, render the card again (evalpipe render {self.path}) and sign again"
-        content = self.content_if_there(SIGNATURES, hint)
-        return () if content is None else signatures_in(content, path, hint)
+        return self.all_of(SIGNATURE_LIST)
 
-    def signatures_of(self, evidence_sha256: str) -> tuple[Signature, ...]:
-        """Return all signatures; raises DataError where one signs other results than those with this sha256."""
-        for signature in self.all_signatures:
-            if signature.evidence_sha256 != evidence_sha256:
-                raise of_other_results(signature, evidence_sha256, self.file(SIGNATURES))
-        return self.all_signatures
+    def records_of(self, kind: RecordList[Added], evidence_sha256: str) -> tuple[Added, ...]:
+        """Return all records of a list; raises DataError where one is of other results than those with this sha256."""
+        records = self.all_of(kind)
+        for record in records:
+            if record.evidence_sha256 != evidence_sha256:
+                raise kind.of_other_results(record, evidence_sha256, self.file(kind.file))
+        return records
 
     @property
     def signatures(self) -> tuple[Signature, ...]:
         """All signatures of the results in the folder; raises DataError where one signs other results."""
-        return self.signatures_of(self.results.evidence_sha256)
+        return self.records_of(SIGNATURE_LIST, self.results.evidence_sha256)
 
-    def signatures_after_run(
-        self, evidence_sha256: str
-    ) -> tuple[tuple[Signature, ...], dict[str, bytes], str | None]:
-        """Return the signatures that stay, the file of signatures to write, by name, and its new name, None to keep it.
+    @property
+    def comments(self) -> tuple[Comment, ...]:
+        """All comments on the results in the folder; raises DataError where one is on other results, or on nothing."""
+        comments = self.records_of(COMMENT_LIST, self.results.evidence_sha256)
+        if comments:
+            refuse_unknown_subjects(comments, self.results, self.file(COMMENTS))
+        return comments
 
-        Call it before a run writes results with this sha256 to the folder. Signatures of the same results stay. Those
-        of others do not sign new results: their file is renamed. Without a file of signatures there is none to write.
+    def records_after_run(
+        self, kind: RecordList[Added], evidence_sha256: str
+    ) -> tuple[tuple[Added, ...], dict[str, bytes], str | None]:
+        """Return the records of a list that stay, the file to write, by name, and its new name, None to keep it.
+
+        Call it before a run writes results with this sha256 to the folder. Records of the same results stay. Those
+        of others are not of new results: their file is renamed. Without the file there is none to write.
         """
         try:
-            content = self.content(SIGNATURES)
+            content = self.content(kind.file)
         except DataError:
             return (), {}, None
         try:
-            signatures = self.all_signatures
+            records = self.all_of(kind)
         except DataError:
-            signatures = ()
-        evidence = {signature.evidence_sha256 for signature in signatures}
+            records = ()
+        evidence = {record.evidence_sha256 for record in records}
         if evidence == {evidence_sha256}:
-            return signatures, {SIGNATURES: content}, None
-        new_name = f"signatures-{min(evidence)[:EVIDENCE_DIGITS] if evidence else 'unreadable'}.json"
+            return records, {kind.file: content}, None
+        new_name = f"{kind.noun}-{min(evidence)[:EVIDENCE_DIGITS] if evidence else 'unreadable'}.json"
         return (), {new_name: content}, new_name
 
     @property
@@ -170,7 +194,7 @@ class RunFolder:
         signatures: list[Signature] = []
         for path in sorted(self.path.glob("signatures-*.json")):
             with suppress(DataError, OSError):
-                signatures += signatures_in(path.read_bytes(), path, LET_IT_BE_READ)
+                signatures += SIGNATURE_LIST.read(path.read_bytes(), path, LET_IT_BE_READ)
         return tuple(sorted(signatures, key=lambda signature: signature.date))
 
     def changed_files(self, manifest: Manifest) -> Iterator[str]:
@@ -263,7 +287,8 @@ def _unreadable(shown_path: str | Path, error: OSError, hint: str) -> DataError:
 
 
 _VERSION, _FIRST_BYTES = b'"evalpipe_version"', 1 << 16
-_MARKS = {RESULTS: _VERSION, MANIFEST: _VERSION, REFERENCE: _VERSION, SIGNATURES: b'"evidence_sha256"'}
+_MARKS = {RESULTS: _VERSION, MANIFEST: _VERSION, REFERENCE: _VERSION, SIGNATURES: b'"evidence_sha256"',
+          COMMENTS: b'"evidence_sha256"'}
 """Files that tell a folder of a run from others, with what each holds within so many of its first bytes."""
 
 

@@ -19,15 +19,17 @@ from itertools import islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalpipe.base.digests import bytes_sha256
-from evalpipe.base.formats import ESTIMATES, FORMATS, RESULTS, SIGNATURES
+from evalpipe.base.formats import COMMENTS, ESTIMATES, FORMATS, RESULTS, SIGNATURES
 from evalpipe.card import render
+from evalpipe.card.comments import COMMENTS_HASH
 from evalpipe.card.edition import Edition, attached_files, files_in
 from evalpipe.card.pdf import version_difference
 from evalpipe.card.sign_off import HASH
 from evalpipe.card.summary import EVIDENCE
 from evalpipe.errors import DataError, Problem
+from evalpipe.results.comments import COMMENT_LIST
 from evalpipe.results.frames import estimates_csv
-from evalpipe.results.signatures import EVIDENCE_DIGITS, signatures_json
+from evalpipe.results.signatures import EVIDENCE_DIGITS, SIGNATURE_LIST, records_json
 from evalpipe.version import VERSION
 from evalpipe.words import numbers
 from evalpipe.words.numbers import MINUS
@@ -37,13 +39,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from evalpipe.results import Results
-    from evalpipe.results.signatures import Signature
+    from evalpipe.results.signatures import Added, RecordList, Signature
     from evalpipe.runs.folder import RunFolder
     from evalpipe.templating.files import Templates
 
 
 if TYPE_CHECKING:
     Difference = tuple[str, object, object]
+
+HASHES = {SIGNATURES: HASH, COMMENTS: COMMENTS_HASH}
+"""The style of the sha256 that a page shows of a file."""
 
 MOST_DIFFERENCES = 3
 """The differences that an error names; it counts the others."""
@@ -180,8 +185,8 @@ def verified_contents(folder: RunFolder, templates: Templates | None = None) -> 
     """
     check = FolderCheck(folder, folder.results, templates)
     _raise_for(folder, check.results_file(folder.recorded_evidence(folder.manifest)))
-    signatures = folder.signatures
-    _raise_for(folder, check.signatures_file(signatures))
+    signatures, comments = folder.signatures, folder.comments
+    _raise_for(folder, [*check.record_file(SIGNATURE_LIST, signatures), *check.record_file(COMMENT_LIST, comments)])
     _raise_for(folder, [*check.tables(), *check.cards(signatures)])
     return folder.results, signatures
 
@@ -264,19 +269,19 @@ class FolderCheck:
         expected = estimates_csv(self.results).encode()
         return difference_notes(csv_differences(self.folder.content(ESTIMATES), expected), ESTIMATES)
 
-    def signatures_file(self, signatures: Sequence[Signature]) -> Iterator[Deviation]:
-        """Yield a deviation where the page or the PDF shows signatures that signatures.json never held."""
-        shown_sha256 = {PDF: _sha256(self.attached.get(SIGNATURES))}
+    def record_file(self, kind: RecordList[Added], records: Sequence[Added]) -> Iterator[Deviation]:
+        """Yield a deviation where the page or the PDF shows signatures or comments that their file never held."""
+        shown_sha256 = {PDF: _sha256(self.attached.get(kind.file))}
         if self.page is not None:
-            shown_sha256[PAGE] = self.page.signatures
-        # Any first few of the signatures are a state: a card that could not be written lacks the last.
-        states = (signatures_json(signatures[:count]) for count in range(1, len(signatures) + 1))
+            shown_sha256[PAGE] = self.page.hashes.get(HASHES[kind.file])
+        # Any first few of the records are a state: a card that could not be written lacks the last.
+        states = (records_json(records[:count]) for count in range(1, len(records) + 1))
         known_sha256 = {None, *map(_sha256, states)}
         other = next((file for file, sha256 in shown_sha256.items() if sha256 not in known_sha256), None)
         if other is not None:
             command = f"evalpipe render {self.folder.path}"
-            yield Deviation(SIGNATURES, f"does not hold the signatures that {other} shows",
-                            f"restore it; or remove it, render the card again ({command}) and sign again")
+            yield Deviation(kind.file, f"does not hold the {kind.noun} that {other} shows",
+                            f"restore it; or remove it, render the card again ({command}) and {kind.again}")
 
     def tables(self) -> Iterator[Deviation]:
         """Yield a deviation for estimates.csv and for the row-level file where they do not agree with the results."""
@@ -298,9 +303,11 @@ class FolderCheck:
 
     def cards(self, signatures: tuple[Signature, ...]) -> Iterator[Deviation]:
         """Yield a deviation for each format of the card that does not agree with the results and the signatures."""
-        formats, edition = self.folder.formats, Edition(self.results, signatures, self.templates)
+        formats, edition = self.folder.formats, Edition(
+            self.results, signatures, self.templates, self.folder.comments)
         text_formats = [name for name in formats if name == "html" or (name != "pdf" and self.of_this_version)]
-        for file, expected in render(self.results, text_formats, signatures, self.templates).items():
+        for file, expected in render(
+                self.results, text_formats, signatures, self.templates, comments=edition.comments).items():
             is_same = self.folder.content(file) == expected
             differences = [] if is_same else list(self._card_differences(file, expected.decode()))
             if differences or (not is_same and self.of_this_version):
@@ -337,14 +344,15 @@ class FolderCheck:
             yield Deviation(PDF, "is not the card of results.json", hint, difference_notes(differing, PDF))
             return
         # Another version may write the same results as other texts.
-        names = [*expected, *attached] if self.of_this_version else [SIGNATURES]
+        names = [*expected, *attached] if self.of_this_version else [*HASHES]
         others = [name for name in dict.fromkeys(names) if name != RESULTS and attached.get(name) != expected.get(name)]
         if others:
             yield Deviation(PDF, f"carries other files than those of results.json: {', '.join(sorted(others))}", hint)
         elif pdf.count(b"startxref") > 1:  # which no program writes that draws a PDF
             yield Deviation(PDF, "was changed after it was drawn: an update is appended to it", hint)
         elif not_compared(pdf) is None:
-            drawn = render(edition.results, ["pdf"], edition.signatures, edition.custom_templates)[PDF]
+            drawn = render(edition.results, ["pdf"], edition.signatures, edition.custom_templates,
+                           comments=edition.comments)[PDF]
             if drawn != pdf:
                 yield Deviation(PDF, "is not the card of results.json", hint, [SAME_FILES])
 
@@ -415,7 +423,7 @@ class _WordGatherer(HTMLParser):
         self.texts: list[TextOnPage] = []
         self.numbers: list[ShownNumber] = []
         self.evidence: str | None = None
-        self.signatures: str | None = None
+        self.hashes: dict[str, str] = {}
         self._heading = self._row = self._column = self._tag = self._style = ""
         self._exact: str | None = None
 
@@ -462,8 +470,8 @@ class _WordGatherer(HTMLParser):
             self._heading = f"{self._heading} {text}".strip()
         elif self._tag == "row":
             self._row = self._row or text  # what follows it is its definition
-        if self._style == HASH:
-            self.signatures = text
+        if self._style in HASHES.values():
+            self.hashes[self._style] = text
         self._keep(text)
         if self._exact is not None:
             self.numbers.append(ShownNumber(self.texts[-1], self._exact))
@@ -474,17 +482,17 @@ class _WordGatherer(HTMLParser):
 
 
 class PageText(NamedTuple):
-    """What a page says in order, the numbers in it, and the sha256 of the evidence and the signatures that it names."""
+    """What a page says in order, the numbers in it, the evidence that it names, and its `HASHES` of files, by style."""
 
     texts: list[TextOnPage]
     numbers: list[ShownNumber]
     evidence: str | None
-    signatures: str | None
+    hashes: dict[str, str]
 
 
 def page_text(html: str) -> PageText:
-    """Parse a card's HTML: its words, its numbers, and the hashes of evidence and signatures that it shows."""
+    """Parse a card's HTML: its words, its numbers, and the hashes of evidence and of files that it shows."""
     reader = _WordGatherer()
     reader.feed(html)
     reader.close()
-    return PageText(reader.texts, reader.numbers, reader.evidence, reader.signatures)
+    return PageText(reader.texts, reader.numbers, reader.evidence, reader.hashes)

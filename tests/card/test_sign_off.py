@@ -16,7 +16,7 @@ from evalpipe.card.page import Bullets, Section, Table, Text, plain
 from evalpipe.card.sign_off import reservations, section, signature_boxes, status, status_text
 from evalpipe.card.summary import verdict
 from evalpipe.results import Results
-from evalpipe.results.signatures import Signature, signatures_json
+from evalpipe.results.signatures import Signature, records_json
 from evalpipe.words.card_fields import Role
 
 EVIDENCE = "0123456789abcdef" * 4
@@ -222,7 +222,7 @@ def test_the_section_has_a_line_for_each_decision_and_each_role_without_one(resu
         ("Approver", "", "", "not signed")]
     assert plain(part.blocks[0].text) == (  # type: ignore[union-attr]
         f"Those who signed decided on results.json with this sha256: {stated.evidence_sha256}. Their decisions are in "
-        f"signatures.json with this sha256: {hashlib.sha256(signatures_json(signatures)).hexdigest()}. A signature is "
+        f"signatures.json with this sha256: {hashlib.sha256(records_json(signatures)).hexdigest()}. A signature is "
         "a record of a decision, no cryptographic proof of who decided.")
 
 

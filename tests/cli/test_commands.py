@@ -172,7 +172,7 @@ def test_two_runs_do_not_share_a_folder(command: Command, folder: Path) -> None:
 @pytest.mark.parametrize("line", [
     ("run", "LONG"), ("run", "small.yaml", "--out", "LONG"), ("validate", "LONG"), ("render", "LONG"), ("init", "LONG"),
     ("diff", "LONG", "out"), ("init", "test.csv", "-o", "LONG"), ("accept", "LONG"), ("show", "LONG", "1"),
-    ("sign", "LONG"),
+    ("sign", "LONG"), ("comment", "LONG", "x"),
     ("export", "LONG", "--to", "openlineage"), ("gc", "LONG", "--keep-runs", "3"), ("history", "LONG"),
     ("cache", "ls", "LONG"), ("verify", "LONG"),
 ])

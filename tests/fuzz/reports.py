@@ -27,6 +27,7 @@ COMMANDS = (
     ["show", "out", "brier@a"], ["show", "out", "accuracy", "--format", "json"],
     ["render", "out", "--format", "markdown"], ["render", "out", "--format", "junit"], ["accept", "out"],
     ["sign", "out", "--role", "approver", "--name", "A", "--date", "2026-11-21", "--decision", "approved"],
+    ["comment", "out", "No.", "--reply-to", "1", "--by", "A", "--date", "2026-11-21"],
     ["run", "spec.yaml", "--out", "out", "--if-changed", "--no-progress"], ["history", "out"],
 )
 """What is asked of a folder; all but the last two read its results."""
@@ -38,7 +39,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def prepare_report(workspace: Path) -> Path:
-    """Make a folder with a spec, its data and two runs of it, and return it."""
+    """Make a folder with a spec, its data and two runs of it, the first with a comment, and return it."""
     place = workspace / "report"
     place.mkdir()
     rows = [f"{i % 2},{(i * 37 % 101) / 101},{(i * 53 % 97) / 97},{'ab'[i % 3 > 0]}" for i in range(60)]
@@ -46,6 +47,7 @@ def prepare_report(workspace: Path) -> Path:
     (place / "spec.yaml").write_text(json.dumps(SPEC), encoding="utf-8")
     for name in ("out", "other"):
         evalpipe.run(place / "spec.yaml", out=place / name)
+    evalpipe.comment(place / "out", "Why?", on="gate 1", name="B", date="2026-11-20")
     return place
 
 

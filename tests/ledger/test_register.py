@@ -171,6 +171,17 @@ def test_an_approval_of_the_results_before_still_counts(tmp_path: Path) -> None:
     assert write(register([str(tmp_path)]), "text", tmp_path).startswith("None of 1 card needs a person.\n")
 
 
+def test_a_comment_without_an_answer_needs_a_person(tmp_path: Path) -> None:
+    folder = run_night(tmp_path, "card", 0)
+    approve(folder)
+    evalpipe.comment(folder, "Too few rows?", on="verdict", name="C. Reader", date=day_of(0))
+    assert needs(register([str(tmp_path)])) == {
+        "card": ["challenged: 1 comment has no answer: C. Reader on verdict."]}
+
+    evalpipe.comment(folder, "Sixty are enough here.", reply_to=1, name="D. Owner", date=day_of(1))
+    assert needs(register([str(tmp_path)])) == {"card": []}
+
+
 def test_page_csv_and_json_hold_the_same(ran: Path, command: Command, folder: Path) -> None:
     line = ("register", str(ran), "--out")
     summary = ("4 of 6 cards need a person: 1 rejected, 1 failed, 1 expired and 1 drifting.")

@@ -14,10 +14,11 @@ import evalpipe
 from evalpipe.errors import DataError
 from evalpipe.results import Results
 from evalpipe.results.signatures import (
+    SIGNATURE_LIST,
     Signature,
     faults,
     newest,
-    signatures_json,
+    records_json,
 )
 from evalpipe.run import Progress
 from evalpipe.runs.folder import RunFolder
@@ -105,11 +106,11 @@ def test_every_wrong_field_is_told_at_once() -> None:
 
 def test_the_file_is_a_list_with_a_line_for_each_and_reads_back(tmp_path: Path) -> None:
     signed = (signature(name="李"), signature(role="owner", decision="rejected", conditions=["More rows."]))
-    (tmp_path / "signatures.json").write_bytes(signatures_json(signed))
+    (tmp_path / "signatures.json").write_bytes(records_json(signed))
 
     assert RunFolder(tmp_path).all_signatures == signed
     assert len((tmp_path / "signatures.json").read_text().splitlines()) == 4
-    assert json.loads(signatures_json(signed))[0] == {**RIGHT, "name": "李", "evidence_sha256": EVIDENCE}
+    assert json.loads(records_json(signed))[0] == {**RIGHT, "name": "李", "evidence_sha256": EVIDENCE}
 
 
 def test_a_folder_that_nobody_signed_has_no_signatures(tmp_path: Path) -> None:
@@ -120,8 +121,8 @@ def test_a_folder_that_nobody_signed_has_no_signatures(tmp_path: Path) -> None:
     (b"{}", "the document: input should be a valid array"),
     (b'[{"role": "boss"}]',
      "0.role: input should be 'developer', 'validator', 'owner' or 'approver'"),
-    (signatures_json([signature(name="A\nB")]), r"0: the name contains a control character, U+000A: 'A\nB'"),
-    (signatures_json([signature().model_copy(update={"evidence_sha256": "../x"})]),
+    (records_json([signature(name="A\nB")]), r"0: the name contains a control character, U+000A: 'A\nB'"),
+    (records_json([signature().model_copy(update={"evidence_sha256": "../x"})]),
      "0.evidence_sha256: string should match pattern '^[0-9a-f]{64}$'"),
 ])
 def test_a_file_that_holds_no_signatures_is_told(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -144,7 +145,7 @@ def test_the_last_signature_of_a_role_counts() -> None:
 
 def test_a_run_with_the_same_results_keeps_the_signatures_and_signs_its_card(tmp_path: Path) -> None:
     evidence = ran(tmp_path).evidence_sha256
-    content = signatures_json([signature(evidence_sha256=evidence)])
+    content = records_json([signature(evidence_sha256=evidence)])
     (tmp_path / "signatures.json").write_bytes(content)
     ran(tmp_path)
 
@@ -163,7 +164,7 @@ class Watching(Progress):
 
 
 @pytest.mark.parametrize(("content", "name"), [
-    (signatures_json([signature()]), "signatures-01234567.json"), (b"{", "signatures-unreadable.json")])
+    (records_json([signature()]), "signatures-01234567.json"), (b"{", "signatures-unreadable.json")])
 def test_a_run_with_other_results_moves_the_signatures_and_says_so(tmp_path: Path, content: bytes, name: str) -> None:
     ran(tmp_path)
     (tmp_path / "signatures.json").write_bytes(content)
@@ -180,14 +181,14 @@ def test_a_run_with_other_results_moves_the_signatures_and_says_so(tmp_path: Pat
 
 
 def test_signatures_of_several_results_are_kept_of_none(tmp_path: Path) -> None:
-    (tmp_path / "signatures.json").write_bytes(signatures_json([signature(), signature(evidence_sha256="f" * 64)]))
+    (tmp_path / "signatures.json").write_bytes(records_json([signature(), signature(evidence_sha256="f" * 64)]))
 
-    assert RunFolder(tmp_path).signatures_after_run(EVIDENCE)[2] == "signatures-01234567.json"
+    assert RunFolder(tmp_path).records_after_run(SIGNATURE_LIST, EVIDENCE)[2] == "signatures-01234567.json"
 
 
 def test_a_card_is_not_rendered_with_signatures_of_other_results(tmp_path: Path) -> None:
     evidence = ran(tmp_path).evidence_sha256
-    (tmp_path / "signatures.json").write_bytes(signatures_json([signature()]))
+    (tmp_path / "signatures.json").write_bytes(records_json([signature()]))
     with pytest.raises(DataError) as error:
         evalpipe.render(tmp_path)
 

@@ -11,7 +11,7 @@ import pytest
 from evalpipe.base.digests import bytes_sha256
 from evalpipe.base.formats import RUN_FILES
 from evalpipe.errors import DataError, UsageError
-from evalpipe.results.signatures import Signature, signatures_json
+from evalpipe.results.signatures import SIGNATURE_LIST, Signature, records_json
 from evalpipe.runs.folder import (
     RunFolder,
     has_run_files,
@@ -100,9 +100,9 @@ def test_evidence_is_that_of_the_run_and_of_the_manifest(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "stays", "new_name"), [
-    (None, False, None), (signatures_json([SIGNATURE]), True, None),
-    (signatures_json([OTHER]), False, "signatures-ffffffff.json"),
-    (signatures_json([OTHER, SIGNATURE]), False, "signatures-0123abcd.json"),
+    (None, False, None), (records_json([SIGNATURE]), True, None),
+    (records_json([OTHER]), False, "signatures-ffffffff.json"),
+    (records_json([OTHER, SIGNATURE]), False, "signatures-0123abcd.json"),
     (b"{", False, "signatures-unreadable.json"),
 ])
 def test_signatures_stay_with_the_results_that_they_sign(
@@ -111,15 +111,15 @@ def test_signatures_stay_with_the_results_that_they_sign(
     if content is not None:
         (tmp_path / "signatures.json").write_bytes(content)
     files = {} if content is None else {new_name or "signatures.json": content}
-    assert RunFolder(tmp_path).signatures_after_run(SIGNATURE.evidence_sha256) == (
+    assert RunFolder(tmp_path).records_after_run(SIGNATURE_LIST, SIGNATURE.evidence_sha256) == (
         (SIGNATURE,) if stays else (), files, new_name)
 
 
 def test_a_signature_of_other_results_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "signatures.json").write_bytes(signatures_json([SIGNATURE]))
-    assert RunFolder(tmp_path).signatures_of(SIGNATURE.evidence_sha256) == (SIGNATURE,)
+    (tmp_path / "signatures.json").write_bytes(records_json([SIGNATURE]))
+    assert RunFolder(tmp_path).records_of(SIGNATURE_LIST, SIGNATURE.evidence_sha256) == (SIGNATURE,)
     with pytest.raises(DataError, match=r"signatures\.json is of other results: 'A' "):
-        RunFolder(tmp_path).signatures_of("f" * 64)
+        RunFolder(tmp_path).records_of(SIGNATURE_LIST, "f" * 64)
 
 
 @pytest.mark.parametrize(("name", "content", "is_run"), [

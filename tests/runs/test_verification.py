@@ -117,7 +117,7 @@ def test_the_words_of_a_page_stand_under_a_heading_in_a_row_and_a_column() -> No
         ("Results", "After"), ("Results", "S1"), ("Results", "a drawing"), ("Results", "5"),
     ]
     assert [(number.where.text, number.exact) for number in page.numbers] == [("0.12", "0.1234")]
-    assert (page.evidence, page.signatures) == ("E1", "S1")
+    assert (page.evidence, page.hashes) == ("E1", {HASH: "S1"})
 
 
 @pytest.mark.parametrize(("shown", "exact", "is_rounded"), [
@@ -134,7 +134,7 @@ def test_a_number_is_its_exact_digits_rounded(shown: str, exact: str, is_rounded
 
 def test_of_pages_with_more_or_fewer_texts_the_first_difference_is_named() -> None:
     def page(*texts: str) -> PageText:
-        return PageText([TextOnPage("h", "", "", text) for text in texts], [], None, None)
+        return PageText([TextOnPage("h", "", "", text) for text in texts], [], None, {})
 
     assert list(word_differences(page("a", "b", "c"), page("a", "x", "y"))) == [("h", "b", "x"), ("h", "c", "y")]
     assert list(word_differences(page("a", "b", "c"), page("a", "x"))) == [("h", "b", "x")]

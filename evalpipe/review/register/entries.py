@@ -18,7 +18,8 @@ from evalpipe.card.page import plain
 from evalpipe.card.sign_off import required_roles, status_text
 from evalpipe.card.summary import SIGNS, first_findings, texts_after_findings, verdict
 from evalpipe.errors import DataError, UsageError
-from evalpipe.results.signatures import newest
+from evalpipe.results.comments import is_answered
+from evalpipe.results.signatures import SIGNATURE_LIST, newest
 from evalpipe.review.ledger_records import LEDGER_FILE, LedgerPlace, RecordedRun, recorded_runs
 from evalpipe.runs.folder import RunFolder
 from evalpipe.words.spelling import counted, joined, listed
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from evalpipe.results.signatures import Signature
 
 NeedKind = Literal[
-    "rejected", "failed", "expired", "changed", "unreadable", "missing", "drifting", "stopped", "warned", "unsigned",
-    "inconclusive", "unverified", "expires",
+    "rejected", "failed", "expired", "changed", "unreadable", "missing", "drifting", "stopped", "challenged", "warned",
+    "unsigned", "inconclusive", "unverified", "expires",
 ]
 """What needs a person, the most urgent first."""
 
@@ -234,7 +235,7 @@ class _Card:
         words = plain(verdict(results).title).partition(" ")[2]  # without its sign
         finding = next((f"{SIGNS[finding.kind][0]} {finding.text}" for finding in first_findings(results)), None)
         needs = [*_needs_of_output(self.folder, results), *_needs_of_verdict(results.verdict, words), *_drift(results),
-                 *silence, *_needs_of_signatures(results, self.signatures, day)]
+                 *silence, *_challenges(self.folder), *_needs_of_signatures(results, self.signatures, day)]
         kinds = get_args(NeedKind)
         file = next((FORMATS[name].file for name in self.folder.formats if name in ("html", "pdf")), None)
         on_day = results.model_copy(update={"as_of": day or results.as_of})
@@ -270,7 +271,7 @@ class _Card:
 def _needs_of_output(folder: RunFolder, results: Results) -> Iterator[Need]:
     """Yield what is wrong with the files of an output folder: changed after the run, or not to be verified."""
     try:
-        folder.signatures_of(results.evidence_sha256)
+        folder.records_of(SIGNATURE_LIST, results.evidence_sha256)
         if folder.manifest is None:
             yield Need("unverified", f"There is no {MANIFEST}, by which its files could be verified.")
             return
@@ -279,6 +280,19 @@ def _needs_of_output(folder: RunFolder, results: Results) -> Iterator[Need]:
             yield Need("changed", f"{joined(changed[:3], 'and')}: see evalpipe verify {folder.path}.")
     except DataError as error:
         yield Need("changed", f"{error.problems[0].message}.")
+
+
+def _challenges(folder: RunFolder) -> Iterator[Need]:
+    """Yield how many comments on the card nobody else has answered, and what the first of them is on."""
+    try:
+        comments = folder.comments
+    except DataError as error:
+        yield Need("changed", f"{error.problems[0].message}.")
+        return
+    asked = [comment for comment in comments if comment.reply_to is None and not is_answered(comment, comments)]
+    if asked:
+        without = f"{counted(len(asked), 'comment')} {'has' if len(asked) == 1 else 'have'} no answer"
+        yield Need("challenged", f"{without}: {asked[0].name} on {asked[0].on}.")
 
 
 def _needs_of_verdict(run_verdict: RunVerdict, headline: str) -> Iterator[Need]:

@@ -35,7 +35,8 @@ WORDS: dict[NeedKind, tuple[str, str]] = {
     "rejected": ("rejected", "fail"), "failed": ("failed", "fail"), "expired": ("expired", "fail"),
     "changed": ("changed after its run", "fail"), "unreadable": ("unreadable", "fail"),
     "missing": ("without its card", "fail"), "drifting": ("drifting", "warn"), "stopped": ("stopped", "warn"),
-    "warned": ("failed with a warning", "warn"), "unsigned": ("not approved", "inconclusive"),
+    "challenged": ("with a comment to answer", "warn"), "warned": ("failed with a warning", "warn"),
+    "unsigned": ("not approved", "inconclusive"),
     "inconclusive": ("inconclusive", "inconclusive"), "unverified": ("not verifiable", "inconclusive"),
     "expires": ("expiring soon", "inconclusive"),
 }
