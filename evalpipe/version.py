@@ -1,3 +1,3 @@
 """The version of evalpipe, read by the build and recorded in every result."""
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"
