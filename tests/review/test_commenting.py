@@ -105,11 +105,23 @@ def test_a_comment_and_its_answer_stand_on_a_signed_card_and_change_no_evidence(
 def test_a_signature_that_counts_anew_knows_the_comments_before_it(out: Path) -> None:
     evalpipe.sign(out, **SIGNED)
     commented(out)
-    assert ", after the validator signed:" in words(out)
+    evalpipe.sign(out, **SIGNED | {"role": "owner"})
+    assert ", 2026-11-25, after the validator signed: Why so few?" in words(out)
     evalpipe.sign(out, **SIGNED | {"date": "2026-11-27"})
 
     assert "after the validator signed" not in page(out)
     assert "1 comment, without an answer. Read: 1" in words(out)
+
+
+def test_signatures_that_were_made_anew_know_the_comments_before_them(out: Path) -> None:
+    evalpipe.sign(out, **SIGNED)
+    commented(out)
+    (out / "signatures.json").unlink()
+    (out / "card.html").write_bytes(evalpipe.render(out)["card.html"])
+    evalpipe.sign(out, **SIGNED | {"role": "owner"})
+    assert "after the" not in words(out)[words(out).index("Comment 1"):words(out).index("Why so few?")]
+
+    assert commented(out, "And now?").status == "2 comments, 2 without an answer. Written after a signature: 2."
 
 
 def test_comments_stand_below_what_they_are_on(out: Path) -> None:
@@ -118,9 +130,10 @@ def test_comments_stand_below_what_they_are_on(out: Path) -> None:
     evalpipe.comment(out, "Why?", reply_to=1, name="B", date="2026-11-26")
     commented(out, "Doubt 5.", on="gates/2")
     last = evalpipe.comment(out, "Because.", reply_to=4, name="ada  DOUBT", date="2026-11-26")
+    own = evalpipe.comment(out, "Still.", reply_to=3, name="ada  DOUBT", date="2026-11-26")
     text, by = words(out), "by Ada Doubt (validator), 2026-11-25:"
 
-    assert last.status == "4 comments, 3 without an answer."
+    assert (last.status, own.status) == ("4 comments, 3 without an answer.",) * 2
     assert (f"required at most 0.1. Evidence Comment 1 {by} Doubt 1. Answer 4 by B, 2026-11-26: Why? "
             "Answer 6 to 4 by ada DOUBT, 2026-11-26: Because.") in text
     assert re.search(rf"no row was looked for [^.]*\. Evidence Comment 2 {re.escape(by)} Doubt 2\.", text)
@@ -173,11 +186,11 @@ def test_the_same_comments_give_the_same_bytes(out: Path) -> None:
 
 def test_markup_in_a_comment_is_text(out: Path) -> None:
     commented(out, "**Bold** <script>alert(1)</script> <b>b</b> [x](javascript:alert(1)) ![i](http://x/y) "
-                   '{{metric("brier")}} {% x %}\n\n# Head\n\n- item', name='<i onmouseover="x">Ada</i>')
+                   '{{ value("brier") }} {% x %}\n\n# Head\n\n- item', name='<i onmouseover="x">Ada</i>')
     text = page(out)
 
     assert "Bold</b> &lt;script&gt;alert(1)&lt;/script&gt; &lt;b&gt;b&lt;/b&gt; [x](javascript:alert(1)) ![i]" in text
-    assert "{{metric(&#34;brier&#34;)}} {% x %}" in text
+    assert "{{ value(&#34;brier&#34;) }} {% x %}" in text
     assert "by &lt;i onmouseover=&#34;x&#34;&gt;Ada&lt;<wbr>/i&gt; (validator)" in text
     assert not re.search(r"<i onmouseover|<script>alert|<b>b|<img[^>]*http", text)
     assert set(statuses(out).values()) == {"same", "not checked"}
