@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalpipe.cli.catalogue import json_schema_of
+from evalpipe.cli.documents import json_schema_of
 from evalpipe.results import Results
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.page import Format, write
