@@ -9,12 +9,12 @@ import json
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.formats import RESULTS
 from evalpipe.errors import DataError, EvalpipeError, Problem
 from evalpipe.ledger.entries import FILE as LEDGER_FILE
-from evalpipe.ledger.entries import OPTION, LedgerPlace
+from evalpipe.ledger.entries import OPTION, LedgerPlace, facts
 from evalpipe.ledger.history import evidence_again, ledger_to_read, reference_in_ledger
 from evalpipe.results.sequences import begins_anew
 from evalpipe.results.signatures import EVIDENCE_DIGITS
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from evalpipe.spec.spec import Spec
 
 __all__ = [
-    "LEDGER_FILE", "LedgerPlace", "RecordedRun", "check_ledger", "check_nights", "evidence_again", "ledger_of",
-    "recorded_runs", "reference_in_ledger", "refuse_other_record", "sequences_restarted",
+    "LEDGER_FILE", "LedgerPlace", "RecordedRun", "changed_keys", "check_ledger", "check_nights", "evidence_again",
+    "ledger_of", "recorded_runs", "reference_in_ledger", "refuse_other_record", "sequences_restarted",
 ]
 
 LEDGER_UNKNOWN = "the spec, which may name it, is not known: name the ledger with --ledger, or the spec with --spec"
@@ -88,7 +88,11 @@ def refuse_other_record(folder: RunFolder, address: str | None) -> CheckedFile |
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """A run that a ledger has; ``limits`` returns the verdict on each of its limits, which is read when it is asked."""
+    """A run that a ledger has.
+
+    ``limits`` returns the verdict on each of its limits, ``spec`` the digest of each key of its spec, None in a ledger
+    of an earlier format; both are read when they are asked.
+    """
 
     name: str
     as_of: str | None
@@ -97,11 +101,18 @@ class RecordedRun:
     results_sha256: str
     verdict: RunVerdict
     limits: Callable[[], list[str]]
+    spec: Callable[[], dict[str, Any] | None]
+
+
+def changed_keys(recorded: RecordedRun, results: Results) -> list[str]:
+    """Return the keys of the spec, but for its day, that results have otherwise than a recorded run; sorted."""
+    before, now = recorded.spec(), facts(results)["spec"]
+    return [] if before is None else sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
 
 
 def recorded_runs(place: LedgerPlace) -> list[RecordedRun]:
     """Return all runs of a ledger, the oldest of each name first; raises UsageError where it cannot be read."""
-    from evalpipe.ledger.nights import runs_by_name, verdicts_of
+    from evalpipe.ledger.nights import facts_of, runs_by_name, verdicts_of
     from evalpipe.ledger.store import Ledger
 
     ledger = Ledger.read(place)
@@ -109,8 +120,13 @@ def recorded_runs(place: LedgerPlace) -> list[RecordedRun]:
     def verdicts(run: int) -> list[str]:
         return [limit["verdict"] for limit in verdicts_of(ledger, run)]
 
+    def spec(run: int) -> dict[str, Any] | None:
+        facts = facts_of(ledger, run)
+        return None if facts is None else dict(facts["spec"])
+
     return [RecordedRun(row["name"], row["as_of"], row["last_recorded"], place.path_of(row["folder"]),
-                        row["results_sha256"], row["verdict"] or "none", partial(verdicts, row["run"]))
+                        row["results_sha256"], row["verdict"] or "none", partial(verdicts, row["run"]),
+                        partial(spec, row["run"]))
             for row in runs_by_name(ledger)]
 
 

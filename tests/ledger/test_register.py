@@ -171,6 +171,16 @@ def test_an_approval_of_the_results_before_still_counts(tmp_path: Path) -> None:
     assert write(register([str(tmp_path)]), "text", tmp_path).startswith("None of 1 card needs a person.\n")
 
 
+def test_a_spec_that_was_changed_after_its_card_was_signed_is_told(tmp_path: Path) -> None:
+    approve(run_night(tmp_path, "card", 0))
+    run_night(tmp_path, "card", 1)
+    assert needs(register([str(tmp_path)])) == {"card": []}
+
+    run_night(tmp_path, "card", 2, metrics=["roc_auc", "brier"], gates=[{"metric": "brier", "max": 0.9}])
+    assert needs(register([str(tmp_path)])) == {
+        "card": ["amended: Since it was signed, the spec differs in gates and metrics."]}
+
+
 def test_a_comment_without_an_answer_needs_a_person(tmp_path: Path) -> None:
     folder = run_night(tmp_path, "card", 0)
     approve(folder)

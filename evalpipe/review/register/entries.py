@@ -20,7 +20,7 @@ from evalpipe.card.summary import SIGNS, first_findings, texts_after_findings, v
 from evalpipe.errors import DataError, UsageError
 from evalpipe.results.comments import is_answered
 from evalpipe.results.signatures import SIGNATURE_LIST, newest
-from evalpipe.review.ledger_records import LEDGER_FILE, LedgerPlace, RecordedRun, recorded_runs
+from evalpipe.review.ledger_records import LEDGER_FILE, LedgerPlace, RecordedRun, changed_keys, recorded_runs
 from evalpipe.runs.folder import RunFolder
 from evalpipe.words.spelling import counted, joined, listed
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 NeedKind = Literal[
     "rejected", "failed", "expired", "changed", "unreadable", "missing", "drifting", "stopped", "challenged", "warned",
-    "unsigned", "inconclusive", "unverified", "expires",
+    "unsigned", "amended", "inconclusive", "unverified", "expires",
 ]
 """What needs a person, the most urgent first."""
 
@@ -224,48 +224,66 @@ class _Card:
 
     def entry(self, day: str | None) -> CardEntry:
         """Return the entry of the newest run, judged on a day."""
-        silence = list(_silence(self.dates, day))
+        needs = [*_needs_of_signatures(self.signatures, day), *_silence(self.dates, day)]
         if self.folder is None:
-            return self._entry_of_ledger(silence)
+            return self._entry_of_ledger(needs)
         try:
             results = self.folder.results
         except DataError as error:
-            return CardEntry(self.name, self.name, folder=self.folder.path, runs=len(self.runs),
-                         needs=(Need("unreadable", f"{error.problems[0].message}."),))
+            needs.append(Need("unreadable", f"{error.problems[0].message}."))
+            return CardEntry(self.name, self.name, folder=self.folder.path, runs=len(self.runs), needs=_sorted(needs))
         words = plain(verdict(results).title).partition(" ")[2]  # without its sign
         finding = next((f"{SIGNS[finding.kind][0]} {finding.text}" for finding in first_findings(results)), None)
-        needs = [*_needs_of_output(self.folder, results), *_needs_of_verdict(results.verdict, words), *_drift(results),
-                 *silence, *_challenges(self.folder), *_needs_of_signatures(results, self.signatures, day)]
-        kinds = get_args(NeedKind)
+        needs += [*_needs_of_output(self.folder, results), *_needs_of_verdict(results.verdict, words), *_drift(results),
+                  *_challenges(self.folder), *_missing_approvals(results, self.signatures), *self._amended(results)]
         file = next((FORMATS[name].file for name in self.folder.formats if name in ("html", "pdf")), None)
         on_day = results.model_copy(update={"as_of": day or results.as_of})
         return CardEntry(
             self.name, results.title, tuple(model.label for model in results.models), results.as_of, self.folder.path,
             file, results.verdict, words, finding, tuple(texts_after_findings(results)),
             status_text(on_day, self.signatures), tuple(newest(self.signatures).values()), self._day_signed(results),
-            len(self.runs),
-            tuple(sorted(needs, key=lambda need: kinds.index(need.kind))))
+            len(self.runs), _sorted(needs))
 
     def _day_signed(self, results: Results) -> str | None:
         """Return the day of the card that the newest signature is of, where it is not that of ``results``."""
-        evidence = self.signatures[-1].evidence_sha256 if self.signatures else results.evidence_sha256
-        if evidence == results.evidence_sha256:
+        if not self.signatures or self.signatures[-1].evidence_sha256 == results.evidence_sha256:
             return None
-        days = {run.results_sha256: run.as_of for run in self.runs}
-        return days.get(evidence) or "another day"
+        signed = self._signed_run
+        return "another day" if signed is None else signed.as_of or signed.last_recorded[:10]
 
-    def _entry_of_ledger(self, silence: list[Need]) -> CardEntry:
-        """Return the entry of a run that a ledger alone has: its verdict, without findings and signatures."""
+    @property
+    def _signed_run(self) -> RecordedRun | None:
+        """The run in a ledger that the newest signature is of; None where no ledger has it, or nobody signed."""
+        evidence = self.signatures[-1].evidence_sha256 if self.signatures else None
+        return next((run for run in self.runs if run.results_sha256 == evidence), None)
+
+    def _amended(self, results: Results) -> Iterator[Need]:
+        """Yield that the spec of ``results`` is not the one that the newest signature is of, with the changed keys."""
+        signed = self._signed_run
+        keys = [] if signed is None else changed_keys(signed, results)
+        if keys:
+            yield Need("amended", f"Since it was signed, the spec differs in {joined(keys, 'and')}.")
+
+    def _entry_of_ledger(self, needs: list[Need]) -> CardEntry:
+        """Return the entry of a run that a ledger alone has: its verdict, without findings."""
         run = self.runs[-1]
         verdicts = run.limits()
-        failed = sum(word in ("fail", "warn") for word in verdicts)
-        headline = "No gates" if not verdicts else f"{failed} of {counted(len(verdicts), 'limit')} failed"
+        words = {"fail": "failed", "inconclusive": "inconclusive"}
+        worst = next((word for word in words if word in verdicts), None)
+        limits = counted(len(verdicts), "limit")
+        headline = "No gates" if not verdicts else f"All of {limits} held" if worst is None else (
+            f"{verdicts.count(worst)} of {limits} {words[worst]}")
         day = f" of {run.as_of}" if run.as_of else ""
-        needs = [Need("missing", f"The run{day} is in the ledger, and its card is not in '{run.folder}'."), *silence,
-                 *_needs_of_verdict(run.verdict, headline)]
-        kinds = get_args(NeedKind)
+        needs += [Need("missing", f"The run{day} is in the ledger, and its card is not in '{run.folder}'."),
+                  *_needs_of_verdict(run.verdict, headline)]
         return CardEntry(self.name, self.name, as_of=run.as_of, verdict=run.verdict, headline=headline,
-                     runs=len(self.runs), needs=tuple(sorted(needs, key=lambda need: kinds.index(need.kind))))
+                         signatures=tuple(newest(self.signatures).values()), runs=len(self.runs), needs=_sorted(needs))
+
+
+def _sorted(needs: Sequence[Need]) -> tuple[Need, ...]:
+    """Return needs in their order, the most urgent first."""
+    kinds = get_args(NeedKind)
+    return tuple(sorted(needs, key=lambda need: kinds.index(need.kind)))
 
 
 def _needs_of_output(folder: RunFolder, results: Results) -> Iterator[Need]:
@@ -309,11 +327,10 @@ def _drift(results: Results) -> Iterator[Need]:
         yield Need("drifting", drift.text)
 
 
-def _needs_of_signatures(results: Results, signatures: Sequence[Signature], day: str | None) -> Iterator[Need]:
-    """Yield rejections, approvals that expired or soon will, and roles that must approve and have not."""
-    latest = newest(signatures)
+def _needs_of_signatures(signatures: Sequence[Signature], day: str | None) -> Iterator[Need]:
+    """Yield rejections, and approvals that expired or soon will."""
     roles_by_end: dict[str, list[str]] = {}
-    for role, signature in latest.items():
+    for role, signature in newest(signatures).items():
         if signature.decision == "rejected":
             yield Need("rejected", f"{signature.name} ({role}) rejected it on {signature.date}.")
         elif signature.expires is not None:
@@ -325,6 +342,11 @@ def _needs_of_signatures(results: Results, signatures: Sequence[Signature], day:
         elif left <= SOON:
             ends = f"expires on {end}, in {counted(left, 'day')}"
             yield Need("expires", f"The approval by {joined(roles, 'and')} {ends}.")
+
+
+def _missing_approvals(results: Results, signatures: Sequence[Signature]) -> Iterator[Need]:
+    """Yield the roles that must approve and have not."""
+    latest = newest(signatures)
     missing = [role for role in required_roles(results) if role not in latest or latest[role].decision == "reviewed"]
     if missing:
         yield Need("unsigned", f"Not approved by {joined(missing, 'and')}.")

@@ -36,7 +36,7 @@ WORDS: dict[NeedKind, tuple[str, str]] = {
     "changed": ("changed after its run", "fail"), "unreadable": ("unreadable", "fail"),
     "missing": ("without its card", "fail"), "drifting": ("drifting", "warn"), "stopped": ("stopped", "warn"),
     "challenged": ("with a comment to answer", "warn"), "warned": ("failed with a warning", "warn"),
-    "unsigned": ("not approved", "inconclusive"),
+    "unsigned": ("not approved", "inconclusive"), "amended": ("amended after a signature", "inconclusive"),
     "inconclusive": ("inconclusive", "inconclusive"), "unverified": ("not verifiable", "inconclusive"),
     "expires": ("expiring soon", "inconclusive"),
 }
