@@ -14,6 +14,9 @@ FOLDER = Path(__file__).parents[1] / "docs" / "tutorials"
 PAGES = sorted(path.stem for path in FOLDER.glob("*.md"))
 SAYS = {
     "first_card": ["Not settled: 1 of 2 requirements undecided", "✓ Good enough: both requirements are met"],
+    "nightly_gate": ["✓ Good enough: 1 of 2 requirements met, 1 skipped", "2 of 2 requirements failed",
+                     "it ended with 1", "2026-11-27  fail", "✓ Good enough: both requirements are met",
+                     "2026-11-27  pass"],
     "validation_file": ["✓ Good enough: both requirements are met", "FINAL with 1 condition until 2027-11-27"],
 }
 """What the commands of a page must print, in this order, for what it says of them to be true."""
@@ -35,3 +38,5 @@ def test_a_tutorial_runs_as_it_is_written(page: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     places = [done.stdout.index(sentence) for sentence in SAYS[page]]
     assert places == sorted(places)
+    shown = re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert [line for block in shown for line in block.splitlines() if line not in done.stdout.splitlines()] == []
