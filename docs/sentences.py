@@ -230,7 +230,8 @@ def everything(root: Path = ROOT) -> Iterator[Sentence]:
     """Yield every sentence of the project at ``root``, in the order of files and lines."""
     readers = {
         "evalpipe/**/*.py": of_code, "evalpipe/**/*.yaml": of_values, "docs/build.py": of_builder,
-        "templates/*.html": of_template, "*.md": of_markdown, "docs/*.md": of_markdown, "configs/*.md": of_markdown,
+        "templates/*.html": of_template, "*.md": of_markdown, "docs/*.md": of_markdown, "docs/how/*.md": of_markdown,
+        "docs/tutorials/*.md": of_markdown, "configs/*.md": of_markdown,
         "configs/*.yaml": of_comments, "configs/data/*.md": of_markdown, "benchmarks/*.md": of_markdown,
         "docs/books/*.yaml": of_values, "configs/books/*.yaml": of_comments, "configs/books/data/*.md": of_markdown,
     }

@@ -145,8 +145,12 @@ def _wrong_options(draft: Draft, entry: Entry) -> Iterator[Problem]:
     metric, written = entry.metric, entry.choice.options
     options = [name for name in metric.option_types if name not in metric.alone]
     has = f"the option{'s' if len(options) > 1 else ''} {listed(options, 'and')}" if options else "no options"
+    common = [key for key in common_keys(metric.name)
+              if key != "average" or _why_no_average(entry, draft.spec.task) is None]
     for key in written:
-        if key not in options:
+        if key not in options and closest(key, options) is None and closest(key, common) is not None:
+            yield unknown_key(draft.tree, common, (*entry.loc, key))
+        elif key not in options:
             yield unknown_key(draft.tree, options, (*entry.loc, key), (f"the metric {metric.name} has {has}",))
     try:
         metric.options.model_validate({key: option for key, option in written.items() if key in options})
