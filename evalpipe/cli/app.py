@@ -33,7 +33,7 @@ from evalpipe.cli.init import init
 from evalpipe.cli.ledger import gc, history, margin_and_drop
 from evalpipe.cli.output import UNHEARD, full_output_error, is_lost_stream, replace_streams, tell_person
 from evalpipe.cli.register import register
-from evalpipe.cli.review import diff, export, show, verify
+from evalpipe.cli.review import diff, export, recording_ledger_option, show, template_option, verify
 from evalpipe.errors import EvalpipeError, InternalError, Problem, UsageError
 from evalpipe.tasks import TASKS, known_task
 from evalpipe.version import VERSION
@@ -259,8 +259,7 @@ def collect_entries(folder: str) -> None:
 @key_option
 @click.option("--ledger", "where", metavar="PLACE", help="The ledger whose nights gates `on: sequence` add up: a file "
               "or a URL.  [default: ledger.sqlite beside the folder]")
-@click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
-              "are not those of the spec.")
+@template_option
 def accept(folder: str, key: str | None, where: str | None, template: str | None) -> None:
     """Make the newest run in the output folder DIR the reference that gates `against: last` compare the next with.
 
@@ -289,10 +288,8 @@ def accept(folder: str, key: str | None, where: str | None, template: str | None
               help="What has to be met; may be repeated. approved takes none, approved_with_conditions at least one.")
 @click.option("--date", metavar="DAY", help="The day of the decision, as in 2026-11-21.  [required]")
 @click.option("--expires", metavar="DAY", help="The day until which the decision is valid.")
-@click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
-              "are not those of the spec.")
-@click.option("--ledger", metavar="PLACE", help="The ledger that has the run: a file or a URL.  [default: that of the "
-              "spec, or ledger.sqlite beside DIR]")
+@template_option
+@recording_ledger_option
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
 @key_option
 def sign(folder: str, form: str, **fields: Any) -> None:
@@ -320,10 +317,8 @@ def sign(folder: str, form: str, **fields: Any) -> None:
 @click.option("--date", metavar="DAY", help="The day of the comment, as in 2026-11-21.  [required]")
 @click.option("--role", metavar="ROLE", help="developer, validator, owner or approver.")
 @click.option("--reply-to", type=int, metavar="N", help="The number of the comment that this one answers.")
-@click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
-              "are not those of the spec.")
-@click.option("--ledger", metavar="PLACE", help="The ledger that has the run: a file or a URL.  [default: that of the "
-              "spec, or ledger.sqlite beside DIR]")
+@template_option
+@recording_ledger_option
 @click.option("--format", "form", type=TEXT_OR_JSON, default="text", show_default=True)
 @key_option
 def comment(folder: str, text: str, form: str, **fields: Any) -> None:

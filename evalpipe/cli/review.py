@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     from evalpipe.review.signing import SignedCard
 
 
+template_option = click.option(
+    "--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they are not "
+    "those of the spec.")
+recording_ledger_option = click.option(
+    "--ledger", metavar="PLACE", help="The ledger that has the run: a file or a URL.  [default: that of the spec, or "
+    "ledger.sqlite beside DIR]")
+
+
 @click.command(short_help="Trace an estimate to its inputs.")
 @click.argument("folder", metavar="DIR", type=click.Path())
 @click.argument("estimate", metavar="[ESTIMATE]", required=False)
@@ -101,10 +109,8 @@ HEADINGS = {"output": "the folder", "spec": "the spec", "input": "the inputs", "
 @click.option("--recompute", is_flag=True, help="Run the spec again in a temporary folder, and compare bytes and "
               "numbers.")
 @click.option("--public-key", type=click.Path(), help="PEM file of the ed25519 key that must have signed the manifest.")
-@click.option("--template", type=click.Path(), help="Folder of templates that the card was rendered with, where they "
-              "are not those of the spec.")
-@click.option("--ledger", metavar="PLACE", help="The ledger that has the run: a file or a URL.  [default: that of the "
-              "spec, or ledger.sqlite beside DIR]")
+@template_option
+@recording_ledger_option
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def verify(
     folder: str, spec: str | None, inputs: bool, recompute: bool, public_key: str | None, template: str | None,
