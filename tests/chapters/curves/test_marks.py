@@ -84,7 +84,7 @@ def test_a_threshold_is_written_in_every_panel_wherever_in_memory_that_lies(resu
     context = context_of(results, "d")
     draw, (series, _) = operating_point_layer(context, ON_ROC), context.curves(Marks)[0]
     for _ in range(20):  # a panel that is thrown away leaves its place in memory to the next
-        panel = Panel(Sheet(), unit_axis("x"), unit_axis("y"), 0, 0, 400, 300)
+        panel = Panel(unit_axis("x"), unit_axis("y"), 0, 0, 400, 300, sheet=Sheet())
         for _ in range(2):
             draw(panel, series, ())
         assert [node.text for node in panel.sheet.nodes if node.text] == ["0.5"]
