@@ -48,7 +48,7 @@ from evalpipe.proposal.questions import SHOWN, Answers, Question
 from evalpipe.proposal.yaml_text import scalar, yaml_mapping
 from evalpipe.spec.messages import bad_key, is_key
 from evalpipe.tasks import CLASSES, NUMBERS
-from evalpipe.words.spelling import clipped, counted, joined, listed, quoted
+from evalpipe.words.spelling import clipped, counted, first_few, joined, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -339,7 +339,10 @@ def _no_predictions_error(
     other = ", or another --event" if choices.refused and event else ""
     percent_texts = {look.name: f"percents as texts, such as {quoted(look.texts.drop_nulls()[0].strip())}"
                      for look in columns.values() if look.percent_signs}
-    hint = NO_SIGNS if percent_texts else f"name its column, --model NAME=COLUMN{other}"
+    numeric = [look.name for look in columns.values()
+               if look.kind == "number" and look.name not in (column.name, *choices.refused) and not look.constant]
+    numbers = f"; the columns of numbers: {first_few(numeric)}" if numeric else ""
+    hint = NO_SIGNS if percent_texts else f"name its column, --model NAME=COLUMN{other}{numbers}"
     coded = [look.name for look in columns.values() if look.coded and look.name in choices.refused]
     if coded:
         hint = f"write a missing value as null in the data; if it is a score, name its column, --model NAME={coded[0]}"

@@ -304,6 +304,10 @@ error[no-predictions]: no column of the data is a prediction of 'y' for the even
   = prob_no: about 'no', not about the event
   = help: name its column, --model NAME=COLUMN, or another --event
 """),
+    "numbers of an unknown name": ({"wert": "hundred", "group": "grade"}, ("--event", "yes"), """\
+error[no-predictions]: no column of the data is a prediction of 'y' for the event 'yes'
+  = help: name its column, --model NAME=COLUMN; the columns of numbers: 'wert'
+"""),
     "a model without numbers": ({"p": "half", "t": "grade"}, ("--event", "yes", "--model", "m=t"), """\
 error[not-predictions]: the column 't' holds no predictions of 'y'
   = help: name a column of probabilities, scores or its levels
@@ -328,6 +332,7 @@ def column(kind: str) -> object:
     event, probability = drawn()
     return {
         "half": probability / 2, "third": probability / 3, "rest": 1 - probability / 2, "event": event.astype(int),
+        "hundred": 100 * probability,
         "number": np.arange(ROWS) % 9, "grade": np.array(["low", "medium", "high, or so"])[np.arange(ROWS) % 3],
     }[kind]
 
