@@ -25,6 +25,7 @@ def test_the_page_of_two_models_is_below_600_kilobytes(example: Callable[[str], 
     assert 0 < (example("titanic") / "card.html").stat().st_size <= 0.6 * MEGABYTE
 
 
+@pytest.mark.nightly
 def test_the_page_of_200_slices_is_below_five_megabytes(root: Path, tmp_path: Path) -> None:
     spec = write(tmp_path, root / "configs" / "data" / "titanic_evaluation.parquet")
     results = evalpipe.run(spec)

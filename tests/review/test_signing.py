@@ -408,6 +408,7 @@ def test_a_card_whose_last_signature_was_not_written_is_to_be_rendered_again(onc
     evalpipe.sign(folder, **{**VALIDATOR, "name": "C"})
 
 
+@pytest.mark.nightly  # by day tests/templating has cards of custom templates
 def test_a_card_that_was_rendered_with_templates_is_signed_with_them(folder: Path) -> None:
     templates = folder.absolute().parent / "out" / "templates"
     templates.mkdir()
@@ -438,6 +439,7 @@ def test_of_another_version_words_and_styles_may_differ(folder: Path) -> None:
     assert evalpipe.sign(folder, **VALIDATOR).status == "IN REVIEW: approver missing"
 
 
+@pytest.mark.nightly  # by day a PDF of another version is signed
 @pytest.mark.usefixtures("of_another_version")
 def test_results_of_another_version_that_this_one_writes_otherwise_are_signed(folder: Path) -> None:
     (folder / "run.json").unlink()

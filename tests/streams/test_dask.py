@@ -178,6 +178,7 @@ def test_a_scheduler_that_does_not_answer(spec: Path, monkeypatch: pytest.Monkey
         "  = help: start it with: dask scheduler, or correct engine.address")
 
 
+@pytest.mark.nightly
 def test_a_cluster_without_workers(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "WORKERS", 2)
     (tmp_path / "cluster").mkdir()

@@ -132,6 +132,7 @@ def test_cards_in_further_formats_are_rendered_again_too(folder: Path) -> None:
         "rows.csv": "not checked: it is not in the folder"}
 
 
+@pytest.mark.nightly  # by day test_verify.py draws it again
 @pytest.mark.usefixtures("drawn_once")
 def test_a_run_again_draws_the_same_pdf_and_compares_none_of_another_version(
     folder: Path, monkeypatch: pytest.MonkeyPatch
