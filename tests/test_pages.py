@@ -192,7 +192,9 @@ def test_a_part_of_a_spec_is_read(block: Block, folder: Path) -> None:
     path = folder / "part.yaml"
     for text in parts_of_specs(block):
         path.write_text(text, encoding="utf-8")
-        load(path, environment=ENVIRONMENT, as_of=DAY)
+        spec = load(path, environment=ENVIRONMENT, as_of=DAY)
+        written = {key for key in keys(text) if key in type(spec).model_fields}
+        assert written <= spec.model_fields_set | {"evalpipe"}
 
 
 def words_of(line: str) -> list[list[str]]:

@@ -88,8 +88,8 @@ class FailOnChoice(click.Choice[str]):
 
 TEXT_OR_JSON = click.Choice(["text", "json"])
 
-SCHEMAS = ("spec", "results", "cache", "comment", "diff", "doctor", "error", "history", "metrics", "plan", "register",
-           "run", "show", "sign", "validate", "verify")
+SCHEMAS = ("spec", "results", "cache", "comment", "diff", "diff-out", "doctor", "error", "history", "metrics", "plan",
+           "register", "run", "show", "sign", "validate", "verify")
 """What `evalpipe schema` describes: `DOCUMENTS` in `cli/documents.py` has all but the first."""
 
 set_option = click.option(
@@ -376,7 +376,8 @@ def metrics(name: str | None, task: str | None, form: str) -> None:
 def schema(kind: str) -> None:
     """Print the JSON Schema of the spec, of results.json, or of what a command prints with --format json.
 
-    error is what each of them prints where it ends with another exit code than 0 and 1.
+    error is what each of them prints where it ends with another exit code than 0 and 1, diff-out what diff prints where
+    the comparison goes to a file.
     """
     from evalpipe.cli.documents import json_schema_of
 

@@ -59,8 +59,14 @@ def with_key(table: str, key: str) -> Any:
     return list_of(Annotated[dict[str, Any], WithJsonSchema(_in_place(schema))])
 
 
-def _in_place(schema: Schema) -> Schema:
-    """Return a schema without `$defs`: each reference is replaced by what it refers to."""
+def row_in_words(table: str) -> Any:
+    """Return the type of a row of a table of the results in which each sentence is a text, as `in_words` writes it."""
+    schema = TypeAdapter(row_of(table)).json_schema(mode="serialization")
+    return Annotated[dict[str, Any], WithJsonSchema(_in_place(schema, in_words=True))]
+
+
+def _in_place(schema: Schema, *, in_words: bool = False) -> Schema:
+    """Return a schema without `$defs`: each reference is replaced by what it refers to, a sentence maybe by a text."""
     definitions = schema.get("$defs", {})
 
     def resolved(part: Any) -> Any:
@@ -70,6 +76,8 @@ def _in_place(schema: Schema) -> Schema:
             return part
         if "$ref" in part:
             return resolved(definitions[part["$ref"].rpartition("/")[2]])
+        if in_words and "code" in part.get("properties", {}):
+            return {"type": "string"}
         return {key: resolved(value) for key, value in part.items() if key != "$defs"}
 
     inner: Schema = resolved(schema)
@@ -105,7 +113,7 @@ VERSIONS = keys_of("Versions", "What computed it.", evalpipe=str, python=Text, l
                    git=Values | None)
 TRACE = keys_of(
     "Trace", "An estimate, and all that it was made from.", address=str,
-    estimate=row_of("rows"), measure=row_of("metrics"),
+    estimate=row_in_words("rows"), measure=row_in_words("metrics"),
     interval=keys_of("TracedInterval", "How the interval was made.", method=str, title=str, reason=Text, planned=Text,
                      replicates=int | None, seed=int | None, resampling=Text, drawn=Values | None),
     columns=dict[str, list[str]], dataset=Values, inputs=Rows, threshold=Values | None, prevalence=Values | None,
@@ -152,8 +160,11 @@ REGISTER = keys_of(
         expires=Text, runs=int,
         folder=Text, card=Text)))
 
+WRITTEN = keys_of("Written", "What is printed of a comparison that goes to the file of --out.", verdict=str, same=bool,
+                  file=str)
+
 DOCUMENTS: dict[str, Any] = {
-    "results": Results, "diff": Difference, "run": RUN,
+    "results": Results, "diff": Difference, "diff-out": WRITTEN, "run": RUN,
     "validate": keys_of("Valid", "A spec without faults, and its warnings.", ok=Literal[True], exit_code=Literal[0],
                         problems=list_of(PROBLEM)),
     "plan": PLAN, "show": TRACE | list_of(ADDRESS), "verify": VERIFIED, "sign": SIGNED, "comment": COMMENTED,

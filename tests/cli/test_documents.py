@@ -51,7 +51,7 @@ def faults(name: str, text: str) -> list[str]:
 
 
 def test_each_command_that_prints_json_has_a_schema_and_a_line_here() -> None:
-    assert set(printing_json()) == set(LINES) == set(DOCUMENTS) - {"results", "error"}
+    assert set(printing_json()) == set(LINES) == set(DOCUMENTS) - {"results", "error", "diff-out"}
     assert set(SCHEMAS) == {"spec", *DOCUMENTS}
 
 
@@ -64,6 +64,26 @@ def test_what_commands_print_fits_their_schemas(command: Command, folder: Path) 
     assert faults("metrics", command("metrics", "brier", "--format", "json").stdout) == []
     assert faults("history", command("history", "reports", "--format", "json").stdout) == []
     assert faults("results", (folder / "reports" / "small" / "results.json").read_text(encoding="utf-8")) == []
+
+
+def test_estimates_with_a_reason_fit_the_schema_in_words(command: Command) -> None:
+    few = "slices=[{name: certain, where: pa > 0.9}]"
+    assert command("run", "small.yaml", "--no-progress", "--set", few, "--set", "report.formats=[]").returncode == 0
+    rows = json.loads(command("show", "reports/small", "--format", "json").stdout)
+    reasons = []
+    for row in rows:
+        printed = command("show", "reports/small", row["address"], "--format", "json").stdout
+        reasons.append(json.loads(printed)["estimate"]["reason"])
+        assert (row["address"], faults("show", printed)) == (row["address"], [])
+
+    assert any(isinstance(reason, str) for reason in reasons)
+    assert None in reasons
+
+
+def test_what_is_printed_of_a_comparison_that_goes_to_a_file_fits(command: Command, out: Path) -> None:
+    ended = command("diff", "out", "out", "--format", "json", "--out", "difference.json")
+    assert (ended.returncode, faults("diff-out", ended.stdout)) == (0, [])
+    assert faults("diff", (out.parent / "difference.json").read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("name", ["thresholds", "desirability", "recalibration", "digits", "randhie"])
