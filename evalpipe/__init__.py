@@ -1,4 +1,4 @@
-"""evalpipe: one YAML spec and a file of predictions in, a model card an auditor can sign out."""
+"""evalpipe: one YAML spec and a file of predictions in, a model card that an auditor can sign."""
 
 from __future__ import annotations
 

@@ -109,13 +109,13 @@ def add_to_card(
     """
     from evalpipe.card import render
     from evalpipe.review.ledger_records import refuse_other_record
-    from evalpipe.runs.verification import PDF, not_compared, verified_contents
+    from evalpipe.runs.verification import PDF, not_compared, verified_results
 
     run = RunFolder(folder)
     if not run.path.is_dir():
         raise DataError.of("no-results", f"there is no output folder '{folder}'", "name the folder that a run wrote")
     with locked_output(folder) as target:
-        results, _ = verified_contents(run, templates)
+        results = verified_results(run, templates)
         ledger_check = refuse_other_record(run, ledger)
         reviewed = added(results, run)
         reason = not_compared(run.content(PDF)) if run.has(PDF) else None
@@ -172,7 +172,7 @@ def accept(
     was changed; UsageError where it, or the ledger, cannot be written. Nothing is written then.
     """
     from evalpipe.review.ledger_records import ledger_of, refuse_other_record, sequences_restarted
-    from evalpipe.runs.verification import verified_contents
+    from evalpipe.runs.verification import verified_results
 
     run_folder = RunFolder(folder)
     kept_references, signing_key = references_in_folder(run_folder.path, str(folder)), signer(key)
@@ -180,7 +180,7 @@ def accept(
     run_folder.content(RESULTS, UNREADABLE_RESULTS)  # before the folder is locked, which a missing one cannot be
     with locked_output(folder) as target:
         run_folder = RunFolder(folder)
-        results, _ = verified_contents(run_folder, templates_from(template))
+        results = verified_results(run_folder, templates_from(template))
         refuse_other_record(run_folder, ledger)
         restart = sequences_restarted(results, place)
         run = EarlierRun(results, REFERENCE, run_folder.content(RESULTS))

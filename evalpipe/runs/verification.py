@@ -177,8 +177,8 @@ SAME_FILES = "the files that it carries are the same; its pages differ"
 RUN_AGAIN = "restore it; or run again, and look at the new results"
 
 
-def verified_contents(folder: RunFolder, templates: Templates | None = None) -> tuple[Results, tuple[Signature, ...]]:
-    """Return the results and signatures in an output folder after checking all files that its run wrote.
+def verified_results(folder: RunFolder, templates: Templates | None = None) -> Results:
+    """Return the results in an output folder after checking all files that its run wrote.
 
     ``templates`` are those that its card was rendered with, None for those that the results hold. Raises DataError
     with every file that is not as the run wrote it.
@@ -188,7 +188,7 @@ def verified_contents(folder: RunFolder, templates: Templates | None = None) -> 
     signatures, comments = folder.signatures, folder.comments
     _raise_for(folder, [*check.record_file(SIGNATURE_LIST, signatures), *check.record_file(COMMENT_LIST, comments)])
     _raise_for(folder, [*check.tables(), *check.cards(signatures)])
-    return folder.results, signatures
+    return folder.results
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from cli.conftest import SPEC, Command
 from evalpipe.base.folders import file_lock
 from evalpipe.errors import UsageError
 from evalpipe.runs.folder import RunFolder
-from evalpipe.runs.verification import verified_contents
+from evalpipe.runs.verification import verified_results
 
 GATES = "gates: [{metric: brier, max: 0.9}, {metric: roc_auc, max_decrease: 0.9, against: last}]\n"
 
@@ -73,7 +73,7 @@ def strike(out: Path, times: int, seed: int) -> dict[str, int]:
         kind = signal.SIGKILL if number % 2 else signal.SIGTERM
         step, code, told = killed(kind, chance)
         where = f"strike {number} with {kind.name} in step {step}: {code}"
-        verified_contents(RunFolder(out))
+        verified_results(RunFolder(out))
         same = (out / "results.json").read_bytes() == before
         assert code in (-signal.SIGKILL, 143, 0), where + told
         if code == 143:
@@ -82,7 +82,7 @@ def strike(out: Path, times: int, seed: int) -> dict[str, int]:
         assert same or code != 143 or "complete" in told, where
         evalpipe.run("small.yaml", out=out)
         assert (out / "results.json").read_bytes() != before, where
-        verified_contents(RunFolder(out))
+        verified_results(RunFolder(out))
         assert litter(out) == [], where
         ends[str(code)] = ends.get(str(code), 0) + 1
     return ends
@@ -129,7 +129,7 @@ def fails_for_lack_of_space(out: Path, seed: int) -> bool:
         evalpipe.run("small.yaml", out=out)
     except UsageError as error:
         refused, notes = error.problems[0].message, " ".join(error.problems[0].notes)
-    verified_contents(RunFolder(out))
+    verified_results(RunFolder(out))
     if "is complete" in notes:
         assert refused.startswith("cannot use the ledger")
         assert (out / "results.json").read_bytes() != before["results.json"]
@@ -150,7 +150,7 @@ def test_a_full_disk_leaves_the_earlier_report_whole_and_nothing_behind(disk: tu
         ends.append(fails_for_lack_of_space(out, number))
         shrink(8 * 2**20)
         evalpipe.run("small.yaml", out=out)
-        verified_contents(RunFolder(out))
+        verified_results(RunFolder(out))
     print(ends)
     assert (ends[0], ends[-1]) == (True, False)
     assert ends.count(True) > 5
