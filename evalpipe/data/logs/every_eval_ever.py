@@ -1,0 +1,85 @@
+"""Records of Every Eval Ever, versions 0.2 and 0.3 of its schema: `ID_samples.jsonl`, a line for each item.
+
+The schema is `instance_level_eval.schema.json` of https://github.com/evaleval/every_eval_ever. The aggregate `ID.json`
+beside the file, where it is there, gives names to the scorers and facts of the run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalpipe.base.digests import file_sha256
+from evalpipe.data.logs.plain_values import arguments, finite, optional_text, tokens, within
+from evalpipe.data.logs.reading import ERROR, NOT_SCORED, Document, LogFacts, LogFile, LoggedSample, ModelLog
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_VERSIONS = ("0.2", "0.3")
+_SUFFIX = "_samples.jsonl"
+
+
+def read(file: LogFile) -> list[ModelLog]:
+    """Return a log for each model and evaluation of a file; raises DataError where a line breaks the schema."""
+    aggregate = _aggregate(file)
+    results = aggregate.get("evaluation_results")
+    by_id = {result.get("evaluation_result_id"): result for result in results if isinstance(result, dict)
+             } if isinstance(results, list) else {}
+    samples: dict[tuple[str, str], dict[str, LoggedSample]] = {}
+    usage: dict[tuple[str, str], dict[str, Any]] = {}
+    for number, line in file.lines():
+        version = str(line.get("schema_version"))
+        if ".".join(version.split(".")[:2]) not in _VERSIONS:
+            raise file.error("log-version", f"line {number:,} is of version {version} of the schema; versions "
+                             f"{' and '.join(_VERSIONS)} are read", "write the records again by such a version", number)
+        key = (file.text(line, "model_id", line=number), file.text(line, "evaluation_name", line=number))
+        sample = _sample(file, number, line, by_id)
+        earlier = samples.setdefault(key, {}).get(sample.item)
+        if earlier is not None and (sample.scores.keys() & earlier.scores.keys() or not sample.scores):
+            raise file.error("double-log", f"line {number:,} has a score of item {sample.item} again",
+                             "give each result of an item its 'evaluation_result_id'", number)
+        scores = {**(earlier.scores if earlier else {}), **sample.scores}
+        samples[key][sample.item] = LoggedSample(
+            sample.item, 1, scores, sample.missing, sample.fields, sample.content)
+        usage.setdefault(key, {})[sample.item] = line.get("token_usage")
+    return [ModelLog(_facts(file, aggregate, key, list(usage[key].values()), by_id), tuple(rows.values()))
+            for key, rows in samples.items()]
+
+
+def _aggregate(file: LogFile) -> Document:
+    """Return the aggregate record beside the file; empty where there is none."""
+    path = file.path.with_name(file.path.name.removesuffix(_SUFFIX) + ".json")
+    shown = file.shown.removesuffix(file.path.name) + path.name
+    return LogFile(path, shown, file_sha256(path)).json() if path != file.path and path.is_file() else {}
+
+
+def _sample(file: LogFile, number: int, line: Document, by_id: Mapping[Any, Document]) -> LoggedSample:
+    item = file.item(line.get("sample_id"), f"line {number:,}", number)
+    result = optional_text(line.get("evaluation_result_id"))
+    metric = within(by_id.get(result), "metric_config")
+    names = (optional_text(within(metric, "metric_id")), optional_text(within(metric, "metric_name")), result, "score")
+    scorer = next(name for name in names if name)
+    scores: dict[str, float | str] = {}
+    if line.get("error"):
+        scores = {scorer: ERROR} if file.wants(scorer) else {}
+    else:
+        scores = file.scores({scorer: within(line, "evaluation", "score")}, finite, f"item {item}", number)
+    fields = line.get("metadata")
+    return LoggedSample(item, 1, scores, ERROR if line.get("error") else NOT_SCORED,
+                        fields if isinstance(fields, dict) else {}, optional_text(line.get("sample_hash")))
+
+
+def _facts(file: LogFile, aggregate: Document, key: tuple[str, str], usage: list[Any], by_id: Mapping[Any, Document]
+           ) -> LogFacts:
+    model, task = key
+    datasets = {within(result, "source_data", "dataset_name") for result in by_id.values()
+                if result.get("evaluation_name") == task}
+    return LogFacts(
+        file=file.shown, sha256=file.sha256,
+        tool=optional_text(within(aggregate, "eval_library", "name")) or "every_eval_ever",
+        version=optional_text(within(aggregate, "eval_library", "version")), model=model,
+        model_args=arguments(within(aggregate, "model_info", "additional_details")), task=task, task_version=None,
+        dataset=optional_text(datasets.pop()) if len(datasets) == 1 else None,
+        started=optional_text(aggregate.get("evaluation_timestamp")), ended=None, planned=None,
+        input_tokens=tokens(within(part, "input_tokens") for part in usage),
+        output_tokens=tokens(within(part, "output_tokens") for part in usage), cost=None, status=None)
