@@ -6,6 +6,7 @@ beside the file, where it is there, gives names to the scorers and facts of the 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.digests import file_sha256
@@ -22,9 +23,13 @@ _SUFFIX = "_samples.jsonl"
 def read(file: LogFile) -> list[ModelLog]:
     """Return a log for each model and evaluation of a file; raises DataError where a line breaks the schema."""
     aggregate = _aggregate(file)
+    if within(aggregate, "detailed_evaluation_results", "checksum") not in (None, file.sha256):
+        raise file.error("broken-log", f"{file.shown} has another sha256 than the record beside it says",
+                         "copy both files again, or take the record away to read the samples without it")
     results = aggregate.get("evaluation_results")
     by_id = {result.get("evaluation_result_id"): result for result in results if isinstance(result, dict)
              } if isinstance(results, list) else {}
+    names = _scorers(by_id)
     samples: dict[tuple[str, str], dict[str, LoggedSample]] = {}
     usage: dict[tuple[str, str], dict[str, Any]] = {}
     for number, line in file.lines():
@@ -33,9 +38,9 @@ def read(file: LogFile) -> list[ModelLog]:
             raise file.error("log-version", f"line {number:,} is of version {version} of the schema; versions "
                              f"{' and '.join(_VERSIONS)} are read", "write the records again by such a version", number)
         key = (file.text(line, "model_id", line=number), file.text(line, "evaluation_name", line=number))
-        sample = _sample(file, number, line, by_id)
+        sample = _sample(file, number, line, names)
         earlier = samples.setdefault(key, {}).get(sample.item)
-        if earlier is not None and (sample.scores.keys() & earlier.scores.keys() or not sample.scores):
+        if earlier is not None and sample.scores.keys() & earlier.scores.keys():
             raise file.error("double-log", f"line {number:,} has a score of item {sample.item} again",
                              "give each result of an item its 'evaluation_result_id'", number)
         scores = {**(earlier.scores if earlier else {}), **sample.scores}
@@ -53,12 +58,22 @@ def _aggregate(file: LogFile) -> Document:
     return LogFile(path, shown, file_sha256(path)).json() if path != file.path and path.is_file() else {}
 
 
-def _sample(file: LogFile, number: int, line: Document, by_id: Mapping[Any, Document]) -> LoggedSample:
+def _scorers(by_id: Mapping[Any, Document]) -> dict[Any, str]:
+    """Return the name of the scorer by the id of a result: of its metric, or the id where others have that metric too.
+
+    Models share the name of a metric, and not always the ids of results.
+    """
+    metrics = {id_: (result.get("evaluation_name"), optional_text(within(result, "metric_config", "metric_id")))
+               for id_, result in by_id.items()}
+    number = Counter(metrics.values())
+    return {id_: name for id_, (evaluation, name) in metrics.items()
+            if name is not None and number[evaluation, name] == 1}
+
+
+def _sample(file: LogFile, number: int, line: Document, names: Mapping[Any, str]) -> LoggedSample:
     item = file.item(line.get("sample_id"), f"line {number:,}", number)
     result = optional_text(line.get("evaluation_result_id"))
-    metric = within(by_id.get(result), "metric_config")
-    names = (optional_text(within(metric, "metric_id")), optional_text(within(metric, "metric_name")), result, "score")
-    scorer = next(name for name in names if name)
+    scorer = names.get(result, result or "score")
     scores: dict[str, float | str] = {}
     if line.get("error"):
         scores = {scorer: ERROR} if file.wants(scorer) else {}

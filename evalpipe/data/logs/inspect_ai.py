@@ -86,7 +86,8 @@ def _facts(file: LogFile, header: Document) -> LogFacts:
     return LogFacts(
         file=file.shown, sha256=file.sha256, tool="inspect_ai",
         version=optional_text(within(settings, "packages", "inspect_ai")), model=model,
-        model_args=arguments(settings.get("model_args")) | arguments(settings.get("model_generate_config")),
+        model_args=(arguments(settings.get("model_args")) | arguments(settings.get("model_generate_config"))
+                    | arguments(within(header, "plan", "config"))),
         task=file.text(header, "eval", "task"), task_version=optional_text(settings.get("task_version")),
         dataset=optional_text(within(settings, "dataset", "name")),
         started=optional_text(within(header, "stats", "started_at")) or optional_text(settings.get("created")),

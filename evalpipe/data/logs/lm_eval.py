@@ -36,8 +36,8 @@ def _results(file: LogFile, time: str) -> Document:
     matching = sorted(file.path.parent.glob(f"*_{time}.json"))
     if len(matching) != 1:
         number = len(matching) or "no"
-        raise file.error("missing-file", f"{file.shown} has {number} results of its run beside it, which name the model",
-                         f"put results_{time}.json beside it")
+        raise file.error("missing-file", f"{file.shown} has {number} results of its run beside it",
+                         f"put results_{time}.json beside it: it names the model")
     path = matching[0]
     return LogFile(path, file.shown.removesuffix(file.path.name) + path.name, file_sha256(path)).json()
 

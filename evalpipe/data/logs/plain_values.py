@@ -14,6 +14,7 @@ Plain = str | int | float | bool
 LONGEST_VALUE = 200
 """Characters of a text that is kept as a column of an item or as an argument of a model."""
 _SECRET = re.compile(r"key|secret|password|credential|authorization|header|(^|_)token$", re.IGNORECASE)
+_SECRET_WITHIN = re.compile(r"(key|secret|password|credential|token)\W*[=:]", re.IGNORECASE)
 
 
 def within(document: Any, *keys: str) -> Any:
@@ -46,9 +47,10 @@ def tokens(values: Iterable[object]) -> int | None:
 
 
 def arguments(values: object) -> dict[str, Plain]:
-    """Return the arguments of a model that are plain, and no secret by their name."""
+    """Return the arguments of a model that are plain, and no secret by their name or by a name in their text."""
     pairs = values.items() if isinstance(values, dict) else ()
-    return {str(key): value for key, value in pairs if is_plain(value) and not _SECRET.search(str(key))}
+    return {str(key): value for key, value in pairs
+            if is_plain(value) and not _SECRET.search(str(key)) and not _SECRET_WITHIN.search(str(value))}
 
 
 def is_plain(value: object) -> bool:
