@@ -142,6 +142,9 @@ class LogFile:
         except (ValueError, RecursionError) as fault:
             whole = f"{quoted(member)} in {self.shown}" if member else self.shown if line is None else f"line {line:,}"
             reason = "it is nested too deeply" if isinstance(fault, RecursionError) else clipped(str(fault))
+            if isinstance(fault, json.JSONDecodeError):
+                within_text = "" if line is not None else f"line {fault.lineno:,}, "
+                reason = f"{fault.msg} ({within_text}column {fault.colno:,})"
             raise self.error("broken-log", f"{whole} is no JSON: {reason}",
                              "the run was stopped or the copy is not whole: copy the file again, or log the run again",
                              line) from None
@@ -166,7 +169,7 @@ class LogFile:
                     raise self.too_large(f"line {number:,}", number)
                 if not line.strip():
                     continue
-                document = self.parsed(line, number)
+                document = self.parsed(line.strip(), number)
                 if not isinstance(document, dict):
                     raise self.error("broken-log", f"line {number:,} holds {_described(document)}, not an object",
                                      "check that the file is a log of the format that was named", number)

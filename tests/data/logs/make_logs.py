@@ -100,9 +100,9 @@ def lm_eval(folder: Path) -> None:
         "filter_list: [{name: strict, filter: [{function: take_first}]}, {name: upper, filter: [{function: uppercase}, "
         "{function: take_first}]}]\nmetric_list: [{metric: exact_match}]\nmetadata: {version: 2.0}\n"),
         encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--model_args", "pretrained=tests/dummy",
-                    "--tasks", "sums_choice,sums_text", "--include_path", ".", "--output_path", "written",
-                    "--log_samples"], cwd=folder, check=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    subprocess.run([sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--model_args",
+                    "pretrained=tests/dummy", "--tasks", "sums_choice,sums_text", "--include_path", ".",
+                    "--output_path", "written", "--log_samples"], cwd=folder, check=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
     for file in folder.glob("written/*/*"):
         text = file.read_text(encoding="utf-8")
         if file.suffix == ".json":  # the processor and the system of the machine
@@ -131,8 +131,8 @@ def promptfoo(folder: Path) -> None:
     for file, (prompts, providers, cases, repeats) in runs.items():
         config = {"description": "arithmetic", "prompts": prompts, "providers": providers, "tests": cases}
         (folder / "promptfooconfig.json").write_text(json.dumps(config), encoding="utf-8")
-        subprocess.run(["promptfoo", "eval", "-c", "promptfooconfig.json", "--no-cache", "--repeat", repeats, "-j", "1",
-                        "-o", file, "--no-table"], cwd=folder, check=False, env=environment)
+        subprocess.run(["promptfoo", "eval", "-c", "promptfooconfig.json", "--no-cache", "--repeat", repeats,
+                        "-j", "1", "-o", file, "--no-table"], cwd=folder, check=False, env=environment)
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     (folder / "results.json").write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
     shutil.rmtree(folder / "state")

@@ -1,36 +1,33 @@
-"""Logs that tests write: a zip with any compression and any fault, and copies of the logs of this folder with a change."""
+"""Logs that tests write: zips with any compression and any fault, headers and samples of Inspect, files."""
 
 from __future__ import annotations
 
 import json
 import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pytest
+import pyarrow as pa
 
 LOGS = Path(__file__).parent
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
-
-Zip = Callable[..., bytes]
 
 
 def packed(content: bytes, method: int) -> bytes:
     """Return bytes compressed by a method of zips."""
     if method == ZSTANDARD:
-        return pyarrow.compress(content, codec="zstd", asbytes=True)
+        return pa.compress(content, codec="zstd", asbytes=True)
     if method == DEFLATED:
         compressor = zlib.compressobj(wbits=-zlib.MAX_WBITS)
         return compressor.compress(content) + compressor.flush()
     return content
 
 
-def zipped(members: Mapping[str, Any], method: int = ZSTANDARD, raw: Mapping[str, bytes] | None = None, size: int | None = None,
-           flags: int = 0) -> bytes:
-    """Return a zip of members, JSON values or texts; ``raw`` has packed bytes instead, ``size`` what all say they have."""
+def zipped(members: Mapping[str, Any], method: int = ZSTANDARD, raw: Mapping[str, bytes] | None = None,
+           size: int | None = None, flags: int = 0) -> bytes:
+    """Return a zip of members, JSON values or texts; ``raw`` has packed bytes instead, ``size`` what all say."""
     local, directory = b"", b""
     for name, value in members.items():
         content = (value if isinstance(value, str) else json.dumps(value)).encode()
@@ -48,7 +45,8 @@ def zipped(members: Mapping[str, Any], method: int = ZSTANDARD, raw: Mapping[str
 def header(**changes: Any) -> dict[str, Any]:
     """Return the header of an Inspect log, with changes at its top."""
     return {"version": 2, "status": "success",
-            "eval": {"created": "2026-01-01T00:00:00+00:00", "task": "sums", "model": "openai/a", "dataset": {}}, **changes}
+            "eval": {"created": "2026-01-01T00:00:00+00:00", "task": "sums", "model": "openai/a", "dataset": {}},
+            **changes}
 
 
 def sample(item: object = "s1", epoch: object = 1, **scores: Any) -> dict[str, Any]:
@@ -57,18 +55,12 @@ def sample(item: object = "s1", epoch: object = 1, **scores: Any) -> dict[str, A
             "scores": {name: {"value": value} for name, value in scores.items()}}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Callable[[Mapping[str, Any]], Path]:
-    """Return a function that writes files, by name: bytes, texts, JSON values, or lists of them as lines; and its folder."""
-    def write(files: Mapping[str, Any]) -> Path:
-        for name, content in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(content, list):
-                lines = [line if isinstance(line, str) else json.dumps(line) for line in content]
-                content = "".join(f"{line}\n" for line in lines)
-            elif isinstance(content, dict):
-                content = json.dumps(content)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return tmp_path
-    return write
+def write(folder: Path, files: Mapping[str, Any]) -> Path:
+    """Write files by name, bytes, a text, a JSON object, or a list of texts and objects as lines; return the folder."""
+    for name, content in files.items():
+        lines = content if isinstance(content, list) else [content]
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines if not isinstance(line, bytes)]
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else "".join(f"{text}\n" for text in texts).encode())
+    return folder
