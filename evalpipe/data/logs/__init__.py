@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.logs import every_eval_ever, inspect_ai, lm_eval, openai_evals, promptfoo
-from evalpipe.data.logs.plain_values import is_plain
+from evalpipe.data.logs.plain_values import LARGEST_INTEGER, is_plain
 from evalpipe.data.logs.reading import ERROR, LogFacts, LogFile
 from evalpipe.errors import DataError, Place, Problem
 from evalpipe.words.spelling import quoted
@@ -26,8 +26,6 @@ READERS = {
 }
 """The reader of each format by its name."""
 COLUMNS = ("model", "task", "item", "epoch", "scorer", "score", "missing")
-LARGEST_INTEGER = 2**53
-"""Whole numbers of items from this on are texts: they are ids, and floats would round them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.digests import file_sha256
-from evalpipe.data.logs.plain_values import arguments, finite, optional_text, tokens, within
+from evalpipe.data.logs.plain_values import arguments, finite, mapping, optional_text, tokens, within
 from evalpipe.data.logs.reading import ERROR, NOT_SCORED, Document, LogFacts, LogFile, LoggedSample, ModelLog
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def read(file: LogFile) -> list[ModelLog]:
         raise file.error("broken-log", f"{file.shown} has another sha256 than the record beside it says",
                          "copy both files again, or take the record away to read the samples without it")
     results = aggregate.get("evaluation_results")
-    by_id = {result.get("evaluation_result_id"): result for result in results if isinstance(result, dict)
-             } if isinstance(results, list) else {}
+    by_id = {optional_text(within(result, "evaluation_result_id")): mapping(result)
+             for result in results} if isinstance(results, list) else {}
     names = _scorers(by_id)
     samples: dict[tuple[str, str], dict[str, LoggedSample]] = {}
     usage: dict[tuple[str, str], dict[str, Any]] = {}
@@ -58,19 +58,19 @@ def _aggregate(file: LogFile) -> Document:
     return LogFile(path, shown, file_sha256(path)).json() if path != file.path and path.is_file() else {}
 
 
-def _scorers(by_id: Mapping[Any, Document]) -> dict[Any, str]:
+def _scorers(by_id: Mapping[str | None, Document]) -> dict[str | None, str]:
     """Return the name of the scorer by the id of a result: of its metric, or the id where others have that metric too.
 
     Models share the name of a metric, and not always the ids of results.
     """
-    metrics = {id_: (result.get("evaluation_name"), optional_text(within(result, "metric_config", "metric_id")))
-               for id_, result in by_id.items()}
+    metrics = {id_: (optional_text(result.get("evaluation_name")),
+                     optional_text(within(result, "metric_config", "metric_id"))) for id_, result in by_id.items()}
     number = Counter(metrics.values())
     return {id_: name for id_, (evaluation, name) in metrics.items()
             if name is not None and number[evaluation, name] == 1}
 
 
-def _sample(file: LogFile, number: int, line: Document, names: Mapping[Any, str]) -> LoggedSample:
+def _sample(file: LogFile, number: int, line: Document, names: Mapping[str | None, str]) -> LoggedSample:
     item = file.item(line.get("sample_id"), f"line {number:,}", number)
     result = optional_text(line.get("evaluation_result_id"))
     scorer = names.get(result, result or "score")
@@ -79,22 +79,21 @@ def _sample(file: LogFile, number: int, line: Document, names: Mapping[Any, str]
         scores = {scorer: ERROR} if file.wants(scorer) else {}
     else:
         scores = file.scores({scorer: within(line, "evaluation", "score")}, finite, f"item {item}", number)
-    fields = line.get("metadata")
-    return LoggedSample(item, 1, scores, ERROR if line.get("error") else NOT_SCORED,
-                        fields if isinstance(fields, dict) else {}, optional_text(line.get("sample_hash")))
+    return LoggedSample(item, 1, scores, ERROR if line.get("error") else NOT_SCORED, mapping(line.get("metadata")),
+                        optional_text(line.get("sample_hash")))
 
 
-def _facts(file: LogFile, aggregate: Document, key: tuple[str, str], usage: list[Any], by_id: Mapping[Any, Document]
-           ) -> LogFacts:
+def _facts(file: LogFile, aggregate: Document, key: tuple[str, str], usage: list[Any],
+           by_id: Mapping[str | None, Document]) -> LogFacts:
     model, task = key
-    datasets = {within(result, "source_data", "dataset_name") for result in by_id.values()
+    datasets = {optional_text(within(result, "source_data", "dataset_name")) for result in by_id.values()
                 if result.get("evaluation_name") == task}
     return LogFacts(
         file=file.shown, sha256=file.sha256,
         tool=optional_text(within(aggregate, "eval_library", "name")) or "every_eval_ever",
         version=optional_text(within(aggregate, "eval_library", "version")), model=model,
         model_args=arguments(within(aggregate, "model_info", "additional_details")), task=task, task_version=None,
-        dataset=optional_text(datasets.pop()) if len(datasets) == 1 else None,
+        dataset=datasets.pop() if len(datasets) == 1 else None,
         started=optional_text(aggregate.get("evaluation_timestamp")), ended=None, planned=None,
         input_tokens=tokens(within(part, "input_tokens") for part in usage),
         output_tokens=tokens(within(part, "output_tokens") for part in usage), cost=None, status=None)

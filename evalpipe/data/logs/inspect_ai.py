@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.data.logs.plain_values import arguments, count, finite, optional_text, tokens, total, within
+from evalpipe.data.logs.plain_values import arguments, count, finite, mapping, optional_text, tokens, total, within
 from evalpipe.data.logs.reading import ERROR, LIMIT, NOT_SCORED, Document, LogFacts, LoggedSample, ModelLog
 from evalpipe.data.logs.zipped_members import ZippedMembers
 
@@ -76,7 +76,7 @@ def _unzipped(file: LogFile) -> tuple[Document, Iterable[Any]]:
             summaries = file.parsed(members.text(batch), member=batch, hook=_without_transcript)
             for sample in summaries if isinstance(summaries, list) else ():
                 samples[repr((within(sample, "id"), within(sample, "epoch")))] = sample
-    return (header if isinstance(header, dict) else {}), samples.values()
+    return mapping(header), samples.values()
 
 
 def _facts(file: LogFile, header: Document) -> LogFacts:
@@ -107,15 +107,15 @@ def _sample(file: LogFile, sample: Any) -> LoggedSample:
     if not epoch:
         raise file.error("broken-log", f"sample {item} has no epoch", "check that the file is a log of Inspect")
     called = f"sample {item} of epoch {epoch}"
-    logged = sample.get("scores")
+    if not isinstance(sample.get("scores"), dict | None):
+        raise file.error("broken-log", f"{called} has no scores by scorer", "check that the file is a log of Inspect")
     scores: dict[str, float | str] = {}
-    for scorer, score in logged.items() if isinstance(logged, dict) else ():
+    for scorer, score in mapping(sample.get("scores")).items():
         reason = optional_text(within(score, "reason")) or optional_text(within(score, "metadata", "unscored_reason"))
         for name, number in file.scores({scorer: within(score, "value")}, _number, called).items():
             scores[name] = reason or NOT_SCORED if isinstance(number, str) else number
     missing = ERROR if sample.get("error") else LIMIT if sample.get("limit") else NOT_SCORED
-    fields = sample.get("metadata")
-    return LoggedSample(item, epoch, scores, missing, fields if isinstance(fields, dict) else {})
+    return LoggedSample(item, epoch, scores, missing, mapping(sample.get("metadata")))
 
 
 def _number(value: Any) -> float | str | None:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import file_sha256
-from evalpipe.data.logs.plain_values import arguments, count, finite, optional_text, within
+from evalpipe.data.logs.plain_values import arguments, count, finite, mapping, optional_text, within
 from evalpipe.data.logs.reading import NOT_SCORED, Document, LogFacts, LogFile, LoggedSample, ModelLog
 from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_YEAR_9999 = 253_370_764_800
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)\.jsonl")
 
 
@@ -43,7 +44,7 @@ def _results(file: LogFile, time: str) -> Document:
 
 
 def _facts(file: LogFile, results: Document, task: str) -> LogFacts:
-    config, date = within(results, "configs", task) or {}, finite(results.get("date"))
+    config, date = mapping(within(results, "configs", task)), finite(results.get("date")) or 0
     dataset = [optional_text(config.get(key)) for key in ("dataset_path", "dataset_name")]
     model_args = within(results, "config", "model_args")
     if isinstance(model_args, str):  # as it was given on the command line
@@ -53,7 +54,8 @@ def _facts(file: LogFile, results: Document, task: str) -> LogFacts:
         model=file.text(results, "model_name"), model_args=arguments(model_args), task=task,
         task_version=optional_text(within(results, "versions", task)),
         dataset="/".join(name for name in dataset if name) or None,
-        started=None if date is None else datetime.fromtimestamp(date, UTC).isoformat(timespec="seconds"), ended=None,
+        started=datetime.fromtimestamp(date, UTC).isoformat(timespec="seconds") if 0 < date < _YEAR_9999 else None,
+        ended=None,
         planned=count(within(results, "n-samples", task, "effective")), input_tokens=None, output_tokens=None,
         cost=None, status=None)
 
@@ -64,7 +66,7 @@ def _samples(file: LogFile) -> Iterator[LoggedSample]:
     for number, line in file.lines():
         item = file.item(line.get("doc_id"), f"line {number:,}", number)
         metrics, answers_by = line.get("metrics"), line.get("filter")
-        if not isinstance(metrics, list) or not isinstance(answers_by, str):
+        if not isinstance(metrics, list) or not all(isinstance(name, str) for name in [*metrics, answers_by]):
             raise file.error("log-version", f"line {number:,} has no 'metrics' and 'filter', which lm-eval writes now",
                              "log the samples with a present version of lm-eval", number)
         absent = [metric for metric in metrics if metric not in line]
@@ -79,11 +81,6 @@ def _samples(file: LogFile) -> Iterator[LoggedSample]:
                              "keep one run in a file: lm-eval appends to a file that exists", number)
         content = [optional_text(line.get(name)) or "" for name in ("doc_hash", "target_hash")]
         by_item[item] = LoggedSample(
-            item, 1, {**(earlier.scores if earlier else {}), **scores}, NOT_SCORED, _fields(line.get("doc")),
+            item, 1, {**(earlier.scores if earlier else {}), **scores}, NOT_SCORED, mapping(line.get("doc")),
             " ".join(content).strip() or None)
     yield from by_item.values()
-
-
-def _fields(document: Any) -> Document:
-    """Return the values of a document of the dataset."""
-    return document if isinstance(document, dict) else {}

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 Plain = str | int | float | bool
 
+LARGEST_INTEGER = 2**53
+"""Whole numbers from this on are no counts, and of items they are ids, as text: floats would round them."""
 LONGEST_VALUE = 200
 """Characters of a text that is kept as a column of an item or as an argument of a model."""
 _SECRET = re.compile(r"key|secret|password|credential|authorization|header|(^|_)token$", re.IGNORECASE)
@@ -24,6 +26,11 @@ def within(document: Any, *keys: str) -> Any:
     return document
 
 
+def mapping(value: object) -> dict[str, Any]:
+    """Return a JSON object; an empty one for all else."""
+    return value if isinstance(value, dict) else {}
+
+
 def optional_text(value: object) -> str | None:
     """Return a text or a number as text; None for all else and for an empty text."""
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "" else None
@@ -31,7 +38,7 @@ def optional_text(value: object) -> str | None:
 
 def count(value: object) -> int | None:
     """Return a count; None where a value is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < LARGEST_INTEGER else None
 
 
 def total(values: Iterable[object]) -> float | None:
@@ -48,9 +55,8 @@ def tokens(values: Iterable[object]) -> int | None:
 
 def arguments(values: object) -> dict[str, Plain]:
     """Return the arguments of a model that are plain, and no secret by their name or by a name in their text."""
-    pairs = values.items() if isinstance(values, dict) else ()
-    return {str(key): value for key, value in pairs
-            if is_plain(value) and not _SECRET.search(str(key)) and not _SECRET_WITHIN.search(str(value))}
+    return {key: value for key, value in mapping(values).items()
+            if is_plain(value) and not _SECRET.search(key) and not _SECRET_WITHIN.search(str(value))}
 
 
 def is_plain(value: object) -> bool:

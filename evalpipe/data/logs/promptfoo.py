@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import json_sha256
-from evalpipe.data.logs.plain_values import arguments, count, finite, optional_text, tokens, total, within
+from evalpipe.data.logs.plain_values import arguments, count, finite, mapping, optional_text, tokens, total, within
 from evalpipe.data.logs.reading import ERROR, Document, LogFacts, LoggedSample, ModelLog
 
 if TYPE_CHECKING:
@@ -76,12 +76,11 @@ def _log(file: LogFile, document: Document, model: str, results: list[_Numbered]
 def _sample(file: LogFile, line: int | None, result: Document, item: str, epoch: int) -> LoggedSample:
     """Return one result; where the provider gave an error it has no score, though promptfoo writes 0."""
     values: Document = {name: result.get(name) for name in ("score", "success")}
-    named = result.get("namedScores")
     scores = {**file.scores(values, finite, f"test {item}", line),
-              **file.scores({"score": named if isinstance(named, dict) else {}}, finite, f"test {item}", line)}
+              **file.scores({"score": mapping(result.get("namedScores"))}, finite, f"test {item}", line)}
     if result.get("failureReason") == _FAILED_BY_ERROR:
         assertions = within(result, "testCase", "assert")
         metrics = [within(part, "metric") for part in assertions] if isinstance(assertions, list) else []
         scores = dict.fromkeys(filter(file.wants, [*values, *(f"score/{name}" for name in metrics if name)]), ERROR)
-    fields = {**(within(result, "vars") or {}), **(within(result, "testCase", "metadata") or {})}
+    fields = mapping(result.get("vars")) | mapping(within(result, "testCase", "metadata"))
     return LoggedSample(item, epoch, scores, None, fields)

@@ -105,8 +105,8 @@ class LogFile:
         """
         flat: dict[str, Any] = {}
         for scorer, value in values.items():
-            parts = value if isinstance(value, dict) else None
-            flat |= {scorer: value} if parts is None else {f"{scorer}/{key}": part for key, part in parts.items()}
+            flat |= {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {
+                scorer: value}
         scores: dict[str, float | str] = {}
         for scorer, value in flat.items():
             if not self.wants(scorer):
@@ -138,16 +138,22 @@ class LogFile:
                hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
         """Return JSON values of a text; raises DataError that names the line or the member of the zip."""
         try:
-            return json.loads(text, object_pairs_hook=hook)
+            if isinstance(text, bytes):
+                text = text.decode("utf-8-sig")
+            document = json.loads(text, object_pairs_hook=hook)
+            if "\\ud" in text or "\\uD" in text:
+                json.dumps(document, ensure_ascii=False).encode()  # raises where a surrogate stands alone
         except (ValueError, RecursionError) as fault:
             whole = f"{quoted(member)} in {self.shown}" if member else self.shown if line is None else f"line {line:,}"
-            reason = "it is nested too deeply" if isinstance(fault, RecursionError) else clipped(str(fault))
+            reason = ("it is nested too deeply" if isinstance(fault, RecursionError) else
+                      "it escapes half a character" if isinstance(fault, UnicodeEncodeError) else clipped(str(fault)))
             if isinstance(fault, json.JSONDecodeError):
                 within_text = "" if line is not None else f"line {fault.lineno:,}, "
                 reason = f"{fault.msg} ({within_text}column {fault.colno:,})"
             raise self.error("broken-log", f"{whole} is no JSON: {reason}",
                              "the run was stopped or the copy is not whole: copy the file again, or log the run again",
                              line) from None
+        return document
 
     def json(self, hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Document:
         """Return the JSON object that is the file; raises DataError where it is none or larger than `LARGEST_TEXT`."""

@@ -102,7 +102,8 @@ def lm_eval(folder: Path) -> None:
         encoding="utf-8")
     subprocess.run([sys.executable, "-m", "lm_eval", "run", "--model", "dummy", "--model_args",
                     "pretrained=tests/dummy", "--tasks", "sums_choice,sums_text", "--include_path", ".",
-                    "--output_path", "written", "--log_samples"], cwd=folder, check=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+                    "--output_path", "written", "--log_samples"],
+                   cwd=folder, check=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
     for file in folder.glob("written/*/*"):
         text = file.read_text(encoding="utf-8")
         if file.suffix == ".json":  # the processor and the system of the machine
