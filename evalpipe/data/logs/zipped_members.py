@@ -83,10 +83,7 @@ class ZippedMembers:
             raise self._broken(member.filename, "is encrypted" if member.flag_bits & 1 else "has no header")
         name, extra = (int.from_bytes(header[at:at + 2], "little") for at in (26, 28))
         self._stream.seek(name + extra, io.SEEK_CUR)
-        packed = self._stream.read(member.compress_size)
-        if len(packed) < member.compress_size:
-            raise self._broken(member.filename, "is cut")
-        return packed
+        return self._stream.read(member.compress_size)
 
     def _unpacked(self, member: zipfile.ZipInfo, packed: bytes) -> bytes:
         """Return the bytes of a member unpacked, of which there are never more than `LARGEST_TEXT` and a block."""

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from data.logs.written_logs import DEFLATED, LOGS, header, packed, sample, write, zipped
-from evalpipe.data.logs import read_logs
-from evalpipe.errors import DataError
+from data.logs.written_logs import DEFLATED, LOGS, header, message, packed, sample, write, zipped
+from evalpipe.data.logs.reading import LARGEST_TEXT
 
 AGAIN = "copy the file again, or log the run again"
 STOPPED = f"the run was stopped or the copy is not whole: {AGAIN}"
@@ -30,13 +29,6 @@ EVENT = {"sample_id": "s.1", "type": "match", "data": {"correct": True}}
 def log(*samples: object, **changes: Any) -> bytes:
     """Return the zip of an Inspect log of some samples."""
     return zipped({"header.json": header(**changes), "summaries.json": list(samples)})
-
-
-def message(format_: str, folder: Path, *names: str, scorers: list[str] | None = None) -> str:
-    """Return the message of what is raised where files are read."""
-    with pytest.raises(DataError) as caught:
-        read_logs(format_, [Path(name) for name in names], folder, scorers)
-    return str(caught.value)
 
 
 def whole(code: str, sentence: str, place: str, hint: str) -> str:
@@ -86,6 +78,9 @@ INSPECT: list[tuple[Mapping[str, Any], str, str, str]] = [
      "'summaries.json' in a.eval is no JSON: it escapes half a character", STOPPED),
     ({"a.eval": log(sample(match="grade B"))}, "not-a-score",
      "scorer 'match' gives sample s1 of epoch 1 'grade B', which is no number",
+     "let the scorer give a number, or name the scorers to read without this one"),
+    ({"a.eval": log(sample(match="c"))}, "not-a-score",
+     "scorer 'match' gives sample s1 of epoch 1 'c', which is no number",
      "let the scorer give a number, or name the scorers to read without this one"),
     ({"a.eval": log(sample(match=["C", "I"]))}, "not-a-score",
      "scorer 'match' gives sample s1 of epoch 1 a list of 2 values, which is no number",
@@ -175,6 +170,17 @@ def test_lines(tmp_path: Path, format_: str, files: Mapping[str, Any], name: str
     place = name if line is None else f"{name}:{line}"
 
     assert message(format_, write(tmp_path, files), name) == whole(code, sentence, place, hint)
+
+
+@pytest.mark.parametrize(("format_", "name", "part", "place"), [
+    ("inspect", "a.json", "a.json", "a.json"), ("openai_evals", "a.jsonl", "line 1", "a.jsonl:1")])
+def test_what_is_too_large_to_read_at_once(tmp_path: Path, format_: str, name: str, part: str, place: str) -> None:
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(LARGEST_TEXT + 1)
+
+    assert message(format_, tmp_path, name) == whole(
+        "too-large", f"{part} has more than 536,870,912 bytes, the most that is read at once", place,
+        "divide the log, or write it in a format that keeps samples apart, as Inspect's .eval")
 
 
 def test_two_logs_of_the_same_run_are_double(tmp_path: Path) -> None:

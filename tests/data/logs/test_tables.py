@@ -220,13 +220,13 @@ def test_a_scorer_that_is_not_chosen_may_give_anything(tmp_path: Path) -> None:
 
 def test_a_run_that_stopped_is_read_from_its_journal(tmp_path: Path) -> None:
     started = {name: value for name, value in header().items() if name != "status"}
-    folder = write(tmp_path, {"a.eval": zipped({
-        "_journal/summaries/10.json": [sample("s2", match="C"), sample("s1", match="P")],
-        "_journal/start.json": started, "_journal/summaries/2.json": [sample("s1", match="I")]})})
+    batches = {f"_journal/summaries/{number}.json": [sample("s1", match=number / 20)] for number in range(1, 21)}
+    batches["_journal/summaries/2.json"].append(sample("s2", match="C"))
+    folder = write(tmp_path, {"a.eval": zipped({"_journal/start.json": started, **batches})})
 
     logs = read_logs("inspect", [Path("a.eval")], folder)
 
-    assert logs.table.select("item", "score").rows() == [("s1", 0.5), ("s2", 1.0)]
+    assert logs.table.select("item", "score").rows() == [("s1", 1.0), ("s2", 1.0)]
     assert logs.facts[0].status == "started"
 
 
@@ -241,6 +241,38 @@ def test_a_log_without_any_score_has_rows_for_the_scorers_that_it_lists(tmp_path
     assert logs.table.select("item", "scorer", "score", "missing").rows() == [
         ("s1", "match", None, "error"), ("s2", "match", None, "limit"), ("s3", "match", None, "not scored")]
     assert (logs.facts[0].status, logs.facts[0].samples, logs.facts[0].errors) == ("error", 3, 1)
+
+
+def test_a_sample_with_an_error_and_a_score_keeps_the_score(tmp_path: Path) -> None:
+    samples = [sample("s1", match="P") | {"error": "timeout"}, sample("s2", match="C", judge="C")]
+    folder = write(tmp_path, {"a.json": header(samples=samples)})
+
+    logs = read_logs("inspect", [Path("a.json")], folder)
+
+    assert logs.table.select("item", "scorer", "score", "missing").rows() == [
+        ("s1", "match", 0.5, None), ("s1", "judge", None, "error"),
+        ("s2", "match", 1.0, None), ("s2", "judge", 1.0, None)]
+    assert logs.facts[0].errors == 0
+
+
+def test_fields_that_look_like_a_sample_are_kept(tmp_path: Path) -> None:
+    fields = {"id": 7, "epoch": "ice age", "topic": "a"}
+    folder = write(tmp_path, {"a.json": header(samples=[sample(match=1) | {"metadata": fields}])})
+
+    assert read_logs("inspect", [Path("a.json")], folder).table.select("id", "item.epoch", "topic").rows() == [
+        (7, "ice age", "a")]
+
+
+def test_epochs_of_promptfoo_are_in_the_order_of_tests_and_long_prompts_are_digests(tmp_path: Path) -> None:
+    results = [{"provider": {"id": "p"}, "promptId": prompt * 64, "prompt": {"label": label}, "testIdx": test,
+                "score": test, "success": True, "testCase": {"vars": {"q": 1}}}
+               for prompt, label in (("a", "x" * 61), ("b", "short")) for test in (2, 10, 1)]
+    folder = write(tmp_path, {"a.jsonl": [*results, ""]})
+
+    table = read_logs("promptfoo", [Path("a.jsonl")], folder, ["score"]).table
+
+    assert table.select("model", "epoch", "score").rows() == [
+        (model, *pair) for model in ("p: aaaaaaaaaaaa", "p: short") for pair in ((1, 1.0), (2, 2.0), (3, 10.0))]
 
 
 def test_fields_of_items_keep_their_kinds(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from data.logs.test_broken import message
-from data.logs.written_logs import DEFLATED, STORED, ZSTANDARD, header, packed, sample, write, zipped
+from data.logs.written_logs import DEFLATED, STORED, ZSTANDARD, header, message, packed, sample, write, zipped
 from evalpipe.data.logs import read_logs
 from evalpipe.data.logs.reading import LARGEST_TEXT
 
@@ -53,6 +52,15 @@ def test_a_member_of_several_frames_is_read_whole(tmp_path: Path) -> None:
     folder = write(tmp_path, {"a.eval": zipped(members, raw=raw)})
 
     assert read_logs("inspect", [Path("a.eval")], folder).table.height == 1000
+
+
+def test_frames_with_checksums_are_read(tmp_path: Path) -> None:
+    frames = bytes.fromhex("28b52ffd240f7900007b2276657273696f6e223a20322c20b9aa7a40"  # zstandard 0.25, write_checksum
+                           "28b52ffd2414a1000022737461747573223a202273756363657373227dd410595d")
+    header_text = '{"version": 2, "status": "success"}'
+    folder = write(tmp_path, {"a.eval": zipped({"header.json": header_text}, raw={"header.json": frames})})
+
+    assert "a.eval has no 'eval.model', which its format requires" in message("inspect", folder, "a.eval")
 
 
 def test_a_member_that_says_it_is_too_large_is_not_unpacked(tmp_path: Path) -> None:

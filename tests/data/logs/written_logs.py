@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
+
+from evalpipe.data.logs import read_logs
+from evalpipe.errors import DataError
 
 LOGS = Path(__file__).parent
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
@@ -64,3 +68,10 @@ def write(folder: Path, files: Mapping[str, Any]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else "".join(f"{text}\n" for text in texts).encode())
     return folder
+
+
+def message(format_: str, folder: Path, *names: str, scorers: list[str] | None = None) -> str:
+    """Return the message of what is raised where files are read."""
+    with pytest.raises(DataError) as caught:
+        read_logs(format_, [Path(name) for name in names], folder, scorers)
+    return str(caught.value)
