@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import polars as pl
 import pytest
 
-from data.logs.written_logs import header, sample, write, zipped
+from data.logs.written_logs import ZSTANDARD, header, sample, write, zipped
 from evalpipe.base.digests import file_sha256
 from evalpipe.data.logs import ScoreLogs, read_logs
-from evalpipe.data.logs.reading import LogFacts
+from evalpipe.data.logs.reading import LogFacts, LogFile
+from evalpipe.data.logs.zipped_members import ZippedMembers
 
 LOGS = Path(__file__).parent
 
@@ -64,6 +66,19 @@ def test_the_zip_of_inspect() -> None:
         model_args={"device": "none", "temperature": 0.5}, task_version="3", dataset="sums",
         started="2026-11-27T17:38:44+00:00", ended="2026-11-27T17:38:45+00:00", planned=6, input_tokens=25,
         output_tokens=5, status="success", samples=6, errors=1),)
+
+
+def test_the_zip_of_inspect_agrees_with_its_results() -> None:
+    with ZipFile(LOGS / "inspect" / "model-a.eval") as members:
+        assert {member.compress_type for member in members.infolist()} == {ZSTANDARD}
+    with ZippedMembers(LogFile(LOGS / "inspect" / "model-a.eval", "a.eval", "")) as texts:
+        results = json.loads(texts.text("header.json"))["results"]["scores"]
+    table = read("inspect", "*.eval").table.drop_nulls("score")
+    items = table.group_by("scorer", "item").agg(pl.col("score").mean()).group_by("scorer").agg(pl.col("score").mean())
+
+    assert dict(items.rows()) == pytest.approx({
+        score["scorer"] if score["scorer"] == score["name"] else f"{score['scorer']}/{score['name']}":
+        next(iter(score["metrics"].values()))["value"] for score in results})
 
 
 def test_a_cancelled_log_of_inspect_has_the_samples_that_are_there() -> None:
