@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _YEAR_9999 = 253_370_764_800
+_NOT_MEASURED = "bypass"
+"""The measure of `--predict_only`: 999 for each document."""
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)\.jsonl")
 
 
@@ -69,6 +71,7 @@ def _samples(file: LogFile) -> Iterator[LoggedSample]:
         if not isinstance(metrics, list) or not all(isinstance(name, str) for name in [*metrics, answers_by]):
             raise file.error("log-version", f"line {number:,} has no 'metrics' and 'filter', which lm-eval writes now",
                              "log the samples with a present version of lm-eval", number)
+        metrics = [metric for metric in metrics if metric != _NOT_MEASURED]
         absent = [metric for metric in metrics if metric not in line]
         if absent:
             raise file.error("broken-log", f"line {number:,} has no score of {quoted(absent[0])}, which it lists",

@@ -127,6 +127,8 @@ LINES: list[tuple[str, Mapping[str, Any], str, int | None, str, str, str]] = [
     ("lm_eval", {SAMPLES: [LINE, LINE], **RESULTS}, SAMPLES, 2, "double-log",
      "line 2 has scores of document 0, which an earlier line has",
      "keep one run in a file: lm-eval appends to a file that exists"),
+    ("lm_eval", {SAMPLES: [{**LINE, "metrics": ["bypass"], "bypass": 999}], **RESULTS}, SAMPLES, None, "no-scores",
+     f"{SAMPLES} has no scores of model 'm'", "score the samples and log them again"),
     ("lm_eval", {SAMPLES: [], **RESULTS}, SAMPLES, None, "no-samples", f"{SAMPLES} has no samples",
      "log the samples too, or leave the file out"),
     ("every_eval_ever", {"a_samples.jsonl": [{**RECORD, "schema_version": "0.1.0"}]}, "a_samples.jsonl", 1,
