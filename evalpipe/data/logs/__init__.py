@@ -11,7 +11,7 @@ from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.logs import every_eval_ever, inspect_ai, lm_eval, openai_evals, promptfoo
 from evalpipe.data.logs.plain_values import LARGEST_INTEGER, is_plain
-from evalpipe.data.logs.reading import ERROR, LogFacts, LogFile
+from evalpipe.data.logs.reading import ERROR, NOT_SCORED, LogFacts, LogFile
 from evalpipe.errors import DataError, Place, Problem
 from evalpipe.words.spelling import quoted
 
@@ -84,8 +84,10 @@ def _read(format_: str, path: Path, shown: str, wanted: frozenset[str] | None) -
 
 
 def _with_scorers(log: ModelLog) -> ModelLog:
-    """Return a log with all scorers that gave a score, or with those it lists where none did, and with counts."""
-    scorers = tuple(dict.fromkeys(name for sample in log.samples for name in sample.scores)) or log.scorers
+    """Return a log with counts and with all scorers that gave a score, or those it lists where errors left none."""
+    scorers = tuple(dict.fromkeys(name for sample in log.samples for name in sample.scores))
+    if not scorers and any(sample.missing != NOT_SCORED for sample in log.samples):
+        scorers = log.scorers
     errors = sum(ERROR in (sample.missing, *sample.scores.values())
                  and all(isinstance(score, str) for score in sample.scores.values()) for sample in log.samples)
     return replace(log, scorers=scorers, facts=replace(log.facts, samples=len(log.samples), errors=errors))

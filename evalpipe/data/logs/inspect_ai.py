@@ -29,10 +29,13 @@ _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 def read(file: LogFile) -> list[ModelLog]:
     """Return the log of a file; raises DataError where it is broken, of another version, or has no samples."""
     header, samples = _unzipped(file) if file.path.suffix == ".eval" else _whole(file)
-    version = header.get("version")
+    version = count(header.get("version"))
+    if version is None:
+        raise file.error("broken-log", f"{file.shown} has no 'version', which its format requires",
+                         "check that the file is a log of Inspect")
     if version != VERSION:
-        hint = ("write it again with a present version of Inspect: inspect log convert" if version in (None, 0, 1)
-                else "read it with a later version of evalpipe, or write it with Inspect 0.3")
+        hint = ("write it again with a present version of Inspect: inspect log convert" if version < VERSION else
+                "read it with a later version of evalpipe, or write it with Inspect 0.3")
         raise file.error("log-version", f"{file.shown} is of version {version} of Inspect's logs; version {VERSION} "
                          "is read", hint)
     facts = _facts(file, header)
