@@ -153,6 +153,7 @@ def _field_columns(samples: Sequence[LoggedSample]) -> tuple[list[pl.Series], tu
     Values of one kind keep it, whole numbers among others become floats; a mixture becomes text, as JSON writes it.
     """
     names = dict.fromkeys(name for sample in samples for name in sample.fields)
+    names_in_use = {*COLUMNS}
     columns, left_out = [], []
     for name in names:
         values = [sample.fields.get(name) for sample in samples]
@@ -165,5 +166,9 @@ def _field_columns(samples: Sequence[LoggedSample]) -> tuple[list[pl.Series], tu
                  pl.Float64 if kinds <= {int, float} and is_exact else pl.String)
         if type_ == pl.String:
             values = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
-        columns.append(pl.Series(f"item.{name}" if name in COLUMNS else name, values, dtype=type_))
+        column = name
+        while column in names_in_use:
+            column = f"item.{column}"
+        names_in_use.add(column)
+        columns.append(pl.Series(column, values, dtype=type_))
     return columns, tuple(left_out)

@@ -13,6 +13,8 @@ from evalpipe.data.logs.plain_values import arguments, count, finite, mapping, o
 from evalpipe.data.logs.reading import ERROR, Document, LogFacts, LoggedSample, ModelLog
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evalpipe.data.logs.reading import LogFile
 
 VERSION = 3
@@ -45,10 +47,18 @@ def read(file: LogFile) -> list[ModelLog]:
         provider = optional_text(within(result, "provider", "label")) or file.text(result, "provider", "id", line=line)
         prompt = file.text(result, "promptId", line=line)
         by_model.setdefault((provider, prompt), []).append((line, result))
-        label = optional_text(within(result, "prompt", "label")) or ""
-        labels.setdefault(provider, {})[prompt] = label if len(label) <= _LONGEST_LABEL else prompt[:12]
-    return [_log(file, document, provider if len(labels[provider]) == 1 else f"{provider}: {labels[provider][prompt]}",
-                 numbered) for (provider, prompt), numbered in by_model.items()]
+        labels.setdefault(provider, {})[prompt] = optional_text(within(result, "prompt", "label")) or ""
+    return [_log(file, document, _model(provider, prompt, labels[provider]), numbered)
+            for (provider, prompt), numbered in by_model.items()]
+
+
+def _model(provider: str, prompt: str, labels: Mapping[str, str]) -> str:
+    """Return the name of a model: its provider and, of several prompts, the label, or its id where that says less."""
+    if len(labels) == 1:
+        return provider
+    label = labels[prompt]
+    is_name = len(label) <= _LONGEST_LABEL and [*labels.values()].count(label) == 1
+    return f"{provider}: {label if is_name else prompt[:12]}"
 
 
 def _log(file: LogFile, document: Document, model: str, results: list[_Numbered]) -> ModelLog:

@@ -271,23 +271,25 @@ def test_a_sample_with_an_error_and_a_score_keeps_the_score(tmp_path: Path) -> N
 
 
 def test_fields_that_look_like_a_sample_are_kept(tmp_path: Path) -> None:
-    fields = {"id": 7, "epoch": "ice age", "topic": "a"}
+    fields = {"id": 7, "epoch": "ice age", "topic": "a", "item.epoch": "b"}
     folder = write(tmp_path, {"a.json": header(samples=[sample(match=1) | {"metadata": fields}])})
 
-    assert read_logs("inspect", [Path("a.json")], folder).table.select("id", "item.epoch", "topic").rows() == [
-        (7, "ice age", "a")]
+    assert read_logs("inspect", [Path("a.json")], folder).table.select(
+        "id", "item.epoch", "topic", "item.item.epoch").rows() == [(7, "ice age", "a", "b")]
 
 
 def test_epochs_of_promptfoo_are_in_the_order_of_tests_and_long_prompts_are_digests(tmp_path: Path) -> None:
     results = [{"provider": {"id": "p"}, "promptId": prompt * 64, "prompt": {"label": label}, "testIdx": test,
                 "score": test, "success": True, "testCase": {"vars": {"q": 1}}}
-               for prompt, label in (("a", "x" * 61), ("b", "short")) for test in (2, 10, 1)]
+               for prompt, label in (("a", "x" * 61), ("b", "short"), ("c", "twice"), ("d", "twice"))
+               for test in (2, 10, 1)]
     folder = write(tmp_path, {"a.jsonl": [*results, ""]})
 
     table = read_logs("promptfoo", [Path("a.jsonl")], folder, ["score"]).table
 
     assert table.select("model", "epoch", "score").rows() == [
-        (model, *pair) for model in ("p: aaaaaaaaaaaa", "p: short") for pair in ((1, 1.0), (2, 2.0), (3, 10.0))]
+        (model, *pair) for model in ("p: aaaaaaaaaaaa", "p: short", "p: cccccccccccc", "p: dddddddddddd")
+        for pair in ((1, 1.0), (2, 2.0), (3, 10.0))]
 
 
 def test_fields_of_items_keep_their_kinds(tmp_path: Path) -> None:
