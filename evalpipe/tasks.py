@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from evalpipe.errors import UsageError
 from evalpipe.words.spelling import closest, listed, quoted
 
-Task = Literal["binary", "multiclass", "ordinal", "regression", "count"]
+Task = Literal["binary", "multiclass", "ordinal", "regression", "count", "score"]
 
 TASKS = f"[{'|'.join(get_args(Task))}]"
 """The tasks as the help of a command shows them."""
@@ -18,7 +18,9 @@ MEANT: dict[str, str] = {
     "binary_classification": "say 'binary'",
     "multiclass_classification": "say 'multiclass'",
     "multilabel": "several labels of a row are not read together: write a spec with 'task: binary' for each label",
-    "ranking": "rankings within groups are not evaluated",
+    "ranking": "rankings within groups are not evaluated; a measure of each query is 'score'",
+    "benchmark": "say 'score': each item has a number from each model",
+    "llm": "say 'score': each item has a number from each model",
     "timeseries": "forecasts of numbers are 'regression', of counts 'count'",
     "time_series": "forecasts of numbers are 'regression', of counts 'count'",
     "forecasting": "forecasts of numbers are 'regression', of counts 'count'",
@@ -34,16 +36,6 @@ def meant_task(word: object) -> str | None:
     return MEANT.get("_".join(re.split(r"[\s_-]+", str(word).strip().lower())))
 
 
-def known_task(word: str) -> Task:
-    """Return ``word`` as a task; raises UsageError where it is none."""
-    tasks = get_args(Task)
-    if word not in tasks:
-        guess = closest(word, tasks)
-        hint = meant_task(word) or (f"did you mean {quoted(guess)}?" if guess else None)
-        raise UsageError.of("unknown-choice", f"expected {listed(tasks)} as the task, got {quoted(word)}", hint)
-    return cast("Task", word)
-
-
 CLASSES: tuple[Task, ...] = ("binary", "multiclass", "ordinal")
 """Outcomes that are one of several levels."""
 
@@ -52,3 +44,29 @@ MANY: tuple[Task, ...] = ("multiclass", "ordinal")
 
 NUMBERS: tuple[Task, ...] = ("regression", "count")
 """Outcomes that are a number."""
+
+SCORES: tuple[Task, ...] = ("score",)
+"""Items that get a number from a model, and have no outcome to predict."""
+
+WITH_OUTCOME: tuple[Task, ...] = (*CLASSES, *NUMBERS)
+"""What models predict has an outcome, by which they are right or wrong."""
+
+WITHOUT_LEVELS: tuple[Task, ...] = (*NUMBERS, *SCORES)
+"""What models give for a row is a number, and there are no levels."""
+
+NOT_PROPOSED = "a spec of scores is written by hand: docs/scores.md shows one"
+"""What `evalpipe init` says where scores of items are asked for."""
+
+
+def proposed_task(word: str) -> Task:
+    """Return ``word`` as a task of which `evalpipe init` proposes specs; raises UsageError where it is none."""
+    return known_task(word, WITH_OUTCOME, NOT_PROPOSED if word in SCORES else None)
+
+
+def known_task(word: str, tasks: tuple[Task, ...] = get_args(Task), hint: str | None = None) -> Task:
+    """Return ``word`` as one of ``tasks``; raises UsageError where it is none, with a ``hint`` if there is one."""
+    if word not in tasks:
+        guess = closest(word, tasks)
+        hint = hint or meant_task(word) or (f"did you mean {quoted(guess)}?" if guess else None)
+        raise UsageError.of("unknown-choice", f"expected {listed(tasks)} as the task, got {quoted(word)}", hint)
+    return word

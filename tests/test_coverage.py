@@ -77,7 +77,7 @@ def test_a_metric_is_compared_with_an_independent_source(entry: Metric) -> None:
     if "binary" in entry.tasks and entry.sees == "event":
         tests = [test for test in tests if "test_sklearn_classes" not in test]  # whose rows have several levels
     table = {"event": "PLAIN in test_plain.py", "classes": "WHOLE in test_sklearn_classes.py",
-             "numbers": "SOURCES in test_numbers.py"}[entry.sees]
+             "numbers": "SOURCES in test_numbers.py", "items": "SOURCES in test_items.py"}[entry.sees]
     assert tests, f"compute {entry.name} in another way, from rows, and add that to {table} of tests/reference"
 
 

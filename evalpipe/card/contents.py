@@ -66,6 +66,8 @@ def subject(results: Results) -> str:
         return f"event: {results.event}"
     if results.levels:
         return f"levels: {', '.join(results.levels)}"
+    if results.spec.get("score"):
+        return "scores of items"
     return f"outcome: {results.task}" + (f" in {results.unit}" if results.unit else "")
 
 

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
 
 TASKS = {"binary": "tabular-classification", "multiclass": "tabular-classification",
-         "ordinal": "tabular-classification", "regression": "tabular-regression", "count": "tabular-regression"}
+         "ordinal": "tabular-classification", "regression": "tabular-regression", "count": "tabular-regression",
+         "score": "other"}
 """What the Hub calls the tasks."""
 
 NOT_IN_IDS = re.compile(r"[^\w.-]+", re.ASCII)

@@ -51,6 +51,13 @@ BIBLIOGRAPHY: Final = {
     "Cameron & Windmeijer (1996)": (
         "Cameron, A. C. & Windmeijer, F. A. G. (1996). R-squared measures for count data regression models with "
         "applications to health-care utilization. Journal of Business & Economic Statistics 14(2), 209–220."),
+    "Chen et al. (2021)": (
+        "Chen, M., Tworek, J., Jun, H. et al. (2021). Evaluating large language models trained on code. "
+        "arXiv:2107.03374."),
+    "Chiang et al. (2024)": (
+        "Chiang, W.-L., Zheng, L., Sheng, Y. et al. (2024). Chatbot Arena: an open platform for evaluating LLMs "
+        "by human preference. Proceedings of the 41st International Conference on Machine Learning, PMLR 235, "
+        "8359–8388."),
     "Chow (1970)": (
         "Chow, C. K. (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on Information "
         "Theory 16(1), 41–46."),
@@ -88,6 +95,9 @@ BIBLIOGRAPHY: Final = {
     "Fisher (1922)": (
         "Fisher, R. A. (1922). On the mathematical foundations of theoretical statistics. Philosophical Transactions "
         "of the Royal Society of London, Series A 222, 309–368."),
+    "Fleiss (1971)": (
+        "Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76(5), "
+        "378–382."),
     "Gandin & Murphy (1992)": (
         "Gandin, L. S. & Murphy, A. H. (1992). Equitable skill scores for categorical forecasts. Monthly Weather "
         "Review 120(2), 361–370."),
@@ -140,6 +150,9 @@ BIBLIOGRAPHY: Final = {
     "Huber (1964)": (
         "Huber, P. J. (1964). Robust estimation of a location parameter. The Annals of Mathematical Statistics 35(1), "
         "73–101."),
+    "Hyndman & Fan (1996)": (
+        "Hyndman, R. J. & Fan, Y. (1996). Sample quantiles in statistical packages. The American Statistician "
+        "50(4), 361–365."),
     "Jorgensen (1987)": (
         "Jørgensen, B. (1987). Exponential dispersion models. Journal of the Royal Statistical Society, Series B "
         "49(2), 127–162."),
@@ -189,6 +202,9 @@ BIBLIOGRAPHY: Final = {
     "McFadden (1974)": (
         "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka (ed.), "
         "Frontiers in Econometrics, 105–142. Academic Press."),
+    "Miller (2024)": (
+        "Miller, E. (2024). Adding error bars to evals: a statistical approach to language model evaluations. "
+        "arXiv:2411.00640."),
     "Miller et al. (1993)": (
         "Miller, M. E., Langefeld, C. D., Tierney, W. M., Hui, S. L. & McDonald, C. J. (1993). Validation of "
         "probabilistic predictions. Medical Decision Making 13(1), 49–57."),
@@ -240,6 +256,9 @@ BIBLIOGRAPHY: Final = {
     "Shannon (1948)": (
         "Shannon, C. E. (1948). A mathematical theory of communication. Bell System Technical Journal 27(3), 379–423, "
         "and 27(4), 623–656."),
+    "Shrout & Fleiss (1979)": (
+        "Shrout, P. E. & Fleiss, J. L. (1979). Intraclass correlations: uses in assessing rater reliability. "
+        "Psychological Bulletin 86(2), 420–428."),
     "Smirnov (1939)": (
         "Smirnov, N. V. (1939). On the estimation of the discrepancy between empirical curves of distribution for two "
         "independent samples. Bulletin mathématique de l’Université de Moscou 2(2), 3–14."),
@@ -291,6 +310,9 @@ BIBLIOGRAPHY: Final = {
         "error (RMSE) in assessing average model performance. Climate Research 30(1), 79–82."),
     "Wood (2017)": (
         "Wood, S. N. (2017). Generalized Additive Models: An Introduction with R, 2nd edition. Chapman and Hall/CRC."),
+    "Yao et al. (2024)": (
+        "Yao, S., Shinn, N., Razavi, P. & Narasimhan, K. (2024). τ-bench: a benchmark for tool-agent-user "
+        "interaction in real-world domains. arXiv:2406.12045."),
     "Yerushalmy (1947)": (
         "Yerushalmy, J. (1947). Statistical problems in assessing methods of medical diagnosis, with special "
         "reference to X-ray techniques. Public Health Reports 62(40), 1432–1449."),

@@ -331,10 +331,24 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
     yield "Owner", _stated_or_missing(results, "owner")
 
 
+def _score_facts(results: Results) -> Iterator[tuple[str, Cell]]:
+    """Yield (term, text) on what a score means: its range and unit, and which is better."""
+    scale = results.spec.get("score") or {}
+    span = scale.get("range")
+    within = "" if span is None else f" from {numbers.given(span[0])} to {numbers.given(span[1])}"
+    unit = f", in {scale['unit']}" if scale.get("unit") else ""
+    yield "Score", f"of each item{within}{unit}; {scale.get('better')} is better"
+    if scale.get("success") is not None:
+        beyond = "less" if scale["better"] == "lower" else "more"
+        yield "Success", f"a score of {numbers.given(scale['success'])} or {beyond}"
+
+
 def _outcome_facts(results: Results) -> Iterator[tuple[str, Cell]]:
     """Yield (term, text) on the outcome: its event, levels or unit, the decision rule, weights and exposure."""
     if not results.datasets:
         yield "Outcome", results.task
+    elif results.spec.get("score"):
+        yield from _score_facts(results)
     elif not results.levels:
         yield "Outcome", results.task + (f", in {results.unit}" if results.unit else ", unit not stated")
     elif results.event is None:

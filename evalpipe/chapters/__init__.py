@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 
 CHAPTERS = (
-    "standards", "statement", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance", "recalibrate",
-    "compare", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices", "steps", "what_if",
-    "row_contents", "gates", "checks", "trend", "appearance", "row_file",
+    "standards", "statement", "scores", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance",
+    "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices", "steps",
+    "what_if", "row_contents", "gates", "checks", "trend", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 

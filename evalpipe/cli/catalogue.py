@@ -70,6 +70,7 @@ INTERVALS = {
     "predictive": "delta method on the logit scale; percentile bootstrap under importance weights",
     "coefficient": "Wald, with robust errors; percentile bootstrap under importance weights",
     "net_benefit": "Newcombe; percentile bootstrap under importance weights",
+    "score": "Korn and Graubard's, with the bootstrap's standard error",
     "gaps": "inversion of the noise in its bins; for clusters and averages, of the noise in the replicates",
     "squared_gaps": "inversion of the noise in its bins; for clusters and averages, of the noise in the replicates",
     "scatter": "corrected for the noise in its bins; for clusters and averages, for the noise in the replicates",
@@ -91,6 +92,9 @@ FAMILIES = {
     "values": "of predicted numbers",
     "loo_values": "of leave-one-out predictions",
     "truth": "of the outcome alone",
+    "item_scores": "of the scores of items",
+    "successes": "of successes in epochs of items",
+    "wins": "of scores beside those of other models",
 }
 """The families of measures, by what they need."""
 

@@ -10,7 +10,7 @@ import click
 
 from evalpipe.cli.output import printing
 from evalpipe.errors import UsageError
-from evalpipe.tasks import TASKS, known_task
+from evalpipe.tasks import WITH_OUTCOME, proposed_task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ STDOUT = "-"
               "DATA's name with .yaml, in the working folder]")
 @click.option("--event", metavar="LEVEL", help="The level of a binary outcome that is the event.")
 @click.option("--outcome", metavar="COLUMN", help="The column of the true outcome.")
-@click.option("--task", type=known_task, metavar=TASKS, help="The kind of outcome.")
+@click.option("--task", type=proposed_task, metavar=f"[{'|'.join(WITH_OUTCOME)}]", help="The kind of outcome.")
 @click.option("--levels", metavar="A,B,…", help="All levels of an ordinal outcome, from the lowest to the highest.")
 @click.option("--model", "models", metavar="NAME=COLUMN", multiple=True,
               help="A model and a column of its predictions; may be repeated. With several levels COLUMN may hold "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.values import Unreadable
 from evalpipe.errors import DataError, Problem, SpecError
-from evalpipe.plan.sources import BootstrapSource, Catalog, DataTable, FitSource, QuerySource
+from evalpipe.plan.sources import BootstrapSource, Catalog, DataTable, FitSource, QuerySource, ScoreSource
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
@@ -110,7 +110,11 @@ def _look_at_rows(
     ``frame`` are the rows of a dataset in memory.
     """
     looked_at: tuple[DataTable, Schema] | list[Problem]
-    if frame is None:
+    if isinstance(dataset.source, ScoreSource):
+        from evalpipe.data.scores import look_at_scores
+
+        looked_at = look_at_scores(sources.places, dataset.source, frame)
+    elif frame is None:
         looked_at = _look_at_source(sources.places, dataset.source)
     else:
         table = DataTable(dataset.source, "memory", (), _type_names(frame.schema), (), frame.height)

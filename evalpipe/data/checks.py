@@ -35,7 +35,7 @@ from evalpipe.data.slices import MISSING, labels_of, ordered
 from evalpipe.data.values import SHOWN, Unreadable, are, more, noun, numbers, probabilities, rows_have, shown, texts
 from evalpipe.errors import Problem
 from evalpipe.results import Warned
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
@@ -109,7 +109,10 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
     columns.models.update({
         key: Columns(block, problems=columns.problems if block.step is None else [])
         for key, block in rows.models.items()})
-    if plan.task in NUMBERS:
+    if plan.task in SCORES:  # which were checked as they were read
+        columns.numbers |= {column: rows.frame[column] for model in plan.models.values()
+                            for column in model.columns.values()}
+    elif plan.task in NUMBERS:
         outcome_checks.check_numbers(columns)
     else:
         loc: Loc = ("outcome", "column")

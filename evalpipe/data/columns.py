@@ -37,7 +37,7 @@ from evalpipe.data.values import (
 from evalpipe.errors import Place, Problem
 from evalpipe.plan.sources import Fit
 from evalpipe.results import Warned
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -247,8 +247,10 @@ class Columns:
 
     @property
     def truth(self) -> pl.Series | None:
-        """The outcome column as levels or numbers [n]; None where it is absent or cannot be used."""
+        """The outcome column as levels or numbers [n], zeros of scores; None where it is absent or cannot be used."""
         plan = self.rows.plan
+        if plan.task in SCORES:
+            return pl.zeros(self.rows.frame.height, pl.Float64, eager=True).alias("truth")
         return (self.numbers if plan.task in NUMBERS else self.levels).get(plan.outcome.column)
 
     def report(

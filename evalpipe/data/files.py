@@ -114,8 +114,11 @@ class _Unfound(Exception):  # noqa: N818 - a state of a path, caught in `find`
     """Raised where no files can be read at a path, with code, message and hint of the `Problem`."""
 
 
-def find(places: Origin, source: Source) -> Found | Problem:
-    """Return the files of a source: one file, the data files of a folder, or the matches of a glob."""
+def find(places: Origin, source: Source, form: Format | None = None) -> Found | Problem:
+    """Return the files of a source: one file, the data files of a folder, or the matches of a glob.
+
+    They are of the format ``form``; None to tell it from their names.
+    """
     path, place = source.path, places.place(*source.loc)
     posix_path = PurePosixPath(path.replace("\\", "/") if os.sep == "\\" else path)
     root = places.folder_of(*source.loc)
@@ -123,7 +126,10 @@ def find(places: Origin, source: Source) -> Found | Problem:
     if places.path is not None and not posix_path.is_absolute():
         notes = (f"relative paths start at the folder of {place.file if place is not None else 'the spec'}",)
     try:
-        return _one_format(source, root, _names(path, root, posix_path))
+        names = _names(path, root, posix_path)
+        if form is not None:
+            return Found(form, tuple((root / name, name) for name in names))
+        return _one_format(source, root, names)
     except _Unfound as fault:
         code, message, hint = fault.args
         is_local_path = code == "missing-file" and "://" not in path

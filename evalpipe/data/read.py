@@ -22,7 +22,7 @@ from evalpipe.data.sample import BootstrapFit, Predictions, Refit, Sample, Shown
 from evalpipe.data.summary import absent_levels, input_files, one_cluster, summarise, unknown_conditions
 from evalpipe.errors import DataError, Problem
 from evalpipe.plan.sources import Fit
-from evalpipe.tasks import MANY, NUMBERS
+from evalpipe.tasks import MANY, NUMBERS, SCORES, WITHOUT_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -189,7 +189,8 @@ def sample_table(columns: Columns, levels: tuple[str, ...], *, sort: bool = True
     # Other fits, columns that residuals are set against and ids last, so that they order only rows that are the same
     # in all else: no number depends on them.
     frame |= shown_fits | slices.slice_columns(columns) | other_fits | checks.numbered_row_columns(columns)
-    if plan.part(row_file_plan) is not None and columns.rows.dataset.role == "evaluate":
+    named = plan.task in SCORES or plan.part(row_file_plan) is not None
+    if named and columns.rows.dataset.role == "evaluate":
         frame["id"] = _row_names(columns).alias("id")
     if columns.further is not None:
         frame |= columns.further.series
@@ -268,7 +269,7 @@ def _predictions_by_kind(
 
 def _level_codes(task: str, values: pl.Series, levels: tuple[str, ...]) -> pl.Series:
     """Return levels [n] as flags of the event (binary) or indices in ``levels``; numbers as they are."""
-    if task in NUMBERS:
+    if task in WITHOUT_LEVELS:
         return values
     if task == "binary":
         return values == levels[0]
@@ -287,6 +288,8 @@ def predicted(
     """
     by_kind: dict[str, pl.Series] = {}
     values = columns.numbers
+    if plan.task in SCORES:
+        return {kind: values[column] for kind, column in model.columns.items()}
     rescale = rescale or model.renormalise
     if plan.task in MANY:
         by_kind |= _level_predictions(model, values, rescale=rescale)
@@ -356,6 +359,9 @@ def model_predictions(frame: pl.DataFrame, number: int, model: ModelPlan, levels
         given = Predictions(
             score, matrix("chance"), column("predicted"), zone=model.zone, log_odds=score is not None)
         return given if given.predicted is not None else given.classified_by_highest()
+    if f"epochs {number}" in frame.columns:
+        numbers_of_items = {kind: _float_array(frame, f"{kind} {number}") for kind in model.columns}
+        return Predictions(None, None, numbers_of_items.pop("score"), items=MappingProxyType(numbers_of_items))
     predicted, score, probability, zone = column("predicted"), column("score"), column("chance"), model.zone
     # A model that gives the probability itself is ranked by it, so the score is the probability.
     if probability is None and "probabilities" in model.gives:
@@ -429,7 +435,7 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
     references = [columns for columns in read_columns.values() if columns.rows.dataset.role == "reference"]
     with_levels = [*predicted, *(columns for columns in references if plan.gives_prevalence(columns.rows.name))]
     # After all datasets are read: the level of a binary outcome that is not the event may occur in one alone.
-    levels = () if plan.task in NUMBERS else outcome_checks.settle_levels(plan, with_levels, references)
+    levels = () if plan.task in WITHOUT_LEVELS else outcome_checks.settle_levels(plan, with_levels, references)
     calibrating = [columns for columns in predicted if columns.rows.dataset.role == "calibrate"]
     for columns in predicted:
         is_evaluated = columns.rows.dataset.role == "evaluate"

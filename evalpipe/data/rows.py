@@ -175,7 +175,11 @@ def load_whole(
         else:
             parts.append(part)
             sources.append(source)
-    if frame is not None:
+    scores = dataset.table.scores
+    if scores is not None:
+        parts.append(_with_positions(scores.frame.select(*columns, *map(_as_further, dataset.further)), 0))
+        sources += [SourceFile(shown, sha256, rows) for shown, sha256, rows in scores.files]
+    elif frame is not None:
         parts.append(_with_positions(frame.select(*columns, *map(_as_further, dataset.further)), 0))
         sources.append(SourceFile(None, None, frame.height))
     if problems:

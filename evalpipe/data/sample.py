@@ -138,6 +138,8 @@ class Predictions:
     """By statistic with its options, what its mean in each group is above that of the group's cells, [groups]."""
     ends: Floats | None = None
     """The least and the largest probability that rows of each cell may have, [n, 2]."""
+    items: Mapping[str, Floats] | None = None
+    """Of scores of items, what their epochs say beside the mean, which is ``predicted``: by kind, [n]."""
 
     @property
     def source_scores(self) -> Floats | None:

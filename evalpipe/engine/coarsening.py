@@ -16,7 +16,7 @@ import numpy as np
 from evalpipe.plan.plan import ROWS, cell_obstacle, edges_of
 from evalpipe.statistics.grid import EDGES, TENTHS, cells_of_similar_rows, cut, edges_at, first_rows, joint, means
 from evalpipe.statistics.rows import present, values_at
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,8 @@ def coarsening_obstacle(sample: Sample) -> Sentence | None:
     return cell_obstacle(
         clusters=sample.cluster is not None, importance=sample.weight_kind == "importance",
         exposure=sample.exposure is not None, left_out=any(model.left_out is not None for model in models),
-        levels=any(model.probability is not None and model.probability.ndim > 1 for model in models))
+        levels=any(model.probability is not None and model.probability.ndim > 1 for model in models),
+        items=sample.task in SCORES)
 
 
 def gridded(plan: Plan, sample: Sample, most: int = ROWS) -> bool:

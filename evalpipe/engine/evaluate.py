@@ -14,6 +14,7 @@ import numpy as np
 
 from evalpipe.chapters import CHANGING, functions
 from evalpipe.chapters.desirability.compute import candidate_warnings, rank_candidates
+from evalpipe.chapters.scores.compute import with_tied_sets
 from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
@@ -38,7 +39,7 @@ from evalpipe.results import (
     Warned,
     Zone,
 )
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import WITHOUT_LEVELS
 from evalpipe.version import VERSION
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def confusion(scope: Scope) -> Iterator[Confusion]:
     """Yield the confusion matrix of a scope; none for a model that predicts no levels."""
     sample, subset, summary = scope.sample, scope.subset, scope.summary
     model = sample.models[scope.model]
-    if model.predicted is None or sample.task in NUMBERS:
+    if model.predicted is None or sample.task in WITHOUT_LEVELS:
         return
     at_threshold, threshold = np.zeros(0, bool), model.threshold if model.cuts is None else None
     if model.score is not None and model.cut is not None and model.reportable is None:
@@ -156,7 +157,7 @@ def gather(
         for leaf in (entry, *entry.leaves):
             entries_of.setdefault(leaf.metric.name, []).append(leaf)
     metrics = {entry.metric.name: entry.metric for entry in with_value}
-    return Results(
+    results = Results(
         evalpipe_version=VERSION, name=plan.name, title=plan.title, as_of=plan.as_of, task=plan.task, event=event,
         other=other, levels=list(levels), unit=plan.outcome.unit, spec=dict(resolved), spec_sha256=plan.spec_sha256,
         weight=plan.weight.model_dump() if plan.weight else None,
@@ -177,6 +178,7 @@ def gather(
         rows=list(evaluation.estimates), confusion=list(evaluation.confusion), curves=list(evaluation.curves),
         warnings=[*warnings, *evaluation.warnings], **evaluation.tables,
     )
+    return with_tied_sets(plan, results)
 
 
 def _metric_summary(plan: Plan, metric: Metric, entries: Sequence[MetricPlan]) -> MetricSummary:

@@ -62,7 +62,7 @@ def exact(summary: Summary, entry: MetricPlan, *, counted: bool) -> Floats | Non
     weight of the truth.
     """
     metric = entry.metric
-    if metric.sees == "numbers":
+    if metric.sees in ("numbers", "items"):
         return _exact_of_numbers(summary, entry, counted=counted)
     independent: Any = Independent(summary.rows, summary.weights)
     if metric.linear or metric.no_information is not None:

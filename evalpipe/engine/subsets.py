@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from evalpipe.statistics import ClassRows, NumberRows, Rows, Summary
+from evalpipe.statistics import ClassRows, NumberRows, Rows, ScoreRows, Summary
 from evalpipe.statistics.rows import Groups, present
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +27,8 @@ def rows_of(sample: Sample, model: Predictions) -> Any:
     if sample.task == "binary":
         return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated,
                     model.group, model.remainders, model.ends, trained_on, model.ranks)
+    if sample.task in SCORES:
+        return ScoreRows(present(model.predicted, "scores"), **(model.items or {}))
     if sample.task in NUMBERS:
         predicted = present(model.predicted, "predictions")
         return NumberRows(sample.truth, predicted, model.left_out, sample.baseline, exposure=sample.exposure,

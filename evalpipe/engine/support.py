@@ -33,7 +33,7 @@ CLUSTERS = 20
 """The clusters from which on quantiles of their bootstrap are trusted; of fewer they cover too seldom, as the
 between-cluster variance is known too badly: Cameron & Miller (2015), section VI, who call fewer than 20 to 50 few."""
 
-STUDENTS = ("cluster_t", "bootstrap_logit")
+STUDENTS = ("cluster_t", "bootstrap_logit", "bootstrap_score")
 """The methods that allow for how badly few clusters tell their variance: their quantiles are Student's."""
 
 ONE_CLUSTER = sentence("one-cluster")
@@ -228,7 +228,7 @@ def denominator_counts(counts_and_events: Summary, entry: MetricPlan, params: Ma
 
 NAMES = frozenset({
     "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",
-    "error", "clusters", "bounds", "rarest", "shares",
+    "error", "clusters", "bounds", "rarest", "shares", "rows",
 })
 """The inputs of interval methods that are no statistics."""
 

@@ -33,8 +33,8 @@ def clopper_pearson(successes: Floats | float, trials: Floats | float, level: fl
     tail = (1 - level) / 2
     failures = n - x
     # A beta distribution needs parameters above 0 also where its quantile is then not used.
-    lower = np.where(x > 0, betaincinv(np.maximum(x, 1), failures + 1, tail), 0.0)
-    upper = np.where(failures > 0, betaincinv(x + 1, np.maximum(failures, 1), 1 - tail), 1.0)
+    lower = np.where(x > 0, betaincinv(np.where(x > 0, x, 1.0), failures + 1, tail), 0.0)
+    upper = np.where(failures > 0, betaincinv(x + 1, np.where(failures > 0, failures, 1.0), 1 - tail), 1.0)
     return np.where(n > 0, lower, np.nan), np.where(n > 0, upper, np.nan)
 
 

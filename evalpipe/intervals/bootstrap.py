@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evalpipe.base.lazy_numpy import np
+from evalpipe.intervals.binomial import clopper_pearson
 from evalpipe.intervals.declare import EVERY, FEW_CLUSTERS, Limits, interval, registry
 from evalpipe.words.sentences import sentence
 
@@ -234,6 +235,42 @@ def bootstrap_error(replicates: Floats) -> float:
         return math.nan
     low, high = quantiles(defined, [SPREAD_TAIL, 1 - SPREAD_TAIL])
     return float((high - low) / (2 * ndtri(1 - SPREAD_TAIL)))
+
+
+@interval(
+    "bootstrap_score", title="bootstrap error, Korn-Graubard limits", short="bootstrap, Korn-Graubard",
+    for_={"score": sentence("score-of-items")},
+    text="Clopper-Pearson limits for the number of items of 0 or 1 that would have the standard error which the "
+         "replicates tell, with fewer of them where few items or clusters tell it. Of scores without a range: the "
+         "value plus and minus the quantile of Student’s distribution times that error.",
+    ref="Korn, E. L. & Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of "
+    "positive counts estimated from survey data. Survey Methodology 24(2), 193–201.")
+def score_limits(
+    replicates: Floats, value: float, bounds: Ends, rows: float, clusters: int | None, level: float
+) -> tuple[float, float] | None:
+    """Return limits of a mean of numbers within ``bounds`` from the spread of its replicates.
+
+    With a standard error s of a share p of the range, p (1 - p) / s^2 items of 0 or 1 would have this error, times the
+    squared quotient of the normal quantile and Student's: Korn & Graubard (1998), whose limits are Clopper and
+    Pearson's of so many. Where nothing varies they are those of the ``rows``, or the ``clusters`` where there are any.
+    The degrees of freedom are these less one; the error of so many units is that of the replicates times the root of
+    n / (n - 1). None where fewer than two replicates are defined.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    (low, high), units = bounds, rows if clusters is None else float(clusters)
+    error = bootstrap_error(replicates)
+    if math.isnan(error) or math.isnan(value) or units < 2:
+        return None
+    error *= math.sqrt(units / (units - 1))
+    quantile, normal = float(stdtrit(units - 1, (1 + level) / 2)), float(ndtri((1 + level) / 2))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return value - quantile * error, value + quantile * error
+    share, spread = (value - low) / (high - low), error / (high - low)
+    is_known = 0 < share < 1 and spread > 0
+    trials = share * (1 - share) / (spread * quantile / normal) ** 2 if is_known else units
+    lower, upper = clopper_pearson(share * trials, trials, level)
+    return low + (high - low) * float(lower), low + (high - low) * float(upper)
 
 
 @interval(

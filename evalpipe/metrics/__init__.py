@@ -12,6 +12,7 @@ from evalpipe.metrics import (
     ranking,
     recalibration,
     regression,
+    scores,
     top,
 )
 from evalpipe.metrics.declare import FromSpec, Metric, metric, registry
@@ -20,5 +21,5 @@ from evalpipe.metrics.values import Proportion, ratio
 __all__ = [
     "FromSpec", "Metric", "Proportion", "calibration", "classes", "count", "decomposition", "deviance", "labels",
     "metric", "ordinal", "probabilities", "ranking", "ratio", "recalibration", "registry", "regression",
-    "top",
+    "scores", "top",
 ]

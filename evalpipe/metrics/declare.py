@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError
 
 from evalpipe.metrics.other_names import COUNTERPARTS, OTHER_NAMES
 from evalpipe.metrics.values import Gaps, Proportion, ratio
-from evalpipe.tasks import CLASSES, NUMBERS, Task
+from evalpipe.tasks import CLASSES, NUMBERS, SCORES, Task
 from evalpipe.words.spelling import closest, joined
 
 if TYPE_CHECKING:
@@ -98,16 +98,17 @@ def statistics_of(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(statistic for several in of_each for statistic in several))
 
 
-Needs = Literal["truth", "labels", "probabilities", "scores", "values", "loo_values"]
-Sees = Literal["event", "classes", "numbers"]
+Needs = Literal[
+    "truth", "labels", "probabilities", "scores", "values", "loo_values", "item_scores", "successes", "wins"]
+Sees = Literal["event", "classes", "numbers", "items"]
 Direction = Literal["maximize", "minimize", "none"]
 Interval = Literal[
     "proportion", "auc", "predictive", "coefficient", "net_benefit", "skewed", "test", "extreme",
-    "gaps", "squared_gaps", "scatter", "distance", "squared_distance", "searched", "searched_square",
+    "gaps", "squared_gaps", "scatter", "distance", "squared_distance", "searched", "searched_square", "score",
 ]
 """What is known of a measure's noise, by which its interval is made; see `metric`."""
 
-SEEN: dict[Sees, tuple[Task, ...]] = {"event": CLASSES, "classes": CLASSES, "numbers": NUMBERS}
+SEEN: dict[Sees, tuple[Task, ...]] = {"event": CLASSES, "classes": CLASSES, "numbers": NUMBERS, "items": SCORES}
 """The tasks that have what a metric sees, unless it names its tasks."""
 
 
@@ -155,6 +156,7 @@ class Metric:
     doubt: Callable[..., Sentence | None] | None = None
     range_of: Callable[[Mapping[str, Any]], tuple[float, float]] | None = None
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]] | None = None
+    from_score: tuple[Literal["direction", "range"], ...] = ()
     check: Callable[[Any], str | None] | None = None
     takes: tuple[str, ...] = field(init=False)
     statistics: tuple[str, ...] = field(init=False)
@@ -277,7 +279,8 @@ class Metric:
         Not where there are no classes, nor where the prevalence is an option of its own; nor of a test, which assumes
         that each row counts once.
         """
-        return self.sees != "numbers" and self.interval != "test" and "prevalence" not in self.option_types
+        has_classes = self.sees in ("event", "classes")
+        return has_classes and self.interval != "test" and "prevalence" not in self.option_types
 
     def bounds(self, options: Mapping[str, object]) -> tuple[float, float]:
         """Return the least and the largest possible value under ``options``."""
@@ -422,13 +425,15 @@ class MetricFacts(TypedDict, total=False):
     """Its source: author and year, as the bibliography of `card/references.py` has it, or else the full reference."""
     sees: Sees
     """What rows look like to it: "event" one class against the rest (of more classes it is averaged over them),
-    "classes" all classes at once, "numbers" a number for truth and prediction."""
+    "classes" all classes at once, "numbers" a number for truth and prediction, "items" the
+    scores of each item."""
     tasks: tuple[Task, ...]
     """The tasks it is for, by default all that have what it sees."""
     interval: Interval | None
     """What is known of its noise: "proportion", the function returns a `Proportion`; "auc", it is the area under the
     ROC curve; "predictive", it comes from sensitivity, specificity and a prevalence; "coefficient", it is one of the
     logistic line; "skewed", a share whose bootstrap error on the logit scale is better than the bootstrap's quantiles;
+    "score", a mean over items of numbers in a known range;
     "test", it tests a hypothesis and has no limits; "extreme", an extreme of the rows, which resamples cannot exceed.
     Where noise makes it larger: "gaps" and "squared_gaps", the function returns `Gaps`, for a distance or a squared
     one; "distance" and "squared_distance", any other; "searched" and "searched_square", the largest of many, or fitted
@@ -469,6 +474,9 @@ class MetricFacts(TypedDict, total=False):
     """The range under some options, where it is not ``range``."""
     matrix: Callable[[Mapping[str, Any], int], tuple[str, Floats]]
     """The name and the values [K, K] of how much each pair of levels counts, from the options and K."""
+    from_score: tuple[Literal["direction", "range"], ...]
+    """What the spec's `score` gives of a measure of items: its direction, where the measure is better as scores are,
+    and its range, where its values are scores."""
     check: Callable[[Any], str | None]
     """What is wrong with options that do not fit each other, or None."""
 

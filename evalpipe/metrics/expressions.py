@@ -13,7 +13,7 @@ from evalpipe import arithmetic
 from evalpipe.arithmetic import exp, log
 from evalpipe.metrics.declare import Metric
 from evalpipe.metrics.grammar import BinaryNode, CallNode, MinusNode, NameNode, NumberNode, PowerNode
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 from evalpipe.words.spelling import joined
 
 if TYPE_CHECKING:
@@ -215,7 +215,8 @@ def expression_metric(
     return ExpressionMetric(
         name=name, function=_without_statistics, needs=needs[0] if needs else "truth", direction=direction,
         range=(-math.inf if low is None else low, math.inf if high is None else high),
-        undefined=undefined(tree), ref="", title=title, sees="numbers" if task in NUMBERS else "classes",
+        undefined=undefined(tree), ref="", title=title,
+        sees="numbers" if task in NUMBERS else "items" if task in SCORES else "classes",
         tasks=(task,), extensive=any(part.metric.extensive for part in parts), tree=tree, parts=parts)
 
 

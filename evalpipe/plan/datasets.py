@@ -10,6 +10,7 @@ from evalpipe.base.levels import level_text
 from evalpipe.chapters import functions
 from evalpipe.errors import Problem
 from evalpipe.plan.sources import Fit, conditions
+from evalpipe.tasks import SCORES
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
@@ -54,6 +55,16 @@ def levels(spec: Spec) -> list[str]:
     return [event, *(level for level in written if level != event)]
 
 
+def score_columns(model: str, *, successes: bool, several: bool) -> dict[str, str]:
+    """Return the columns that hold what a model scored in items, by what they hold.
+
+    ``successes`` says that it is known what succeeds, ``several`` that there are other models to win against.
+    """
+    kinds = ["score", "epochs", "within", "agreeing", *(["successes"] if successes else []),
+             *(["wins"] if several else [])]
+    return {kind: f"{kind} of {model}" for kind in kinds}
+
+
 OF_LEVELS = ("probabilities", "scores")
 """The keys of a model that name the columns of all levels."""
 
@@ -64,10 +75,15 @@ _NESTED = ("List", "Array", "Struct", "Binary", "Object")
 """How the names of types begin whose values are not compared."""
 
 
+def identity_of(spec: Spec) -> tuple[str | None, Loc]:
+    """Return the column that identifies a row, or an item, and the key that names it; None where there is none."""
+    return (spec.item or "item", ("item",)) if spec.task in SCORES else (spec.id, ("id",))
+
+
 def required_columns(spec: Spec) -> dict[str, Loc]:
     """Return the columns that evaluated rows must have, each with the keys of the spec that name it first."""
     columns: list[tuple[str | None, Loc]] = [
-        (spec.outcome.column, ("outcome", "column")), (spec.id, ("id",)),
+        (spec.outcome.column or None, ("outcome", "column")), identity_of(spec),
         (getattr(spec.weight, "column", None), ("weight", "column")),
         (getattr(spec.exposure, "column", None), ("exposure", "column")), (spec.cluster, ("cluster",)),
     ]
@@ -118,16 +134,22 @@ def _columns_of_model(spec: Spec, name: str) -> dict[str, Loc]:
 
     model = spec.models[name]
     columns: dict[str, Loc] = {}
-    for kind, column in model_columns(spec, model).items():
+    for kind, column in model_columns(spec, name).items():
         of_levels = "probabilities" if model.scores is None else "scores"
+        if spec.task in SCORES:
+            columns.setdefault(column, ("models", name))
+            continue
         key = kind if kind in Model.model_fields else of_levels
         in_file = model.list_column if key == of_levels and model.list_column else column
         columns.setdefault(in_file, ("models", name, key))
     return columns
 
 
-def model_columns(spec: Spec, model: Model) -> dict[str, str]:
+def model_columns(spec: Spec, name: str) -> dict[str, str]:
     """Return the columns of a model by what they hold; of K levels, "probability of …" or "score of …" for each."""
+    if spec.score is not None and spec.task in SCORES:
+        return score_columns(name, successes=spec.score.success_from is not None, several=len(spec.models) > 1)
+    model = spec.models[name]
     kinds = ("probability", "score", "prediction", "rate", "loo_prediction", "leverage")
     quantity = "score" if model.probabilities is None else "probability"
     columns_of_levels = {f"{quantity} of {level}": column for level, column in level_columns(spec, model).items()}
@@ -170,11 +192,13 @@ def columns_to_read(spec: Spec, role: str, columns: Mapping[str, Loc], table: Da
 
 def column_problems(spec: Spec, table: DataTable, needed: Mapping[str, Loc]) -> list[Problem]:
     """Return a problem for each needed column that a table lacks, or has in a type that cannot be read."""
-    absent = {column: loc for column, loc in needed.items() if column not in table.columns}
+    varying = () if table.scores is None else table.scores.varying  # which is told by itself
+    absent = {column: loc for column, loc in needed.items() if column not in (*table.columns, *varying)}
     of_unreadable_type = {column: loc for column, loc in needed.items() if column in table.unreadable}
     return [*(_missing_column(spec, table, column, loc) for column, loc in absent.items()),
             *(unreadable(spec.origin, table, column, loc) for column, loc in of_unreadable_type.items()),
-            *(problem for column, loc in needed.items() if column not in {**absent, **of_unreadable_type}
+            *(problem for column, loc in needed.items()
+              if column not in {**absent, **of_unreadable_type, **dict.fromkeys(varying)}
               for problem in _list_type_problems(spec, table, column, loc))]
 
 
@@ -217,8 +241,9 @@ def unreadable(places: Origin, table: DataTable, column: str, loc: Loc) -> Probl
 
 def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Problem:
     """Return the problem of a column, named at ``loc`` in the spec, that a table lacks, with a hint by its key."""
-    similar = closest(column, table.columns)
-    listed = ", ".join(list(table.columns)[:12]) + (", …" if len(table.columns) > 12 else "")
+    columns = table.shown_columns
+    similar = closest(column, columns)
+    listed = ", ".join(columns[:12]) + (", …" if len(columns) > 12 else "")
     notes = [f"its columns: {listed}"]
     hint = f"did you mean '{similar}'?" if similar else f"name one of the columns of {table.named.called}"
     if _is_list_column(spec, column, loc):

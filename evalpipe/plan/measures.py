@@ -275,11 +275,10 @@ class MetricPlan:
 def standard_metrics(spec: Spec) -> tuple[MetricChoice, ...]:
     """Return the metrics of the task's standard set for which some model of the spec gives what they need."""
     from evalpipe.metrics import registry
-    from evalpipe.spec.core_keys import gives_with_variants
     from evalpipe.spec.measures import MetricChoice
 
     needs_met = frozenset[str]().union(
-        *(gives_with_variants(model, spec.recalibrate, spec.threshold) for model in spec.models.values()))
+        *map(spec.gives_with_variants, spec.models.values()))
     return tuple(
         MetricChoice(entry.name)
         for entry in registry

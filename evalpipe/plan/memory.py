@@ -191,7 +191,7 @@ def streaming_plan(plan: Plan) -> StreamingPlan:
         raise SpecError(Problem(
             "too-little-memory", f"{allowed}, but {plan.replicates:,} replicates take about {needed}", place,
             f"{hint}; intervals.bands: false takes less" if plan.banded else hint))
-    stored = [dataset for dataset in plan.datasets if dataset.table.format != "memory"]
+    stored = [dataset for dataset in plan.datasets if not dataset.table.is_in_memory]
     blockers = list(streaming_blockers(plan)) if stored else []
     if plan.mode == "grid" and blockers:
         raise SpecError(*(
@@ -281,7 +281,7 @@ def _scored_models(plan: Plan) -> list[str]:
 
 def _why_in_memory(plan: Plan, most_rows: int, blockers: list[tuple[Loc, str]]) -> Sentence:
     """Return why all rows are in memory; ``most_rows`` is the number of rows of the largest dataset."""
-    if all(dataset.table.format == "memory" for dataset in plan.datasets):
+    if all(dataset.table.is_in_memory for dataset in plan.datasets):
         return sentence("in-memory")
     if plan.mode == "exact":
         return sentence("mode-asked", mode="exact")

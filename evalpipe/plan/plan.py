@@ -16,7 +16,7 @@ from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.errors import Problem, SpecError
 from evalpipe.intervals.declare import registry as interval_methods
 from evalpipe.plan.datasets import level_columns, model_columns
-from evalpipe.tasks import MANY
+from evalpipe.tasks import MANY, SCORES
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
@@ -133,13 +133,11 @@ def models_plan(spec: Spec) -> Mapping[str, ModelPlan]:
 
 def _model_plan(spec: Spec, name: str) -> ModelPlan:
     """Resolve a model of the spec, with defaults: its columns, what these give measures, its threshold and zones."""
-    from evalpipe.spec.core_keys import gives
-
     model = spec.models[name]
     columns_of_levels = level_columns(spec, model)
     percents = {*columns_of_levels.values(), *filter(None, [model.probability])} if model.scale == "percent" else ()
     return ModelPlan(
-        name=name, label=model.label or name, columns=MappingProxyType(model_columns(spec, model)),
+        name=name, label=model.label or name, columns=MappingProxyType(model_columns(spec, name)),
         level_columns=MappingProxyType(columns_of_levels), scores=model.scores is not None,
         list_column=model.list_column,
         order=tuple(level_text(level) for level in model.order or spec.outcome.levels or ()),
@@ -148,7 +146,7 @@ def _model_plan(spec: Spec, name: str) -> ModelPlan:
         step=None if model.step is None else model.step.column,
         shown_step=None if model.step is None else model.step.at,
         draw_count_column=None if model.optimism is None else model.optimism.drawn,
-        gives=gives(model, spec.threshold), threshold=threshold_plan(spec, name), zone=zone_plan(spec, model),
+        gives=spec.gives(model), threshold=threshold_plan(spec, name), zone=zone_plan(spec, model),
         variant_zone=probability_zone_plan(spec, model), characteristics=MappingProxyType(dict(model.characteristics)),
         former_name=model.was,
     )
@@ -411,10 +409,12 @@ class DrawingPlan:
         return f"replicates draw {drawn}{grid}: {self.reason}"
 
 
-def cell_obstacle(*, clusters: bool, importance: bool, exposure: bool, levels: bool, left_out: bool) -> Sentence | None:
+def cell_obstacle(
+    *, clusters: bool, importance: bool, exposure: bool, levels: bool, left_out: bool, items: bool
+) -> Sentence | None:
     """Return why rows cannot be joined in cells, by the first circumstance that is true; None where they can."""
     obstacles = {"whole-clusters": clusters, "unlike-weights": importance, "unlike-exposures": exposure,
-                 "unlike-levels": levels, "unlike-left-out": left_out}
+                 "unlike-levels": levels, "unlike-left-out": left_out, "unlike-items": items}
     return next((sentence(code) for code, present in obstacles.items() if present), None)
 
 
@@ -437,7 +437,7 @@ def drawing_plan(plan: Plan) -> DrawingPlan:
     no_cells = cell_obstacle(
         clusters=plan.cluster is not None, importance=plan.importance, exposure=plan.exposure is not None,
         levels=plan.task in MANY and any(model.level_columns for model in models),
-        left_out=any("loo_values" in model.gives for model in models))
+        left_out=any("loo_values" in model.gives for model in models), items=plan.task in SCORES)
     asks_for_grid = plan.mode == "grid"
     if plan.cluster is not None:
         grouped = sentence("groups-above", most=GROUPS, error=100 * group_error(GROUPS))

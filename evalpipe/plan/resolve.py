@@ -16,7 +16,14 @@ from evalpipe.chapters import functions
 from evalpipe.chapters.curves.plan import residuals_plan
 from evalpipe.chapters.prevalence.plan import SAMPLE
 from evalpipe.errors import DataError
-from evalpipe.plan.datasets import DatasetPlan, dataset_plan, lacking_columns, outcome_plan, predictions_dataset
+from evalpipe.plan.datasets import (
+    DatasetPlan,
+    dataset_plan,
+    identity_of,
+    lacking_columns,
+    outcome_plan,
+    predictions_dataset,
+)
 from evalpipe.plan.measures import entries, proportion_method, requested_metrics
 from evalpipe.plan.memory import bytes_from_text, streaming_plan
 from evalpipe.plan.plan import Plan, models_plan
@@ -40,6 +47,7 @@ DIAGNOSTICS = {
     "ordinal": ("brier_skill",),
     "regression": ("r2", "mean_error", "linear_calibration_slope"),
     "count": ("d2_poisson", "pearson_dispersion"),
+    "score": (),
 }
 """For each task: skill against a rule that sees no features, the level of the predictions, and their spread."""
 
@@ -137,8 +145,8 @@ def _plan_of_datasets(spec: Spec, catalog: Catalog, datasets: tuple[DatasetPlan,
         workers=engine.workers, memory=None if engine.memory is None else bytes_from_text(engine.memory),
         dask=(engine.address or "local") if engine.backend == "dask" else None,
         ledger=ledger_named(spec), formats=spec.report.formats, permutations=permutations,
-        outcome=outcome_plan(spec), weight=spec.weight, exposure=spec.exposure, cluster=spec.cluster, id=spec.id,
-        complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
+        outcome=outcome_plan(spec), weight=spec.weight, exposure=spec.exposure, cluster=spec.cluster,
+        id=identity_of(spec)[0], complete_case=spec.complete_case == "all", places=spec.origin, warnings=spec.warnings,
         datasets=datasets, models=models, metrics=metrics, diagnosed=diagnostic_measures(spec, metrics, models),
         bins=proportion_method(spec), banded=spec.task == "binary" and intervals.bands and limited,
         profit_drawn=spec.profit is not None and limited,

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalpipe.base.databases import query_sha256, query_text
-from evalpipe.spec.datasets import Csv, QueryDataset
+from evalpipe.spec.datasets import Csv, LogDataset, QueryDataset
+from evalpipe.tasks import SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
     from pathlib import Path
 
+    import polars as pl
+
     from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.formats import CellType
     from evalpipe.base.levels import PeriodLength
     from evalpipe.base.origin import Loc, Origin
+    from evalpipe.chapters.scores.spec import ScoreScale
     from evalpipe.errors import Problem
+    from evalpipe.spec.datasets import Dataset
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.spec import Spec
 
@@ -114,6 +119,37 @@ class QuerySource(Source):
     def query_sha256(self) -> str:
         """The sha256 of the query's text and parameters, as a list in JSON without spaces, in UTF-8."""
         return query_sha256(self.written, self.parameters)
+
+
+class ScoresOfModel(NamedTuple):
+    """Where the scores of a model are: a column of a wide table, or entries of a log or of a long table by names."""
+
+    name: str
+    column: str | None
+    log_model: str | None
+    scorer: str | None
+    task: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSource(Source):
+    """Scores of items: logs of a ``tool`` at ``paths``, or a table, None where it is wide.
+
+    ``long`` are the columns of the model and of the score of a long table; ``item`` and ``epoch`` those that the spec
+    names, ``scale`` what a score means.
+    """
+
+    paths: tuple[str, ...]
+    tool: str | None
+    long: tuple[str, str] | None
+    item: str | None
+    epoch: str | None
+    models: tuple[ScoresOfModel, ...]
+    scale: ScoreScale
+
+    def at(self, path: str) -> ScoreSource:
+        """Return the source with one of its paths."""
+        return replace(self, path=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +256,36 @@ def _dataset_source(spec: Spec, name: str) -> DatasetSource:
     dataset = spec.datasets[name]
     predictions = {} if dataset.role == "reference" else {
         model: files for model in spec.models if (files := _predictions_source(spec, model, name)) is not None}
-    source = _query_source(spec, name, dataset) if isinstance(dataset, QueryDataset) else Source(
-        name, None, dataset.path, ("datasets", name, "path"), _csv_plan(dataset.csv, dataset.encoding))
+    source: Source
+    if spec.task in SCORES and not isinstance(dataset, QueryDataset):
+        source = _score_source(spec, name, dataset)
+    elif isinstance(dataset, QueryDataset):
+        source = _query_source(spec, name, dataset)
+    else:
+        assert not isinstance(dataset, LogDataset)  # noqa: S101 - a rule refuses logs of other tasks
+        source = Source(name, None, dataset.path, ("datasets", name, "path"), _csv_plan(dataset.csv, dataset.encoding))
     fits = {} if dataset.role != "evaluate" or not dataset.trained_on else {
         model: Source(name, model, keys.optimism.predictions, ("models", model, "optimism", "predictions"),
                       _csv_plan(keys.csv, keys.encoding))
         for model, keys in spec.models.items() if keys.optimism is not None}
     return DatasetSource(
         name, source, tuple(conditions(spec, name)), MappingProxyType(predictions), MappingProxyType(fits))
+
+
+def _score_source(spec: Spec, name: str, dataset: Dataset | LogDataset) -> ScoreSource:
+    """Return the source of scores of items: the logs of a tool, or a table, and where each model's scores are in it."""
+    assert spec.score is not None  # noqa: S101 - a rule requires it
+    models = tuple(
+        ScoresOfModel(model, keys.score, *((None, None, None) if keys.log is None else
+                                         (keys.log.model, keys.log.scorer, keys.log.task)))
+        for model, keys in spec.models.items())
+    if isinstance(dataset, LogDataset):
+        paths, key, csv, tool, columns = dataset.paths, dataset.tool, CsvPlan(), dataset.tool, None
+    else:
+        paths, key, csv, tool = (dataset.path,), "path", _csv_plan(dataset.csv, dataset.encoding), None
+        columns = None if dataset.long is None else (dataset.long.model, dataset.long.score)
+    return ScoreSource(name, None, paths[0], ("datasets", name, key), csv, paths, tool, columns, spec.item, spec.epoch,
+                       models, spec.score)
 
 
 def _query_source(spec: Spec, name: str, declared: QueryDataset) -> QuerySource:
@@ -283,7 +341,57 @@ def conditions(spec: Spec, dataset: str) -> Iterator[Condition]:
             yield Condition(f"slice {expression.name}", expression.where, ("slices", index, "where"), called)
 
 
-Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory", "query"]
+Format = Literal["csv", "tsv", "parquet", "ipc", "ndjson", "memory", "query", "scores"]
+
+
+@dataclass(frozen=True, slots=True)
+class LogFacts:
+    """What a log says of one model and task; None where it says nothing.
+
+    ``file`` is the path as it was given, ``sha256`` that of the file. ``model_args`` has plain values alone: texts of
+    at most 200 characters, and none whose name says that it is a key or a password. ``started`` and ``ended`` are as
+    the log has them. ``samples`` counts items times epochs in the table, ``planned`` what the tool set out to do,
+    ``errors`` the samples without any score because of an error. Tokens and ``cost``, in the log's currency, are the
+    evaluated model's, without those of models that judge, where a log tells these apart. ``status`` is the tool's word.
+    """
+
+    file: str
+    sha256: str
+    tool: str
+    version: str | None
+    model: str
+    model_args: Mapping[str, str | bool | float]
+    task: str
+    task_version: str | None
+    dataset: str | None
+    started: str | None
+    ended: str | None
+    planned: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    status: str | None
+    samples: int = 0
+    errors: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """Scores of items as they were read: a row for each item, in the order of the items' names.
+
+    ``frame`` has the item, its own ``columns``, and `score_columns` of each model; ``files`` are the paths as shown,
+    sha256 and rows of what was read, None in memory. ``varying`` are columns that differ within an item. ``runs`` are
+    what logs say of their runs; ``incomplete`` counts, by model, items that it lacks and that are left out for all;
+    ``missing`` counts missing scores by model and reason.
+    """
+
+    frame: pl.DataFrame
+    columns: tuple[str, ...]
+    files: tuple[tuple[str | None, str | None, int], ...]
+    varying: tuple[str, ...]
+    runs: tuple[LogFacts, ...]
+    incomplete: Mapping[str, int]
+    missing: Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +403,8 @@ class DataTable:
     dataset's ``where`` and the conditions of slices mention; ``rows`` the rows before ``where``, None where it is
     costly to know.
     Of a query there are no ``files`` before its rows are stored, and then ``contents``: the sha256 of its rows, in
-    place of that of a file's bytes. ``unreadable`` are the columns whose type cannot be read, with that type.
+    place of that of a file's bytes. ``scores`` are those of items, of which rows are made when they are looked at.
+    ``unreadable`` are the columns whose type cannot be read, with that type.
     """
 
     named: Source
@@ -305,7 +414,18 @@ class DataTable:
     where_columns: tuple[str, ...] = ()
     rows: int | None = None
     contents: tuple[str, ...] = ()
+    scores: ScoreTable | None = field(default=None, repr=False, compare=False)
     unreadable: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def shown_columns(self) -> tuple[str, ...]:
+        """The columns that a spec may name: of scores those of items."""
+        return tuple(self.columns) if self.scores is None else self.scores.columns
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether its rows are in memory before any is read."""
+        return self.format in ("memory", "scores")
 
     @property
     def shown_files(self) -> list[str]:

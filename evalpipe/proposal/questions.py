@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evalpipe.errors import Problem
-from evalpipe.tasks import known_task
+from evalpipe.tasks import proposed_task
 from evalpipe.words.spelling import clipped, joined
 
 SHOWN = 12
@@ -35,7 +35,7 @@ class Answers:
     def __post_init__(self) -> None:
         """Refuse an unknown task with the error that any command gives."""
         if self.task is not None:
-            known_task(self.task)
+            proposed_task(self.task)
 
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:

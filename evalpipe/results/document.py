@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.repeats.records import RepeatsFields
     from evalpipe.chapters.row_contents.records import RowContentsFields
     from evalpipe.chapters.row_file.records import RowFileFields
+    from evalpipe.chapters.scores.records import ScoresFields
     from evalpipe.chapters.slices.records import SlicesFields
     from evalpipe.chapters.standards.records import StandardsFields
     from evalpipe.chapters.statement.records import StatementFields
@@ -87,10 +88,10 @@ if TYPE_CHECKING:
     from evalpipe.chapters.what_if.records import WhatIfFields
 
     class FieldsOfChapters(
-        StandardsFields, StatementFields, PrevalenceFields, ThresholdsFields, CostsFields, DevianceFields,
-        RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields, ReferenceRatesFields,
-        DesirabilityFields, SlicesFields, StepsFields, WhatIfFields, RowContentsFields, GatesFields, ChecksFields,
-        TrendFields, AppearanceFields, RowFileFields,
+        StandardsFields, StatementFields, ScoresFields, PrevalenceFields, ThresholdsFields, CostsFields,
+        DevianceFields, RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields,
+        ReferenceRatesFields, DesirabilityFields, SlicesFields, StepsFields, WhatIfFields, RowContentsFields,
+        GatesFields, ChecksFields, TrendFields, AppearanceFields, RowFileFields,
     ):
         """What the results hold of chapters."""
 else:
@@ -440,7 +441,7 @@ class CoreFields(Record):
     title: str
     as_of: str | None = None
     """The day that the card is about; null where the spec states none. It is never that of the run."""
-    task: Literal["binary", "multiclass", "ordinal", "regression", "count"]
+    task: Literal["binary", "multiclass", "ordinal", "regression", "count", "score"]
     event: str | None
     """The event of a binary outcome."""
     other: str | None

@@ -38,7 +38,7 @@ from evalpipe.spec.field_types import (
     SpecPart,
     Unique,
 )
-from evalpipe.tasks import CLASSES, NUMBERS
+from evalpipe.tasks import CLASSES, NUMBERS, SCORES, WITH_OUTCOME
 
 if TYPE_CHECKING:
     from evalpipe.chapters.appearance.spec import AppearanceReportKeys
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.recalibrate.spec import RecalibrateKeys
     from evalpipe.chapters.reference_rates.spec import ReferenceRatesKeys
     from evalpipe.chapters.row_file.spec import RowFileReportKeys
+    from evalpipe.chapters.scores.spec import ScoresKeys, ScoresModelKeys
     from evalpipe.chapters.slices.spec import SlicesKeys
     from evalpipe.chapters.standards.spec import StandardsKeys
     from evalpipe.chapters.statement.spec import StatementKeys
@@ -65,13 +66,15 @@ if TYPE_CHECKING:
     from evalpipe.chapters.what_if.spec import WhatIfReportKeys
 
     class ChapterKeys(
-        StandardsKeys, StatementKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
+        StandardsKeys, StatementKeys, ScoresKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
         RecalibrateKeys, CompareKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, SlicesKeys, StepsKeys,
         GatesKeys, ChecksKeys, TrendKeys,
     ):
         """The keys of a spec that chapters declare."""
 
-    class ModelKeys(ThresholdsModelKeys, EquivocalModelKeys, DevianceModelKeys, OptimismModelKeys, StepsModelKeys):
+    class ModelKeys(
+        ScoresModelKeys, ThresholdsModelKeys, EquivocalModelKeys, DevianceModelKeys, OptimismModelKeys, StepsModelKeys,
+    ):
         """The keys of a model that chapters declare."""
 
     class ReportKeys(WhatIfReportKeys, AppearanceReportKeys, RowFileReportKeys):
@@ -161,8 +164,9 @@ class Model(ModelKeys):
     """Divide the probabilities of a row by their sum where it is not 1. Without it such rows are an error, unless
     rounding explains them: K probabilities of d decimals may sum to K × 0.5 × 10⁻ᵈ more or less, at most 0.05. They are
     then divided by their sum, and a warning says so."""
-    score: Annotated[ColumnName | None, Only("binary")] = None
-    """The column with a raw score instead: any number, higher for the event."""
+    score: Annotated[ColumnName | None, Only("binary", *SCORES)] = None
+    """The column with a raw score instead: any number, higher for the event. Of `task: score`, the column of a wide
+    table with the model's score of each item."""
     scale: Annotated[Literal["logit", "margin", "percent"] | None, Only(*CLASSES)] = None
     """How numbers become probabilities. `percent`: `probability` or `probabilities` name columns of percents from 0 to
     100, with a percent sign or without, as in `25.18%`. `logit` and `margin` turn the score of a binary outcome into a
@@ -179,7 +183,7 @@ class Model(ModelKeys):
     """The norm of the weights of a linear model without its intercept, ‖ω‖, for a score with `scale: margin`. The score
     is divided by it, which makes b + xᵀω the signed distance of x from the boundary. Curves and chosen thresholds are
     then in the units of the inputs."""
-    prediction: ColumnName | None = None
+    prediction: Annotated[ColumnName | None, Only(*WITH_OUTCOME)] = None
     """The column with the predicted level; the predicted number of a regression outcome; of a count, the expected count
     of the row, in its whole exposure. Without it, rows with probability >= threshold are predicted as events; of
     several levels, the most probable is predicted."""
@@ -204,7 +208,7 @@ class Model(ModelKeys):
     """The column with the leverage of each row in the linear fit whose `prediction` this is (the diagonal of its hat
     matrix), from 0 to below 1. The leave-one-out residual is the residual over 1 − leverage, so PRESS, PSE, SEP and Q2
     need no `loo_prediction`."""
-    predictions: FilePaths | None = None
+    predictions: Annotated[FilePaths | None, Only(*WITH_OUTCOME)] = None
     """A file with this model's columns, for the only dataset that has predictions, or a mapping of dataset to file;
     relative to the file it is written in. Its rows are matched to the dataset's by `id`. Without one they are matched
     by position: there must be as many, and columns that both have must agree in every row, but for the model's own. A
@@ -212,14 +216,14 @@ class Model(ModelKeys):
     the card is of the first by name, and [Repeated fits](methods.md#repeated-fits) says how far they spread. A folder
     holds the rows of one fit."""
     encoding: Annotated[
-        Encoding | None, UNWRITTEN,
+        Encoding | None, UNWRITTEN, Only(*WITH_OUTCOME),
         Needs(("predictions", "optimism"), "encoding-without-file",
               "'encoding' is declared for the model '{name}', which has no file of 'predictions'",
               "declare it for the dataset that holds the model's columns"),
     ] = None
     """The encoding of the csv and tsv files under `predictions` and `optimism`, where it is not UTF-8."""
     csv: Annotated[
-        Csv | None,
+        Csv | None, Only(*WITH_OUTCOME),
         Needs(("predictions", "optimism"), "csv-without-file",
               "'csv' is declared for the model '{name}', which has no file of 'predictions'",
               "declare it for the dataset that holds the model's columns"),
@@ -264,15 +268,6 @@ def gives(model: Model, threshold: object = None) -> frozenset[str]:
     elif "score" in keys:
         needs_met |= {"scores"} | ({"labels"} if "threshold" in keys or model.is_chosen_by_rows(threshold) else set())
     return frozenset(needs_met)
-
-
-def gives_with_variants(model: Model, recalibrate: object | None, threshold: object = None) -> frozenset[str]:
-    """Return what metrics may need and a model or its recalibrated variants give, such as "probabilities".
-
-    Variants of a raw score have probabilities, which the model itself has not. ``recalibrate`` is the spec's key.
-    """
-    raw = model.score is not None and model.scale is None
-    return gives(model, threshold) | ({"labels", "probabilities"} if raw and recalibrate is not None else set())
 
 
 class Intervals(SpecPart):

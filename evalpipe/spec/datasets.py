@@ -9,7 +9,17 @@ from pydantic import Discriminator, Field, StrictBool, StrictFloat, StrictStr, T
 
 from evalpipe.base.formats import CellType
 from evalpipe.base.records import UNWRITTEN
-from evalpipe.spec.field_types import AnyOf, ColumnName, Encoding, Excludes, FilePath, Number, SpecPart
+from evalpipe.spec.field_types import (
+    AnyOf,
+    ColumnName,
+    Encoding,
+    Excludes,
+    FilePath,
+    Number,
+    OneOrMore,
+    Sparse,
+    SpecPart,
+)
 
 NullTexts = Annotated[
     Annotated[tuple[StrictStr, ...], Tag("texts")]
@@ -90,6 +100,15 @@ class DatasetPart(SpecPart):
     says so, and `optimism` of a model corrects them."""
 
 
+class LongScores(Sparse):
+    """The columns of a table that has a row for each model and item."""
+
+    model: ColumnName
+    """The column that names the model of each row; `log.model` of a model of the spec is its name there."""
+    score: ColumnName
+    """The column with the score."""
+
+
 class Dataset(DatasetPart, FilesPart):
     """A set of rows with truth and predictions."""
 
@@ -99,6 +118,42 @@ class Dataset(DatasetPart, FilesPart):
     csv: Csv | None = None
     """How csv and tsv files of this dataset are written. A column whose type is not declared here is of the type that
     all its values have; numbers that begin with 0, as in `01234`, are text."""
+    long: Annotated[LongScores | None, UNWRITTEN] = None
+    """Of `task: score`, the columns of a table with a row for each model and item; without it the table has a column
+    for each model."""
+
+
+Logs = Annotated[tuple[FilePath, ...], Field(min_length=1), OneOrMore()]
+"""A file or a glob of logs, or a list of these."""
+
+
+class LogDataset(DatasetPart):
+    """Scores of items in logs that a tool wrote, each of `task: score`. One of these keys names them."""
+
+    inspect: Annotated[Logs | None, UNWRITTEN] = None
+    """Logs of Inspect, `.json` or `.eval`, as `logs/*.eval`."""
+    lm_eval: Annotated[Logs | None, UNWRITTEN] = None
+    """Files of lm-evaluation-harness that `--log_samples` writes, as `samples_*.jsonl`."""
+    every_eval_ever: Annotated[Logs | None, UNWRITTEN] = None
+    """Records of Every Eval Ever with their samples."""
+    promptfoo: Annotated[Logs | None, UNWRITTEN] = None
+    """Results of promptfoo, in JSON."""
+    openai_evals: Annotated[Logs | None, UNWRITTEN] = None
+    """Logs of OpenAI Evals, in lines of JSON."""
+
+    @property
+    def tool(self) -> str:
+        """The key that names the logs."""
+        return next(key for key in LOG_KEYS if getattr(self, key) is not None)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files and globs of the logs."""
+        return tuple(getattr(self, self.tool))
+
+
+LOG_KEYS = ("inspect", "lm_eval", "every_eval_ever", "promptfoo", "openai_evals")
+"""The keys that name logs of a tool."""
 
 
 class QueryDataset(DatasetPart, QueryPart):
@@ -111,10 +166,13 @@ def is_query(written: object) -> bool:
 
 
 def _form_tag(value: object) -> str:
-    """Return the tag by which pydantic chooses the form of a dataset: "a query" or "files"."""
+    """Return the tag by which pydantic chooses the form of a dataset: "a query", "logs" or "files"."""
+    if isinstance(value, LogDataset) or (isinstance(value, Mapping) and any(key in value for key in LOG_KEYS)):
+        return "logs"
     return "a query" if isinstance(value, QueryDataset) or is_query(value) else "files"
 
 
 AnyDataset = Annotated[
-    Annotated[Dataset, Tag("files")] | Annotated[QueryDataset, Tag("a query")], Discriminator(_form_tag), AnyOf()]
-"""Rows in files, or rows of a query."""
+    Annotated[Dataset, Tag("files")] | Annotated[QueryDataset, Tag("a query")] | Annotated[LogDataset, Tag("logs")],
+    Discriminator(_form_tag), AnyOf()]
+"""Rows in files, rows of a query, or scores in logs."""

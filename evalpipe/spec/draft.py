@@ -20,7 +20,7 @@ from evalpipe.base.levels import level_text, meant_level
 from evalpipe.spec.field_types import OneOrMore, Short
 from evalpipe.spec.messages import location_in_file, missing_key
 from evalpipe.spec.spec import ANY_NAME, TASKS, kind_of_spec
-from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.tasks import CLASSES, MANY, NUMBERS, SCORES
 from evalpipe.words.spelling import closest, listed
 
 if TYPE_CHECKING:
@@ -240,12 +240,16 @@ def refer(
 
 
 BINARY: tuple[Task, ...] = ("binary",)
-KNOWN = (*CLASSES, *NUMBERS)
+KNOWN = (*CLASSES, *NUMBERS, *SCORES)
 _INSTEAD = {
     ("score", MANY): "name the columns of all levels under 'scores'",
     ("probability", MANY): "name the columns of all levels under 'probabilities'",
     ("probability", NUMBERS): "name the column of the predicted number under 'prediction'",
     ("rate", NUMBERS): "name the column of the predicted number under 'prediction'",
+    ("prediction", SCORES): "name the column of a wide table under 'score', or the model in the logs under 'log'",
+    ("id", SCORES): "name the column of the item under 'item'",
+    ("complete_case", SCORES): "say under 'score' what a 'missing' score counts",
+    ("outcome", SCORES): "remove it: an item has a score from each model, and no outcome",
     ("rate", MANY): "name the columns of all levels under 'probabilities'",
     ("rate", BINARY): "name the column of the event's probability under 'probability'",
     ("event", MANY): "remove it; every level counts",
@@ -281,7 +285,7 @@ def check_task(draft: Draft) -> Iterator[Problem]:
 def _not_for_task(draft: Draft, task: str) -> Iterator[Problem]:
     """Report keys that the task does not have."""
     refused: set[Loc] = set()
-    group = next(tasks for tasks in (BINARY, MANY, NUMBERS) if task in tasks)
+    group = next(tasks for tasks in (BINARY, MANY, NUMBERS, SCORES) if task in tasks)
     for key in (key for key, tasks in TASKS.items() if task not in tasks):
         for name in draft.models if ANY_NAME in key else ("",):
             loc = tuple(name if part == ANY_NAME else part for part in key)
@@ -290,9 +294,14 @@ def _not_for_task(draft: Draft, task: str) -> Iterator[Problem]:
             if value is None or value is False or loc[:1] in refused:
                 continue
             refused.add(loc)
-            message = f"{with_article(task)} outcome has no '{loc[-1]}'"
+            message = f"{task_called(task)} has no '{loc[-1]}'"
             hint = _INSTEAD.get((str(loc[-1]), group), "remove it")
             yield draft.tree.problem("not-for-task", message, *loc, key=True, hint=hint)
+
+
+def task_called(task: str) -> str:
+    """Return what messages call what a task evaluates: "an ordinal outcome", "a score of items"."""
+    return "a score of items" if task in SCORES else f"{with_article(task)} outcome"
 
 
 def with_article(task: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
     from evalpipe.base.origin import Loc
+    from evalpipe.chapters.scores.spec import ScoreScale
     from evalpipe.metrics import Metric
+    from evalpipe.metrics.declare import Direction
     from evalpipe.metrics.expressions import ExpressionMetric
     from evalpipe.metrics.grammar import Node
     from evalpipe.tasks import Task
@@ -233,16 +236,22 @@ class Measures:
     declared: Mapping[str, ExpressionMetric]
     task: Task
     """That of the spec, blank where it cannot be read."""
+    scale: ScoreScale | None = None
+    """What a score means, where the task is of these."""
 
     def __contains__(self, name: object) -> bool:
         return name in registry or name in self.declared
 
     def __getitem__(self, name: str) -> Metric:
-        """Return the measure of a name; raises KeyError."""
-        return registry[name] if name in registry else self.declared[name]
+        """Return the measure of a name, turned as scores are better; raises KeyError."""
+        return self._turned(registry[name]) if name in registry else self.declared[name]
+
+    def _turned(self, metric: Metric) -> Metric:
+        """Return a metric with the direction and the range that the spec gives scores, where it takes these."""
+        return metric if self.scale is None or not metric.from_score else _turned(metric, self.scale)
 
     def __iter__(self) -> Iterator[Metric]:
-        yield from registry
+        yield from map(self._turned, registry)
         yield from self.declared.values()
 
     @property
@@ -254,6 +263,16 @@ class Measures:
         """Return the hint for an unknown measure ``name``: a similar one of ``others``, expressions or metrics."""
         guess = closest(name, others) or closest(name, self.declared)
         return Advice(f"did you mean '{guess}'?") if guess else registry.advice(name, self.task)
+
+
+@cache
+def _turned(metric: Metric, scale: ScoreScale) -> Metric:
+    """Return a metric of items with the direction and the range of scores, where it takes these."""
+    turned: dict[Direction, Direction] = {"maximize": "minimize", "minimize": "maximize", "none": "none"}
+    lower = scale.better == "lower" and "direction" in metric.from_score
+    ends = scale.range if "range" in metric.from_score else None
+    return replace(metric, direction=turned[metric.direction] if lower else metric.direction,
+                   range=metric.range if ends is None else (float(ends[0]), float(ends[1])))
 
 
 def expression_measure(written: MeasureExpression, task: Task) -> ExpressionMetric:

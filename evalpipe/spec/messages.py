@@ -13,7 +13,7 @@ from evalpipe.base.colours import COLOUR
 from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.metrics import registry
 from evalpipe.metrics.grammar import IDENTIFIER
-from evalpipe.spec.datasets import is_query
+from evalpipe.spec.datasets import LOG_KEYS, is_query
 from evalpipe.spec.field_types import (
     DAY,
     ENCODING,
@@ -317,7 +317,8 @@ class _Explainer:
         allowed, written = self.root.at(loc[len(self.prefix) :]), self.tree.get(*loc)
         if loc[:1] != ("datasets",) or len(loc) != len(("datasets", "name")):
             return allowed
-        source = "sql" if is_query(written) else "path"
+        logs = [key for key in LOG_KEYS if isinstance(written, dict) and key in written]
+        source = "sql" if is_query(written) else logs[0] if logs else "path"
         return replace(allowed, schemas=tuple(form for form in allowed.schemas if source in form.get("properties", ())))
 
     def _unknown_key(self, loc: Loc) -> Problem:

@@ -22,7 +22,7 @@ from evalpipe.spec.field_types import EachLevel, Excludes, KeyRelation, OfRole, 
 from evalpipe.spec.measures import located_items
 from evalpipe.spec.rules_measures import check_expressions, check_metrics, unknown_metric
 from evalpipe.spec.spec import ANY_NAME, applies
-from evalpipe.tasks import CLASSES, MANY, NUMBERS
+from evalpipe.tasks import CLASSES, MANY, NUMBERS, SCORES
 from evalpipe.words.sentences import DEPRECATED
 from evalpipe.words.spelling import choose, closest, listed, quoted
 
@@ -140,7 +140,7 @@ def _nothing_evaluated(draft: Draft) -> Iterator[Problem]:
 
 def _check_models(draft: Draft) -> Iterator[Problem]:
     """Report models without predictions, and keys of models that go ill together."""
-    for name, model in draft.models.items():
+    for name, model in draft.models.items() if draft.spec.task not in SCORES else ():
         here: Loc = ("models", name)
         if all(getattr(model, kind) is None for kind in _KINDS):
             yield from _no_columns(draft, here)

@@ -16,12 +16,11 @@ from evalpipe.metrics import registry
 from evalpipe.metrics.declare import AVERAGES, Advice
 from evalpipe.metrics.expressions import ExpressionMetric
 from evalpipe.metrics.grammar import FUNCTIONS, ExpressionFault, names_in, read_expression
-from evalpipe.spec.core_keys import gives_with_variants
 from evalpipe.spec.draft import KNOWN, level_problems, refer, with_article
 from evalpipe.spec.field_types import is_number
 from evalpipe.spec.measures import Entry, MeasureExpression, MetricChoice, common_keys, located_items
 from evalpipe.spec.messages import explain, unknown_key
-from evalpipe.tasks import MANY, NUMBERS
+from evalpipe.tasks import MANY, NUMBERS, SCORES
 from evalpipe.words.spelling import closest, joined, listed, quoted
 
 if TYPE_CHECKING:
@@ -94,11 +93,12 @@ def _not_for_task(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a measure that the task does not have."""
     task, tasks = draft.spec.task, entry.metric.tasks
     if task in KNOWN and task not in tasks:
-        name, a_task = entry.metric.name, with_article(task)
-        message = f"{name} is a measure of {joined(tasks, 'and')} outcomes, not of {a_task} one"
+        name, called = entry.metric.name, "scores of items" if task in SCORES else f"{with_article(task)} outcome"
+        its = "scores of items" if tasks == SCORES else f"{joined(tasks, 'and')} outcomes"
+        message = f"{name} is a measure of {its}, not of {called if task in SCORES else f'{with_article(task)} one'}"
         counterpart = registry.counterpart(name, task)
         meant = f"did you mean '{counterpart}'? " if counterpart else ""
-        hint = f"{meant}`evalpipe metrics --task {task}` lists those of {a_task} outcome"
+        hint = f"{meant}`evalpipe metrics --task {task}` lists those of {called}"
         yield draft.tree.problem("metric-not-for-task", message, *entry.named, hint=hint)
 
 
@@ -137,6 +137,8 @@ def _why_no_average(entry: Entry, task: str) -> str | None:
         return f"{entry.metric.name} sees all classes at once"
     if task in NUMBERS:
         return f"a {task} outcome has no classes"
+    if task in SCORES:
+        return "scores of items have no classes"
     return "a binary outcome has one event" if task == "binary" else None
 
 
@@ -196,17 +198,27 @@ _UNSERVED = {
 """For each need: the code of its problem, the words for it, and the way out."""
 
 
+_OF_ITEMS = {
+    "successes": ("metric-needs-success", "needs to know which score is a success",
+                  "add 'success: 1', say, or 'range: [0, 1]' under 'score'"),
+    "wins": ("metric-needs-models", "needs another model to win against", "remove it, or add a model"),
+}
+"""The same of needs that all models of a benchmark meet, or none."""
+
+
 def _unmet_needs(draft: Draft, entry: Entry) -> Iterator[Problem]:
     """Report a metric for which a model lacks what it needs, such as probabilities where there are only classes."""
     if isinstance(entry.metric, ExpressionMetric):  # its measures are checked where it is declared
         return
-    needs_met = {name: gives_with_variants(model, draft.spec.recalibrate, draft.spec.threshold)
-                 for name, model in draft.models.items()}
+    needs_met = {name: draft.spec.gives_with_variants(model) for name, model in draft.models.items()}
     # A model that meets one need at most has no columns that can be used, which is reported elsewhere.
     lacking = [name for name, needs in needs_met.items() if len(needs) > 1 and entry.metric.needs not in needs]
     kinds_of_columns = [kind for kind in ("score", "prediction", "rate")
                         if any(getattr(draft.models[name], kind) is not None for name in lacking)]
-    if kinds_of_columns:  # else a model's columns are refused already
+    if lacking and entry.metric.needs in _OF_ITEMS:
+        code, message, hint = _OF_ITEMS[entry.metric.needs]
+        yield draft.tree.problem(code, f"{entry.metric.name} {message}", *entry.named, hint=hint)
+    elif kinds_of_columns:  # else a model's columns are refused already
         code, need, hint = _UNSERVED[entry.metric.needs]
         noun, verb = ("model", "gives") if len(lacking) == 1 else ("models", "give")
         if entry.metric.needs == "loo_values" and draft.spec.task == "regression":

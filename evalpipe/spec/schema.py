@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from evalpipe.base.digests import json_sha256
 from evalpipe.metrics import registry
 from evalpipe.metrics.declare import PREVALENCE
-from evalpipe.spec.core_keys import gives_with_variants
 from evalpipe.spec.field_types import IdleWithout
 from evalpipe.spec.measures import EXPRESSION_NAME, MEASURE
 from evalpipe.spec.spec import ALONE, ANY_NAME, Spec, applies
-from evalpipe.tasks import MANY
+from evalpipe.tasks import MANY, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,11 +92,13 @@ def _goal_schema(goal: Schema) -> Schema:
 
 
 def _with_or_without_predictions(required: list[str]) -> Schema:
-    """Require the keys of predictions, or none of them where there are candidates with goals."""
+    """Require the keys of predictions, those of scores, or none of them where there are candidates with goals."""
     predicted = [key for key in required if key not in ALONE]
     without = {"not": {"anyOf": [{"required": [key]} for key in predicted]}}
+    of_scores = {"required": [*(key for key in predicted if applies((key,), SCORES[0])), "score"],
+                 "properties": {"task": {"enum": list(SCORES)}}}
     return {"required": [key for key in required if key in ALONE],
-            "anyOf": [{"required": predicted}, {"required": ["candidates", "desirability"], **without}]}
+            "anyOf": [{"required": predicted}, of_scores, {"required": ["candidates", "desirability"], **without}]}
 
 
 def _with_references(node: Any, form: Schema, name: str) -> Any:
@@ -185,10 +186,12 @@ def resolved(spec: Spec) -> dict[str, object]:
             del model[key]
     # Keys that would say nothing are left out, so that the hash of a spec is that of what it asks for.
     thresholded = "threshold" in spec.model_fields_set or any(
-        "probabilities" in gives_with_variants(model, spec.recalibrate) for model in spec.models.values())
+        "probabilities" in spec.gives_with_variants(model) for model in spec.models.values())
     idle = {"ledger", *_idle_keys(spec)}
     if not applies(("threshold",), spec.task) or not thresholded:
         idle.add("threshold")
+    if spec.task in SCORES:
+        idle |= {name for name in Spec.model_fields if not applies((name,), spec.task)}
     if spec.alone:
         idle |= Spec.model_fields.keys() - ALONE
     for key in COMPUTING:

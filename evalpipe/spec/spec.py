@@ -26,6 +26,7 @@ from evalpipe.spec.core_keys import (
     Outcome,
     Report,
     Weight,
+    gives,
 )
 from evalpipe.spec.datasets import AnyDataset
 from evalpipe.spec.field_types import (
@@ -43,7 +44,7 @@ from evalpipe.spec.field_types import (
 )
 from evalpipe.spec.measures import MeasureEntry, MeasureExpression, Measures, MetricChoice, expression_measure
 from evalpipe.spec.tree import ProseText
-from evalpipe.tasks import Task
+from evalpipe.tasks import SCORES, WITH_OUTCOME, Task
 from evalpipe.templating.files import Templates
 
 if TYPE_CHECKING:
@@ -68,8 +69,9 @@ class Spec(ChapterKeys):
     seed: Annotated[StrictInt, Field(ge=0)] = 0
     """The root of all random numbers."""
     task: Task
-    """The kind of outcome: two levels, several, several in order, a number, or a count."""
-    outcome: Outcome
+    """The kind of outcome: two levels, several, several in order, a number, or a count; or `score`, where each item has
+    a score from each model and no outcome. See [Scores of items](scores.md)."""
+    outcome: Annotated[Outcome, Only(*WITH_OUTCOME)]
     """The outcome's column, its event or levels, its unit."""
     weight: Annotated[Weight, Short("column")] | None = None
     """The column of case weights, or a mapping with their kind."""
@@ -80,9 +82,9 @@ class Spec(ChapterKeys):
     cluster: ColumnName | None = None
     """The column that says which rows belong together, such as those of a patient; intervals then resample clusters,
     not rows."""
-    id: ColumnName | None = None
+    id: Annotated[ColumnName | None, Only(*WITH_OUTCOME)] = None
     """The column that identifies a row; checked for duplicates and for rows shared with reference datasets."""
-    complete_case: Literal["all"] | None = None
+    complete_case: Annotated[Literal["all"] | None, Only(*WITH_OUTCOME)] = None
     """What is done with rows for which a model has no prediction. Without this key they are an error. `all`: they
     are left out for every model, so that all models are measured on the same rows. The results and the card give
     their number, and which model lacks them."""
@@ -100,6 +102,7 @@ class Spec(ChapterKeys):
     no_information: Annotated[
         Annotated[StrictBool, Tag("a flag")] | Annotated[NoInformation, Tag("permutations")],
         Discriminator(lambda value: "a flag" if isinstance(value, bool) else "permutations"), AnyOf(),
+        Only(*WITH_OUTCOME),
     ] = False
     """Also give the value that each measure would have if truth and prediction were independent, and the skill: 0 at
     that value, 1 at the best value. `{permutations: 1000}` says over how many random pairings, for measures whose mean
@@ -171,12 +174,24 @@ class Spec(ChapterKeys):
     def measures(self) -> Measures:
         """Every measure that the spec can name."""
         return Measures({name: expression_measure(entry, self.task) for name, entry in self.expressions.items()},
-                        self.task)
+                        self.task, self.score)
 
     @property
     def alone(self) -> bool:
         """Whether the spec is of candidates alone, so that there are no predictions to evaluate."""
         return False
+
+    def gives(self, model: Model) -> frozenset[str]:
+        """Return what metrics may need and a model of the spec gives, such as "labels"."""
+        return gives(model, self.threshold)
+
+    def gives_with_variants(self, model: Model) -> frozenset[str]:
+        """Return what metrics may need and a model, or its recalibrated variants, give, such as "probabilities".
+
+        Variants of a raw score have probabilities, which the model itself has not.
+        """
+        raw = model.score is not None and model.scale is None and self.recalibrate is not None
+        return self.gives(model) | ({"labels", "probabilities"} if raw else set())
 
     @property
     def importance(self) -> bool:
@@ -204,8 +219,23 @@ class CandidateSpec(Spec):
         return True
 
 
+@order_fields
+class ScoreSpec(Spec):
+    """A spec of scores of items, which have no outcome."""
+
+    outcome: Annotated[Outcome, Only(*WITH_OUTCOME)] = Outcome.model_construct(column="")
+
+    def gives(self, model: Model) -> frozenset[str]:  # noqa: ARG002 - alike for all models
+        """Return what every model of the spec gives: scores, and what is known of successes and of wins."""
+        known = {"successes": self.score is not None and self.score.success_from is not None,
+                 "wins": len(self.models) > 1}
+        return frozenset({"truth", "item_scores", *(name for name, is_known in known.items() if is_known)})
+
+
 def kind_of_spec(written: object) -> type[Spec]:
-    """Return the class that reads a spec: of candidates alone where it has these but no outcome, datasets or models."""
+    """Return the class that reads a spec: of scores by its task, of candidates alone where it has no predictions."""
+    if isinstance(written, Mapping) and written.get("task") in SCORES:
+        return ScoreSpec
     keys = {key for key, value in written.items() if value is not None} if isinstance(written, Mapping) else set()
     return CandidateSpec if "candidates" in keys and not keys & {"outcome", "datasets", "models"} else Spec
 

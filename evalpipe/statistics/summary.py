@@ -262,6 +262,12 @@ class Summary:
             self._computed[key] = np.asarray(declared.function(self, **own_options), dtype=float)
         return self._computed[key]
 
+    def of_each_row(self, metric: Metric, options: Mapping[str, object]) -> Floats:
+        """Return the value [n] that a metric of column statistics and the total has of each row alone."""
+        values = (np.ones(len(self.rows.truth)) if name == "total" else
+                  self._column(name, {key: options[key] for key in statistics[name].options}) for name in metric.takes)
+        return metric(*values, **options)
+
     def _column(self, name: str, options: Mapping[str, object]) -> Values:
         """Return the value of a column statistic for each row, [n]."""
         key, columns = (name, tuple(options.values())), {} if self.columns is None else self.columns

@@ -129,6 +129,7 @@ _OF_METHODS = {
     "extreme": "an extreme of these rows, which no replicate exceeds although new data may: it has no limits",
     "proportion": "a proportion of rows, so Clopper-Pearson limits are valid",
     "asked-of-proportion": "a proportion of rows, and the spec asks for {title} limits",
+    "score-of-items": "a mean over items, for which limits by the bootstrap's error cover better than its quantiles",
     "skewed": "skewed: the bootstrap's standard error on the logit scale covers better than its quantiles",
     "auc": "an area under the ROC curve, whose variance DeLong gives",
     "coefficient": "a coefficient of a logistic line, whose error its residuals give",
@@ -174,6 +175,7 @@ _OF_DRAWS = {
     "unlike-weights": "importance weights make rows with one score unlike",
     "unlike-exposures": "exposures make rows with one prediction unlike",
     "unlike-levels": "probabilities of several levels leave few rows alike",
+    "unlike-items": "the scores of several models leave few items alike",
     "unlike-left-out": "predictions of models fitted without the row leave few rows alike",
     "nothing-in-parts": "nothing is read part by part",
     "in-memory": "the data are in memory already",
@@ -350,6 +352,7 @@ FORMER_VERDICTS = {old: row.new for old, row in DEPRECATED.items()}
 NEEDS = {
     "labels": "no predicted classes", "probabilities": "no probabilities", "scores": "no scores",
     "values": "no predicted numbers", "loo_values": "no leave-one-out predictions",
+    "item_scores": "no scores of items", "successes": "no score that counts as a success", "wins": "no other models",
 }
 """What a model does not give that cannot serve a need."""
 

@@ -335,7 +335,8 @@ def test_metrics_are_listed_by_family(command: Command) -> None:
     families = [line for line in lines if line and not line.startswith(" ")]
     assert families == [
         "of predicted classes", "of probabilities", "of the ranking", "of predicted numbers",
-        "of leave-one-out predictions", "of the outcome alone",
+        "of leave-one-out predictions", "of the outcome alone", "of the scores of items",
+        "of successes in epochs of items", "of scores beside those of other models",
     ]
     known = json.loads(command("metrics", "--format", "json").stdout)
     assert len([line for line in lines if line.startswith("  ")]) == len(known)

@@ -27,6 +27,7 @@ MINIMAL: dict[str, Any] = {
     "binary": SMALL | {"outcome": {"column": "y"}, "models": {"m": {"probability": "p"}}},
     "multiclass": SMALL | PROBABILITIES, "ordinal": SMALL | PROBABILITIES,
     "regression": SMALL | PREDICTION, "count": SMALL | PREDICTION,
+    "score": SMALL | {"score": {"better": "higher"}, "models": {"m": {"score": "s"}}},
 }
 SPECS = [
     *({"task": task} | spec for task, spec in MINIMAL.items()),
@@ -56,6 +57,8 @@ SPECS = [
         "candidates": {"path": "c.csv", "id": ["c"], "long": {"metric": "m", "value": "v"}},
     },
     MINIMAL["binary"] | {"task": "binary", "calibration": {"window": {"recalibrated": {}}}},
+    MINIMAL["score"] | {"task": "score", "models": {"m": {"log": {"model": "a"}}}, "datasets": {
+        "d": {"inspect": "a.eval"}, "e": {"path": "d.csv", "long": {"model": "m", "score": "s"}}}},
     {"evalpipe": 1, "name": "small", "task": "binary", "candidates": {"path": "c.csv", "id": ["c"]},
      "desirability": [{"metric": "brier", "minimize": {"low": 0, "high": 1}}]},
 ]
@@ -64,11 +67,15 @@ OF_EVERY_TASK = (
     "complete_case", "equivocal", "metrics", "intervals", "no_information", "costs", "profit", "slices",
     "worst_slices", "calibration", "recalibrate", "compare", "desirability", "gates", "report", "engine")
 """The keys of a spec in which nothing is written that need not be; a binary one has its threshold too."""
+OF_SCORES = (
+    "as_of", "title", "card", "standards", "seed", "weight", "cluster", "metrics", "intervals", "slices",
+    "worst_slices", "compare", "desirability", "gates", "report", "engine")
+"""The same keys of a spec of scores."""
 OF_A_MODEL = {
-    "binary": "equivocal fitted prediction predictions scale score threshold",
-    "multiclass": "equivocal fitted prediction predictions renormalise scores",
-    "ordinal": "equivocal fitted prediction predictions renormalise scores",
-    "regression": "loo_prediction predictions", "count": "loo_prediction predictions rate",
+    "binary": "csv equivocal fitted prediction predictions scale score threshold",
+    "multiclass": "csv equivocal fitted prediction predictions renormalise scores",
+    "ordinal": "csv equivocal fitted prediction predictions renormalise scores",
+    "regression": "csv loo_prediction predictions", "count": "csv loo_prediction predictions rate", "score": "",
 }
 """Those of its model, beside what every model has."""
 
@@ -81,11 +88,13 @@ UNWRITTEN = {
     "GateRule": "class dataset desirability max max_decrease min min_decrease min_increase model name on optional "
                 "severity slice slices undefined variant",
     "GoalRule": "weight", "Intervals": "bands level method replicates resampling stratify",
+    "LogDataset": "role where",
     "Model": "characteristics csv equivocal fitted label loo_prediction prediction predictions rate renormalise scale "
              "score scores threshold",
     "Outcome": "event levels unit", "Prevalence": "beta dirichlet levels source value", "ProfitRule": "fixed groups",
     "QueryDataset": "driver parameters role timeout where", "Ramp": "scale", "ReferenceRate": "lower upper",
     "Relations": "prevalences", "Report": "formats pdf_variant what_if", "SequenceRule": "between_nights level",
+    "ScoreSpec": " ".join(OF_SCORES),
     "SliceRules": "disparities max_levels min_rows reference",
     "Spec": f"{' '.join(OF_EVERY_TASK)} threshold slice_rules",
     "StandardRule": "not_applicable require", "Statement": "changes limits status", "Target": "scale_high scale_low",
@@ -141,8 +150,10 @@ def test_only_known_keys_enter_a_resolved_spec_where_nobody_wrote_them() -> None
 @pytest.mark.parametrize("task", MINIMAL)
 def test_a_spec_with_nothing_but_what_it_needs_holds_the_same_keys(task: str) -> None:
     found = dict(unwritten({"task": task} | MINIMAL[task]))
-    assert found[Spec] == {*OF_EVERY_TASK, *(["threshold"] if task == "binary" else [])}
-    assert found[Model] == {"characteristics", "csv", "label", *OF_A_MODEL[task].split()}
+    of_task = OF_SCORES if task == "score" else OF_EVERY_TASK
+    kind = kind_of_spec({"task": task} | MINIMAL[task])
+    assert found[kind] == {*of_task, *(["threshold"] if task == "binary" else [])}
+    assert found[Model] == {"characteristics", "label", *OF_A_MODEL[task].split()}
 
 
 def test_every_task_has_a_spec() -> None:

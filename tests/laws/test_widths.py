@@ -158,6 +158,11 @@ def drawn() -> Iterator[Estimate]:
         yield Estimate(method, SHARE, ERROR, known)
     for clusters in (None, 900):
         yield Estimate("bootstrap_logit", SHARE, ERROR, {**known, "rarest": 1000.0, "clusters": clusters})
+    for bounds in ((-9.0, 9.0), UNBOUNDED):
+        yield Estimate("bootstrap_score", SHARE, ERROR, {
+            **known, "bounds": bounds, "rows": 1e5, "clusters": None}, student(10**5 - 1, 1.0))
+    yield Estimate("bootstrap_score", SHARE, ERROR, {
+        **known, "bounds": UNBOUNDED, "rows": 1e5, "clusters": 12}, student(11, math.sqrt(12 / 11)))
     for kind in registry["bootstrap_noncentral"].for_:
         value, error = (SHARE**2, 2 * SHARE * ERROR) if kind in SQUARES else (SHARE, ERROR)
         # A square without any noise has limits of its own; the hundredth of an error is too little to be seen.

@@ -38,7 +38,7 @@ from evalpipe.words.sentences import sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from evalpipe.base.arraytypes import Flags
+    from evalpipe.base.arraytypes import Flags, Floats
     from evalpipe.engine.estimates import Evaluated, Scope
     from evalpipe.intervals.contrasts import Verdict
     from evalpipe.metrics.declare import Direction
@@ -224,19 +224,45 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     if not rows_count_alike(plan, entry, k):
         return None
     summaries = summary_of(first, entry, k), summary_of(second, entry, k)
+    if entry.metric.sees == "items":
+        return _test_of_items(first, second, entry)
     if entry.metric.name in AREAS:
-        area, other_area = summaries
-        difference = paired_auc(area.rows.truth, area.rows.scored, other_area.rows.scored, area.floats)
-        scale = AREAS[entry.metric.name]
-        delong = Wald(scale * difference.value, scale * difference.error)
-        return None if math.isnan(delong.p(0.0)) else Test(delong, "delong", "delong")
+        return _test_of_areas(*summaries, AREAS[entry.metric.name])
     if entry.metric.name in LOSSES and k is None:
-        losses = [LOSSES[entry.metric.name](scope.summary.rows, entry.params) for scope in (first, second)]
-        paired_t = diebold_mariano(losses[0], losses[1], first.summary.floats)
-        return None if math.isnan(paired_t.p(0.0)) else Test(paired_t, "diebold_mariano", "paired_t")
+        return _paired_t(first, second, entry)
     if is_proportion(entry) and reportable_alike(first, second):
         return _proportions(*summaries, entry, options_of(entry, k))
     return None
+
+
+def _test_of_items(first: Scope, second: Scope, entry: MetricPlan) -> Test | None:
+    """Return the paired test of a mean over all items, or of a share of them; None of other measures of items."""
+    metric, options = entry.metric, entry.params
+    if metric.interval == "proportion":
+        shares = [scope.summary.of_each_row(metric, options) > 0 for scope in (first, second)]
+        return _score_test(shares[0], shares[1], first.summary.floats)
+    return _paired_t(first, second, entry) if metric.interval == "score" and "total" in metric.takes else None
+
+
+def _test_of_areas(area: Summary, other_area: Summary, scale: float) -> Test | None:
+    """Return DeLong's test of two areas under the ROC curve, times ``scale``; None where its error is unknown."""
+    difference = paired_auc(area.rows.truth, area.rows.scored, other_area.rows.scored, area.floats)
+    delong = Wald(scale * difference.value, scale * difference.error)
+    return None if math.isnan(delong.p(0.0)) else Test(delong, "delong", "delong")
+
+
+def values_of_rows(summary: Summary, entry: MetricPlan) -> Floats:
+    """Return the numbers of rows [n] whose mean a measure is: losses, or what it is of each item."""
+    if entry.metric.sees == "items":
+        return summary.of_each_row(entry.metric, entry.params)
+    return np.asarray(LOSSES[entry.metric.name](summary.rows, entry.params))
+
+
+def _paired_t(first: Scope, second: Scope, entry: MetricPlan) -> Test | None:
+    """Return the paired t test of a mean over rows of two scopes; None where its error is unknown."""
+    values, other_values = (values_of_rows(scope.summary, entry) for scope in (first, second))
+    paired_t = diebold_mariano(values, other_values, first.summary.floats)
+    return None if math.isnan(paired_t.p(0.0)) else Test(paired_t, "diebold_mariano", "paired_t")
 
 
 def ranked_alike(first: Scope, second: Scope, entry: MetricPlan) -> bool:
@@ -276,11 +302,19 @@ def _proportions(first: Summary, second: Summary, entry: MetricPlan, options: Ma
     weight = first.floats
     if (trials != other_trials).any() or not (weight * trials).sum():
         return None
+    return _score_test(successes, other_successes, weight, float((weight * trials).sum()))
+
+
+def _score_test(successes: Flags, other_successes: Flags, weight: Floats, trials: float | None = None) -> Test:
+    """Return the score test of two proportions on the same rows, by their successes [n].
+
+    ``trials`` is the weight of the rows that are trials, by default of all rows.
+    """
     only_model = float(weight[successes & ~other_successes].sum())
     only_baseline = float(weight[other_successes & ~successes].sum())
     exact_p, mid_p = mcnemar(only_model, only_baseline)
     details = {"only_model": int(only_model), "only_baseline": int(only_baseline), "p_exact": exact_p, "p_mid": mid_p}
-    contrast = PairedProportions(only_model, only_baseline, float((weight * trials).sum()))
+    contrast = PairedProportions(only_model, only_baseline, float(weight.sum()) if trials is None else trials)
     return Test(contrast, "mcnemar", "tango", details)
 
 

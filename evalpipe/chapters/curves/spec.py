@@ -20,7 +20,7 @@ from evalpipe.spec.field_types import (
     Unique,
 )
 from evalpipe.spec.measures import MetricName
-from evalpipe.tasks import CLASSES
+from evalpipe.tasks import CLASSES, WITH_OUTCOME
 
 ResidualKind = Literal["deviance", "pearson"]
 ResidualFigure = Literal["scale_location", "half_normal", "predicted_observed"]
@@ -177,7 +177,7 @@ class Calibration(SpecPart):
 class CurvesKeys(SpecPart):
     """Keys of a spec."""
 
-    curves: Annotated[Curves | None, After("costs"), UNWRITTEN] = None
+    curves: Annotated[Curves | None, After("costs"), Only(*WITH_OUTCOME), UNWRITTEN] = None
     """What the curves show beside themselves."""
     calibration: Annotated[Calibration | None, Only(*CLASSES), After("worst_slices")] = None
     """The settings of the figures of calibration. They have the defaults below without this key too. With it, the

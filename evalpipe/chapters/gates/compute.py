@@ -333,7 +333,7 @@ def _value_fields(
 
 
 def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
-    """Return how many independent rows of the rarer outcome a number rests on; of a proportion all rows count.
+    """Return how many independent rows of the rarer outcome a number rests on; of proportions and scores all count.
 
     Under clusters, or weights that differ, fewer rows are independent than there are.
     """
@@ -341,7 +341,7 @@ def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:
     if all(entry.metric.interval != "proportion" for entry in gate.entries) and row.n:
         if row.events is None:
             total = sum(level.rows for level in dataset.levels)
-            share = min(level.rows / total for level in dataset.levels)
+            share = min((level.rows / total for level in dataset.levels), default=1.0)
         else:
             share = min(row.events, row.n - row.events) / row.n
     independent = dataset.clusters or dataset.n_effective or dataset.n

@@ -17,7 +17,7 @@ import numpy as np
 from evalpipe.arithmetic import exp, log1p, log_add_exp
 from evalpipe.base.digests import json_sha256
 from evalpipe.base.records import Subject
-from evalpipe.chapters.compare.compute import LOSSES, flags, reportable_alike
+from evalpipe.chapters.compare.compute import flags, reportable_alike, values_of_rows
 from evalpipe.chapters.gates.plan import evidence_kind, gates_plan, judges_number, sequence_plan
 from evalpipe.chapters.gates.records import GateEvidence, GateLimits
 from evalpipe.engine.differences import options_of, rows_count_alike, summary_of
@@ -520,7 +520,7 @@ def _value_evidence(scope: Scope, entry: MetricPlan, k: int | None, limit: float
         # F beta: what a true positive, a false positive and a false negative add to its numerator and denominator.
         parts = [(1 + squared, 1 + squared), (0.0, 1.0), (0.0, squared)]
         return ratio_evidence(parts, np.array([float(summary(name)) for name in ("tp", "fp", "fn")]), limit, side)
-    losses = LOSSES[entry.metric.name](summary.rows, entry.params)
+    losses = values_of_rows(summary, entry)
     return of_a_mean(losses, summary.floats, limit, side, _loss_bounds(entry))
 
 
@@ -544,7 +544,7 @@ def _difference_evidence(
     """
     first, second = summary_of(scope, entry, k), summary_of(other, entry, k)
     if evidence_kind(entry) == "losses":
-        losses = [LOSSES[entry.metric.name](summary.rows, entry.params) for summary in (first, second)]
+        losses = [values_of_rows(summary, entry) for summary in (first, second)]
         low, high = _loss_bounds(entry)
         return of_a_mean(losses[0] - losses[1], first.floats, limit, side, (low - high, high - low))
     if not reportable_alike(scope, other):

@@ -5,6 +5,7 @@ A gate `on: sequence` needs nights that can be told apart and kept, and a measur
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from evalpipe.base.records import Subject
     from evalpipe.chapters.gates.spec import GateRule
     from evalpipe.errors import Problem
+    from evalpipe.metrics import Metric
     from evalpipe.plan.measures import MetricPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.spec.draft import Draft
@@ -312,6 +314,11 @@ def _check_evidence(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]
     if entry is None:
         return
     name, kind = entry.metric.name, entry.metric.interval
+    if entry.metric.sees == "items":
+        if (why := _why_no_bets_on_items(draft, entry.metric)) is not None:
+            message = f"'on: sequence' cannot judge {name}: {why[0]}"
+            yield draft.tree.problem("sequence", message, *loc, "on", hint=why[1])
+        return
     by_rows, between = (*BOUNDED, *F_MEASURES), draft.spec.sequence is not None and draft.spec.sequence.between_nights
     if kind != "proportion" and name not in (*AVERAGED, *LARGE_NIGHTS):
         unproven = UNPROVEN if set(entry.metric.tasks) & set(CLASSES) else OF_NUMBERS
@@ -321,6 +328,17 @@ def _check_evidence(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]
         message = f"'on: sequence' takes the standard error of {name} from its interval, and there is none"
         hint = "remove 'method: none' from 'intervals', or write 'on: value'"
         yield draft.tree.problem("sequence", message, *loc, "on", hint=hint)
+
+
+def _why_no_bets_on_items(draft: Draft, metric: Metric) -> tuple[str, str] | None:
+    """Return why nights give no exact evidence on a measure of items, and the way out; None where they do."""
+    if not (metric.interval == "proportion" or (metric.interval == "score" and "total" in metric.takes)):
+        return "it is no mean over all items", "judge the 'mean' or 'pass_at', or write 'on: interval'"
+    if not all(map(math.isfinite, metric.range)):
+        return "scores have no range, so that one may make up most of it", "add the 'range' of scores under 'score'"
+    if draft.spec.cluster is not None or draft.spec.importance:
+        return "its items are not independent and alike", "write 'on: interval'"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +432,7 @@ def evidence_kind(entry: MetricPlan) -> Literal["rows", "losses", "cells"] | Non
     """
     if entry.metric.interval == "proportion" and entry.metric.needs == "labels":
         return "rows"
-    if entry.metric.name in BOUNDED:
+    if entry.metric.name in BOUNDED or (entry.metric.sees == "items" and all(map(math.isfinite, entry.metric.range))):
         return "losses"
     return "cells" if entry.metric.name in F_MEASURES else None
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import ColumnName, FilePath, Sparse, SpecPart
+from evalpipe.spec.field_types import ColumnName, FilePath, Only, Sparse, SpecPart
+from evalpipe.tasks import WITH_OUTCOME
 
 
 class BootstrapFits(Sparse):
@@ -21,6 +22,6 @@ class BootstrapFits(Sparse):
 class OptimismModelKeys(SpecPart):
     """Keys of a model."""
 
-    optimism: Annotated[BootstrapFits | None, After("step"), UNWRITTEN] = None
+    optimism: Annotated[BootstrapFits | None, After("step"), Only(*WITH_OUTCOME), UNWRITTEN] = None
     """Fits of the same procedure to bootstrap samples of the dataset that is `trained_on`: by how much the model looks
     too good there, and its measures corrected for that. See [Optimism](methods.md#optimism)."""

@@ -17,7 +17,7 @@ from evalpipe.intervals import LIMITS
 from evalpipe.intervals.bootstrap import kish
 from evalpipe.metrics.values import ratio
 from evalpipe.results import Warned
-from evalpipe.tasks import MANY, NUMBERS
+from evalpipe.tasks import MANY, WITHOUT_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -118,7 +118,7 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
         "prevalence": None if plan.prevalence is None else _declared_prior(plan, plan.prevalence, levels),
         "observed": [
             _observed_share(plan, sample, level, sample.truth if binary else sample.truth == k)
-            for sample in (dataset.sample for dataset in evaluated) if sample.task not in NUMBERS
+            for sample in (dataset.sample for dataset in evaluated) if sample.task not in WITHOUT_LEVELS
             for k, level in enumerate(sample.levels[:1] if binary else sample.levels)],
     }
 

@@ -15,7 +15,7 @@ from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import refer, with_article
 from evalpipe.spec.messages import bad_name, explain, is_key, missing_key, unknown_key
 from evalpipe.spec.rules_measures import check_sum
-from evalpipe.tasks import CLASSES, MANY
+from evalpipe.tasks import CLASSES, MANY, WITH_OUTCOME
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _check_method(draft: Draft, loc: Loc, choice: MethodChoice) -> Iterator[Prob
         message = f"no recalibrator is called {draft.tree.show(*name_loc)}"
         hint = f"the methods are {listed(list(registry), 'and')}"
         yield from refer(draft, name_loc, list(registry), "unknown-method", message, hint)
-    elif task and task not in registry[choice.method].tasks:
+    elif task in WITH_OUTCOME and task not in registry[choice.method].tasks:
         possible = [entry.name for entry in registry.values() if task in entry.tasks]
         message = f"{choice.method} does not recalibrate {with_article(task)} outcome"
         yield draft.tree.problem("not-for-task", message, *name_loc, hint=f"use {listed(possible)}")

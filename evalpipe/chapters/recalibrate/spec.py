@@ -12,7 +12,8 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from evalpipe import calibration
 from evalpipe.base.records import After
-from evalpipe.spec.field_types import KEY, LEFT_TO_RULES, AnyOf, Key, OfRole, SpecPart
+from evalpipe.spec.field_types import KEY, LEFT_TO_RULES, AnyOf, Key, OfRole, Only, SpecPart
+from evalpipe.tasks import WITH_OUTCOME
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -133,5 +134,5 @@ class Recalibrate(SpecPart):
 class RecalibrateKeys(SpecPart):
     """Keys of a spec."""
 
-    recalibrate: Annotated[Recalibrate | None, After("calibration")] = None
+    recalibrate: Annotated[Recalibrate | None, After("calibration"), Only(*WITH_OUTCOME)] = None
     """Recalibrators; each makes a variant of every model, which is evaluated beside the original."""

@@ -15,7 +15,6 @@ from evalpipe.chapters.slices.spec import DISPARITIES, Cut, DatePeriod, part_col
 from evalpipe.metrics.declare import Advice
 from evalpipe.plan.measures import MetricPlan, entries
 from evalpipe.plan.sources import ColumnPlan, SlicingPlan
-from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import refer, with_article
 from evalpipe.spec.measures import MetricChoice
 from evalpipe.spec.rules_measures import check_measure, check_single_value
@@ -145,7 +144,7 @@ def _check_named_disparity(draft: Draft, loc: Loc, name: str) -> Iterator[Proble
             hint = "name a measure of this evaluation instead"
             yield draft.tree.problem("not-for-task", message, *loc, hint=hint)
         return
-    by_model = {model: gives(keys, draft.spec.threshold) for model, keys in draft.models.items()}
+    by_model = {model: draft.spec.gives(keys) for model, keys in draft.models.items()}
     without_classes = [model for model, outputs in by_model.items() if "scores" in outputs and "labels" not in outputs]
     if without_classes:
         message = f"{name} needs predicted classes, but the model '{without_classes[0]}' gives only 'score'"

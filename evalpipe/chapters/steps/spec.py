@@ -7,8 +7,9 @@ from typing import Annotated
 from pydantic import Field, StrictInt
 
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import ColumnName, Needs, Short, Sparse, SpecPart
+from evalpipe.spec.field_types import ColumnName, Needs, Only, Short, Sparse, SpecPart
 from evalpipe.spec.measures import MeasureOfSpec
+from evalpipe.tasks import WITH_OUTCOME
 
 
 class StepColumn(Sparse):
@@ -30,7 +31,7 @@ class StepMeasures(Sparse):
 class StepsKeys(SpecPart):
     """Keys of a spec."""
 
-    steps: Annotated[StepMeasures | None, After("profit"), UNWRITTEN] = None
+    steps: Annotated[StepMeasures | None, After("profit"), Only(*WITH_OUTCOME), UNWRITTEN] = None
     """What is measured at every step of models that have a `step`. Without this key it is `metrics`. Where that is
     absent too, it is log loss and accuracy; for numbers RMSE and MAE; for counts MAE and the Poisson deviance. A model
     that can serve none of `metrics` has those of the latter that it can serve, or the ROC AUC."""
@@ -40,7 +41,7 @@ class StepsModelKeys(SpecPart):
     """Keys of a model."""
 
     step: Annotated[
-        Annotated[StepColumn, Short("column")] | None, After("csv"), UNWRITTEN,
+        Annotated[StepColumn, Short("column")] | None, After("csv"), Only(*WITH_OUTCOME), UNWRITTEN,
         Needs(("predictions",), "steps-without-file", "the model '{name}' has steps, but no file of 'predictions'",
               "a dataset has one row for each id; name a file that has one for each id and step"),
         Needs(("id",), "steps-without-id",

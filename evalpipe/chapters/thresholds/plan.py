@@ -11,7 +11,7 @@ from evalpipe.chapters.costs.plan import costs_plan
 from evalpipe.chapters.thresholds.spec import CutFolds, ThresholdRule
 from evalpipe.metrics.labels import bayes_threshold
 from evalpipe.plan.measures import MetricPlan, entries
-from evalpipe.spec.core_keys import gives, gives_with_variants
+from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import refer
 from evalpipe.spec.field_types import is_number
 from evalpipe.spec.measures import MetricChoice
@@ -211,7 +211,7 @@ def _unused_threshold(draft: Draft) -> Iterator[Problem]:
     without_threshold = {
         name: model for name, model in draft.models.items() if model.threshold is None and model.prediction is None}
     ranks = [name for name, model in without_threshold.items()
-             if _has_rank_score(model) and "probabilities" not in gives_with_variants(model, draft.spec.recalibrate)]
+             if _has_rank_score(model) and "probabilities" not in draft.spec.gives_with_variants(model)]
     if isinstance(threshold, ThresholdRule):
         has_no_use = len(ranks) == len(without_threshold) if threshold.bayes is not None else not without_threshold
         if draft.models and has_no_use:

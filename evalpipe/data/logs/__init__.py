@@ -11,8 +11,9 @@ from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.logs import every_eval_ever, inspect_ai, lm_eval, openai_evals, promptfoo
 from evalpipe.data.logs.plain_values import LARGEST_INTEGER, is_plain
-from evalpipe.data.logs.reading import ERROR, NOT_SCORED, LogFacts, LogFile
+from evalpipe.data.logs.reading import ERROR, NOT_SCORED, LogFile
 from evalpipe.errors import DataError, Place, Problem
+from evalpipe.plan.sources import LogFacts
 from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.digests import file_sha256
 from evalpipe.data.logs.plain_values import arguments, finite, mapping, optional_text, tokens, within
-from evalpipe.data.logs.reading import ERROR, NOT_SCORED, Document, LogFacts, LogFile, LoggedSample, ModelLog
+from evalpipe.data.logs.reading import ERROR, NOT_SCORED, Document, LogFile, LoggedSample, ModelLog
+from evalpipe.plan.sources import LogFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

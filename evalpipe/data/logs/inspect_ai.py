@@ -10,8 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.data.logs.plain_values import arguments, count, finite, mapping, optional_text, tokens, total, within
-from evalpipe.data.logs.reading import ERROR, LIMIT, NOT_SCORED, Document, LogFacts, LoggedSample, ModelLog
+from evalpipe.data.logs.reading import ERROR, LIMIT, NOT_SCORED, Document, LoggedSample, ModelLog
 from evalpipe.data.logs.zipped_members import ZippedMembers
+from evalpipe.plan.sources import LogFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import file_sha256
 from evalpipe.data.logs.plain_values import arguments, count, finite, mapping, optional_text, within
-from evalpipe.data.logs.reading import NOT_SCORED, Document, LogFacts, LogFile, LoggedSample, ModelLog
+from evalpipe.data.logs.reading import NOT_SCORED, Document, LogFile, LoggedSample, ModelLog
+from evalpipe.plan.sources import LogFacts
 from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:

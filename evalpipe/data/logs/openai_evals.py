@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.data.logs.plain_values import arguments, finite, optional_text, tokens, within
-from evalpipe.data.logs.reading import ERROR, NOT_SCORED, Document, LogFacts, LoggedSample, ModelLog
+from evalpipe.data.logs.reading import ERROR, NOT_SCORED, Document, LoggedSample, ModelLog
+from evalpipe.plan.sources import LogFacts
 from evalpipe.words.spelling import quoted
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from evalpipe.base.digests import json_sha256
 from evalpipe.data.logs.plain_values import arguments, count, finite, mapping, optional_text, tokens, total, within
-from evalpipe.data.logs.reading import ERROR, Document, LogFacts, LoggedSample, ModelLog
+from evalpipe.data.logs.reading import ERROR, Document, LoggedSample, ModelLog
+from evalpipe.plan.sources import LogFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

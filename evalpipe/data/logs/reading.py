@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalpipe.data.logs.plain_values import Plain, within
+from evalpipe.data.logs.plain_values import within
 from evalpipe.errors import DataError, Place, Problem
+from evalpipe.plan.sources import LogFacts
 from evalpipe.words.spelling import clipped, counted, quoted
 
 if TYPE_CHECKING:
@@ -19,37 +20,6 @@ Document = dict[str, Any]
 LARGEST_TEXT = 2**29
 """Bytes that a member of a zip, a JSON file or a line may have, unpacked: 512 MiB."""
 ERROR, LIMIT, NOT_SCORED = "error", "limit", "not scored"
-
-
-@dataclass(frozen=True, slots=True)
-class LogFacts:
-    """What a log says of one model and task; None where it says nothing.
-
-    ``file`` is the path as it was given, ``sha256`` that of the file. ``model_args`` has plain values alone: texts of
-    at most 200 characters, and none whose name says that it is a key or a password. ``started`` and ``ended`` are as
-    the log has them. ``samples`` counts items times epochs in the table, ``planned`` what the tool set out to do,
-    ``errors`` the samples without any score because of an error. Tokens and ``cost``, in the log's currency, are the
-    evaluated model's, without those of models that judge, where a log tells these apart. ``status`` is the tool's word.
-    """
-
-    file: str
-    sha256: str
-    tool: str
-    version: str | None
-    model: str
-    model_args: Mapping[str, Plain]
-    task: str
-    task_version: str | None
-    dataset: str | None
-    started: str | None
-    ended: str | None
-    planned: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-    cost: float | None
-    status: str | None
-    samples: int = 0
-    errors: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Scores of items, as of benchmarks of language models: components, ties, strengths and the items that decide."""

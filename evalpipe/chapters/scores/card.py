@@ -1,0 +1,228 @@
+"""What the card says of scores of items: ties, the two errors of a mean, what it takes, and the items that decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.card.method import Procedure
+from evalpipe.card.page import Column, Heading, Number, Row, Section, Table, Text
+from evalpipe.card.tables import with_intervals
+from evalpipe.card.wording import joined, names_of
+from evalpipe.findings.words import grouped
+from evalpipe.words import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.card.page import Block, Cell
+    from evalpipe.chapters.scores.records import DecidingItem, ScoreError, ScorePair, Strength, TiedModels
+    from evalpipe.results import ModelSummary, Results
+
+LEAD = (
+    "A mean score answers two questions. On this benchmark: its items are fixed, and only epochs are random. For items "
+    "like these: the items are a sample, and another sample would give another mean. NIST AI 800-3 calls the first "
+    "benchmark accuracy, the second generalized accuracy. The intervals in all other sections are for items like these."
+)
+ERRORS = (
+    Column("Model", style="what"), Column("Mean score", "num"),
+    Column("Interval", "num", "limits", over="This benchmark"), Column("Error", "num", over="This benchmark"),
+    Column("Error", "num", over="Items like these"), Column("Items", "num", over="SD of"),
+    Column("Epochs", "num", over="SD of"), Column("ICC", "num"), Column("Items", "num"), Column("Epochs", "num"),
+    Column("Missing", "num"),
+)
+READ = (
+    "Error: the standard error. SD of items: the standard deviation of the items' expected scores; of epochs: that of "
+    "one epoch about its item's. ICC: the intraclass correlation, the share of the variance of a single score that "
+    "lies between items. Missing: scores that the data lack."
+)
+PAIRS = (
+    Column("Models", style="what"), Column("Difference", "num"), Column("Error", "num"),
+    Column("Smallest difference", "num"), Column("Items", "num"), Column("Epochs", "num"),
+    Column("Items that carry half", "num"), Column("Turned without"),
+)
+STRENGTHS = (
+    Column("Model", style="what"), Column("Log strength", "num"), Column("Interval", "num", "limits"),
+    Column("Wins against the average", "num"), Column("Win rate", "num"),
+)
+
+
+def sections(results: Results) -> Iterator[Section]:
+    """Yield the section on items, epochs and ties, with a part for each dataset."""
+    blocks = [block for errors in grouped(results.score_errors, lambda row: row.dataset)
+              for block in _of_dataset(results, errors)]
+    if blocks:
+        yield Section("scores", "Items and epochs", (Text(LEAD, "lead"), *blocks), part="results")
+
+
+def glance(results: Results) -> Iterator[Table]:
+    """Yield which models are tied, for the first screen."""
+    for tied in results.tied_sets:
+        yield Table("Models that are not told apart, the best first", (Column("Tied set", style="what"),
+                    Column("Models", "num")), tuple(Row((text, str(count))) for text, count in _sets(results, tied)))
+
+
+def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:
+    """Yield what logs say of a model's runs: its name there, the tool, days, tokens and cost."""
+    log = ((results.spec.get("models") or {}).get(model.name) or {}).get("log") or {}
+    for run in (run for run in results.log_runs if run.model == log.get("model")):
+        parts = [f"{run.tool}{f' {run.version}' if run.version else ''}", f"task {run.task}"]
+        parts += [f"begun {run.started}"] if run.started else []
+        tokens = [f"{numbers.count(count)} {kind}" for kind, count in (
+            ("tokens read", run.input_tokens), ("written", run.output_tokens)) if count is not None]
+        parts += [" and ".join(tokens)] if tokens else []
+        parts += [f"cost {numbers.given(run.cost)}"] if run.cost is not None else []
+        failed = f"{numbers.count(run.errors)} of {numbers.count(run.samples)} samples ended in an error"
+        parts += [failed] if run.errors else []
+        yield f"Log {run.file}", f"{run.model}: {', '.join(parts)}"
+
+
+def procedures(results: Results) -> Iterator[Procedure]:
+    """Yield how the errors of mean scores, and strengths, were computed."""
+    if results.score_errors:
+        yield Procedure("Errors of mean scores", (
+            "On this benchmark: the variance of each item's epochs over their number; an item with one epoch has the "
+            "pooled variance of the others. For items like these: the standard deviation of the items' scores over the "
+            "root of their number, or of totals of clusters where there are any. What it takes is by the normal "
+            f"approximation, with {_percent(0.8)} power at the level of the intervals."),
+            "Miller, E. (2024). Adding error bars to evals: a statistical approach to language model evaluations. "
+            "arXiv:2411.00640.")
+    if results.strengths:
+        yield Procedure("Bradley-Terry strengths", (
+            "The log odds of a win in an item are the difference of two log strengths; a tie is half a win of each. "
+            "Errors treat items, or whole clusters, as drawn."),
+            "Bradley, R. A. & Terry, M. E. (1952). Rank analysis of incomplete block designs: the method of paired "
+            "comparisons. Biometrika 39, 324–345.")
+
+
+def _of_dataset(results: Results, errors: Sequence[ScoreError]) -> Iterator[Block]:
+    """Yield the blocks of one dataset, of which ``errors`` are the rows."""
+    dataset = errors[0].dataset
+    if len({row.dataset for row in results.score_errors}) > 1:
+        yield Heading(dataset)
+    yield from (_tied_text(results, tied) for tied in results.tied_sets if tied.dataset == dataset)
+    yield _errors_table(results, errors)
+    yield Text(READ, "small")
+    pairs = [row for row in results.score_pairs if row.dataset == dataset]
+    if pairs:
+        yield _pairs_table(results, pairs)
+        yield Text(_pairs_note(pairs[0]), "small")
+    strengths = [row for row in results.strengths if row.dataset == dataset]
+    if strengths:
+        yield _strengths_table(results, strengths)
+    yield from _items(results, dataset)
+
+
+def _tied_text(results: Results, tied: TiedModels) -> Text:
+    """Return the sentence that says which models are tied."""
+    parts = [text for text, _ in _sets(results, tied)]
+    more = "" if tied.complete else " Not all sets are listed: there are too many."
+    return Text(f"Not told apart, the best first: {'; '.join(parts)}.{more}")
+
+
+def _sets(results: Results, tied: TiedModels) -> Iterator[tuple[str, int]]:
+    """Yield the models of each tied set, and their number."""
+    names = names_of(results)
+    yield from ((joined([names.model(name) for name in members]), len(members)) for members in tied.sets)
+
+
+def _errors_table(results: Results, errors: Sequence[ScoreError]) -> Table:
+    """Return the table of the two errors of each mean score, and of the parts of its variance."""
+    names, rows = names_of(results), []
+    scored = {(row.dataset, row.model): row for row in results.scored}
+    for row in errors:
+        of_model = scored[row.dataset, row.model]
+        epochs = str(of_model.fewest_epochs) if of_model.fewest_epochs == of_model.most_epochs else numbers.ranged(
+            str(of_model.fewest_epochs), str(of_model.most_epochs))
+        limits = None if row.benchmark_lower is None or row.benchmark_upper is None else numbers.interval(
+            row.value, row.benchmark_lower, row.benchmark_upper)[1]
+        rows.append(Row((
+            names.model(row.model), _number(row.value), limits or "–", _number(row.benchmark_error),
+            _number(row.items_error), _root(row.items_variance), _root(row.epochs_variance), _number(row.correlation),
+            numbers.count(of_model.items), epochs, numbers.count(sum(of_model.missing.values())))))
+    level = with_intervals(results, limited=any(row.benchmark_lower is not None for row in errors))
+    return Table(f"Mean scores on this benchmark, and for items like these{level}", ERRORS, tuple(rows), stacked=True)
+
+
+def _pairs_table(results: Results, pairs: Sequence[ScorePair]) -> Table:
+    """Return the table of what it takes to tell two models apart."""
+    names = names_of(results)
+    rows = tuple(Row((
+        f"{names.model(row.model)} minus {names.model(row.other)}", _signed(row.difference), _number(row.items_error),
+        _number(row.smallest), _count(row.items), _count(row.epochs), _count(row.carriers),
+        joined(row.turning) if row.turning else "–")) for row in pairs)
+    return Table("What it takes to tell two models apart", PAIRS, rows, stacked=True, most=30)
+
+
+def _pairs_note(pair: ScorePair) -> str:
+    """Return what the columns of the table of pairs mean."""
+    wanted, power = numbers.given(pair.wanted), _percent(pair.power)
+    return (f"Error: the standard error of the paired difference, for items like these. Smallest difference: the true "
+            f"difference that these items and epochs show with {power} power. Items and epochs: how many would show a "
+            f"difference of {wanted} with {power} power, at the present epochs or items; – where no number would, or "
+            "where no item has two epochs. Items that carry half: the fewest that add up to half of the difference. "
+            "Turned without: clusters without which the difference is zero or has the other sign.")
+
+
+def _strengths_table(results: Results, strengths: Sequence[Strength]) -> Table:
+    """Return the table of Bradley-Terry strengths, the strongest model first."""
+    names = names_of(results)
+    ordered = sorted(strengths, key=lambda row: (row.log_strength is None, -(row.log_strength or 0.0)))
+    rows = []
+    for row in ordered:
+        strength: tuple[str, str | None] = ("–", None)
+        if row.log_strength is not None:
+            strength = numbers.signed_interval(row.log_strength, row.lower, row.upper)
+        rows.append(Row((names.model(row.model), strength[0], strength[1] or "–", _number(row.against_average),
+                         _number(row.win_rate))))
+    return Table(f"Bradley-Terry strengths{with_intervals(results, limited=True)}", STRENGTHS, tuple(rows),
+                 stacked=True)
+
+
+def _items(results: Results, dataset: str) -> Iterator[Block]:
+    """Yield on how many items models differ, and the items on which they differ most."""
+    deciding = [row for row in results.deciding_items if row.dataset == dataset]
+    for agreement in results.item_agreement:
+        if agreement.dataset == dataset and agreement.alike is not None:
+            ends = "" if agreement.all_solve is None else (
+                f" All have the best score on {numbers.count(agreement.all_solve)}, and the worst on "
+                f"{numbers.count(agreement.none_solve or 0)}.")
+            yield Text(f"All models have the same score on {_percent(agreement.alike)} of the "
+                       f"{numbers.count(agreement.items)} items.{ends}")
+    if deciding:
+        yield _deciding_table(results, deciding)
+
+
+def _deciding_table(results: Results, deciding: Sequence[DecidingItem]) -> Table:
+    """Return the table of the items on which models differ most."""
+    names = names_of(results)
+    models = list(deciding[0].scores)
+    columns = (Column("Item", style="what"), Column("Part of the variance", "num"),
+               *(Column(names.model(name), "num") for name in models))
+    rows = tuple(Row((row.item, _percent(row.share), *(_number(row.scores[name]) for name in models)))
+                 for row in deciding)
+    return Table("The items that decide: those on which models differ most", columns, rows, most=10)
+
+
+def _number(value: float | None) -> Cell:
+    """Return a number with three decimals; a dash for None."""
+    return "–" if value is None else Number(numbers.fixed(value, 3), None, None, numbers.exact(value))
+
+
+def _signed(value: float | None) -> Cell:
+    """Return a number with its sign and three decimals; a dash for None."""
+    return "–" if value is None else Number(numbers.signed(value, 3), None, None, numbers.exact(value))
+
+
+def _root(variance: float | None) -> Cell:
+    """Return the standard deviation of a variance; a dash for None."""
+    return _number(None if variance is None else variance**0.5)
+
+
+def _count(value: int | None) -> str:
+    """Return a whole number; a dash for None."""
+    return "–" if value is None else numbers.count(value)
+
+
+def _percent(share: float) -> str:
+    """Return a share as whole per cents."""
+    return numbers.whole_percent(share, 1.0)

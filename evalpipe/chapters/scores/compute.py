@@ -1,0 +1,251 @@
+"""What is computed of scores of items beyond their measures: errors by what is random, power, ties, deciding items."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalpipe.chapters.scores.compute_items import item_spread, pair_items
+from evalpipe.chapters.scores.compute_strength import bradley_terry
+from evalpipe.chapters.scores.compute_ties import tied_sets
+from evalpipe.chapters.scores.compute_variance import (
+    mean_errors,
+    paired_errors,
+    power_analysis,
+    variance_components,
+)
+from evalpipe.chapters.scores.plan import higher_is_better, rank_plan, score_range
+from evalpipe.chapters.scores.records import (
+    DecidingItem,
+    ItemAgreement,
+    LogRun,
+    ScoredModel,
+    ScoreError,
+    ScorePair,
+    Strength,
+    TiedModels,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.base.arraytypes import Floats, Wholes
+    from evalpipe.data.sample import Sample
+    from evalpipe.engine.estimates import Evaluated
+    from evalpipe.plan.plan import Plan
+    from evalpipe.plan.sources import LogFacts, ScoreTable
+    from evalpipe.results import Comparison, Results
+
+POWER = 0.8
+"""The power of which the smallest difference, and the numbers of items and epochs, are."""
+
+WANTED = 0.01
+"""The difference that they are asked to show, as a share of the range of scores."""
+
+MOST_ITEMS = 20
+"""The most deciding items that are listed."""
+
+MOST_PAIRS = 200
+"""The most pairs of models of which these are given."""
+
+
+class Scores(NamedTuple):
+    """The scores of a dataset [items, models] with their epochs and squares within, clusters and weights [items]."""
+
+    means: Floats
+    epochs: Floats
+    within: Floats
+    cluster: Wholes | None
+    weights: Floats | None
+
+    @classmethod
+    def of(cls, sample: Sample) -> Scores:
+        """Return the scores of a sample."""
+        models = sample.models.values()
+        means = np.column_stack([np.asarray(model.predicted, float) for model in models])
+        epochs, within = (np.column_stack([(model.items or {})[kind] for model in models])
+                          for kind in ("epochs", "within"))
+        cluster = None if sample.cluster is None else np.asarray(sample.cluster, np.intp)
+        return cls(means, epochs, within, cluster, sample.weight)
+
+    def counted(self, sample: Sample) -> Scores:
+        """Return the scores with a row for each item that a frequency weight counts, each of which is drawn."""
+        if sample.weight_kind != "frequency":
+            return self
+        rows = np.repeat(np.arange(sample.n), sample.observations)
+        cluster = None if self.cluster is None else self.cluster[rows]
+        return Scores(self.means[rows], self.epochs[rows], self.within[rows], cluster, None)
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return what logs say of their runs, and what the scores of each dataset say."""
+    fields: dict[str, list[Any]] = {}
+    for dataset in evaluated:
+        table = next(planned.table.scores for planned in plan.datasets if planned.name == dataset.sample.dataset)
+        if table is None:
+            continue
+        for field, rows in _of_dataset(plan, dataset.sample, table):
+            fields.setdefault(field, []).extend(rows)
+    return dict(fields)
+
+
+def _of_dataset(plan: Plan, sample: Sample, table: ScoreTable) -> Iterator[tuple[str, Iterator[Any]]]:
+    """Yield each field of the results with its rows of a dataset."""
+    scores = Scores.of(sample)
+    yield "log_runs", (_run(sample.dataset, run) for run in table.runs)
+    yield "scored", _scored(sample, table)
+    counted = scores.counted(sample)
+    yield "score_errors", _errors(plan, sample, counted)
+    yield "score_pairs", _pairs(plan, sample, counted, table)
+    yield "deciding_items", _deciding(sample, scores)
+    yield "item_agreement", _agreement(plan, sample, scores)
+    if plan.part(rank_plan) is not None:
+        yield "strengths", _strengths(plan, sample, counted)
+
+
+def _run(dataset: str, run: LogFacts) -> LogRun:
+    """Return the record of what a log says of its run."""
+    return LogRun(
+        dataset=dataset, model=run.model, task=run.task, file=run.file, tool=run.tool, version=run.version,
+        task_version=run.task_version, benchmark=run.dataset, started=run.started, ended=run.ended, status=run.status,
+        samples=run.samples, planned=run.planned, errors=run.errors, input_tokens=run.input_tokens,
+        output_tokens=run.output_tokens, cost=run.cost,
+        options={name: value for name, value in run.model_args.items() if value is not None})
+
+
+def _scored(sample: Sample, table: ScoreTable) -> Iterator[ScoredModel]:
+    """Yield how many items and epochs the scores of each model are of."""
+    for name, model in sample.models.items():
+        epochs = (model.items or {})["epochs"]
+        yield ScoredModel(
+            dataset=sample.dataset, model=name, items=len(epochs), fewest_epochs=int(epochs.min()),
+            most_epochs=int(epochs.max()), missing=dict(table.missing.get(name, {})),
+            lacking=table.incomplete.get(name, 0))
+
+
+def _known(value: float) -> float | None:
+    """Return a finite number; None for any other."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _errors(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ScoreError]:
+    """Yield the two errors of each mean score, and the parts of its variance."""
+    errors = mean_errors(*scores)
+    parts = variance_components(scores.means, scores.epochs, scores.within, scores.weights)
+    reach = NormalDist().inv_cdf((1 + plan.level) / 2) * errors.benchmark
+    low, high = score_range(plan) or (-math.inf, math.inf)
+    for k, name in enumerate(sample.models):
+        value = float(errors.value[k])
+        yield ScoreError(
+            dataset=sample.dataset, model=name, value=value, benchmark_error=_known(errors.benchmark[k]),
+            benchmark_lower=_known(max(low, value - float(reach[k]))),
+            benchmark_upper=_known(min(high, value + float(reach[k]))), items_error=_known(errors.like_these[k]),
+            level=plan.level, items_variance=_known(parts.between[k]), epochs_variance=_known(parts.within[k]),
+            correlation=_known(parts.of_epoch[k]))
+
+
+def _pairs(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable) -> Iterator[ScorePair]:
+    """Yield what it takes to tell each pair of models apart."""
+    names = list(sample.models)
+    if not 0 < len(names) * (len(names) - 1) // 2 <= MOST_PAIRS:
+        return
+    pairs = paired_errors(*scores)
+    low, high = score_range(plan) or (0.0, 1.0)
+    wanted = WANTED * (high - low)
+    power = power_analysis(pairs.errors, wanted, 1 - plan.level, POWER)
+    topics = _topics(plan, sample, table)
+    for k, (first, second) in enumerate(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)):
+        carried = pair_items(scores.means[:, first], scores.means[:, second], scores.cluster, scores.weights)
+        yield ScorePair(
+            dataset=sample.dataset, model=names[first], other=names[second], difference=float(pairs.errors.value[k]),
+            benchmark_error=_known(pairs.errors.benchmark[k]), items_error=_known(pairs.errors.like_these[k]),
+            correlation=_known(pairs.correlation[k]), smallest=_known(power.smallest[k]),
+            items=_whole(power.items[k]), epochs=_whole(power.epochs[k]), wanted=wanted, power=POWER,
+            carriers=carried.carriers, turning=[topics[number] for number in carried.turning.tolist()])
+
+
+def _whole(value: float) -> int | None:
+    """Return a finite number as a whole one; None for any other."""
+    return int(value) if math.isfinite(value) else None
+
+
+def _topics(plan: Plan, sample: Sample, table: ScoreTable) -> dict[int, str]:
+    """Return the names of the clusters of a sample, by their numbers."""
+    if plan.cluster is None or sample.cluster is None or sample.ids is None:
+        return {}
+    named = dict(zip(table.frame[plan.id or "item"].to_list(), table.frame[plan.cluster].to_list(), strict=True))
+    return {int(number): str(named[item]) for item, number in zip(sample.ids, sample.cluster.tolist(), strict=True)}
+
+
+def _spread(plan: Plan | None, scores: Scores) -> Any:
+    """Return how models differ on items, given the ends of the range where the plan has one."""
+    low, high = (None if plan is None else score_range(plan)) or (math.nan, math.nan)
+    return item_spread(scores.means, low, high, scores.weights)
+
+
+def _deciding(sample: Sample, scores: Scores) -> Iterator[DecidingItem]:
+    """Yield the items on which models differ most, those that differ most first."""
+    if len(sample.models) < 2 or sample.ids is None:
+        return
+    spread = _spread(None, scores)
+    names = sample.ids.to_list()
+    # Items of the same spread by name, for the order of rows says nothing.
+    order = sorted(range(len(names)), key=lambda row: (-float(spread.spread[row]), names[row]))
+    for row in order[:MOST_ITEMS]:
+        if spread.spread[row] > 0:
+            yield DecidingItem(
+                dataset=sample.dataset, item=names[row], share=float(spread.spread[row]),
+                scores=dict(zip(sample.models, map(float, scores.means[row]), strict=True)))
+
+
+def _agreement(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ItemAgreement]:
+    """Yield on how many items models differ at all."""
+    spread = _spread(plan, scores)
+    has_range = score_range(plan) is not None
+    at_ends = [int(spread.none_solve.sum()), int(spread.all_solve.sum())]
+    none_solve, all_solve = at_ends if higher_is_better(plan) else at_ends[::-1]
+    yield ItemAgreement(
+        dataset=sample.dataset, items=len(scores.means), alike=_known(spread.alike),
+        all_solve=all_solve if has_range else None, none_solve=none_solve if has_range else None)
+
+
+def _strengths(plan: Plan, sample: Sample, scores: Scores) -> Iterator[Strength]:
+    """Yield the Bradley-Terry strength of each model; lower scores win where these are better."""
+    sign = 1.0 if higher_is_better(plan) else -1.0
+    fitted = bradley_terry(sign * scores.means, scores.cluster, scores.weights)
+    reach = NormalDist().inv_cdf((1 + plan.level) / 2) * fitted.error
+    for k, name in enumerate(sample.models):
+        yield Strength(
+            dataset=sample.dataset, model=name, log_strength=_known(fitted.log_strength[k]),
+            lower=_known(fitted.log_strength[k] - reach[k]), upper=_known(fitted.log_strength[k] + reach[k]),
+            level=plan.level, against_average=_known(fitted.against_average[k]), win_rate=_known(fitted.win_rate[k]))
+
+
+def with_tied_sets(plan: Plan, results: Results) -> Results:
+    """Return the results with the sets of models that the comparisons of their mean scores do not tell apart."""
+    pairs: dict[str, list[Comparison]] = {}
+    for row in results.comparisons if results.scored else ():
+        if row.metric == "mean" and row.slice is None and row.baseline_dataset is None:
+            pairs.setdefault(row.dataset, []).append(row)
+    sets = [tied for dataset, rows in pairs.items() if (tied := _tied(plan, results, dataset, rows)) is not None]
+    return results.model_copy(update={"tied_sets": sets}) if sets else results
+
+
+def _tied(plan: Plan, results: Results, dataset: str, rows: Sequence[Comparison]) -> TiedModels | None:
+    """Return the tied sets of a dataset, from the verdicts on all pairs of models; None where a pair has none."""
+    values = {row.model: row.value for row in results.score_errors if row.dataset == dataset}
+    sign = -1.0 if higher_is_better(plan) else 1.0
+    ranked = sorted(values, key=lambda name: (sign * values[name], name))
+    place = {name: k for k, name in enumerate(ranked)}
+    if len(rows) != len(ranked) * (len(ranked) - 1) // 2:
+        return None
+    apart = np.zeros((len(ranked), len(ranked)), bool)
+    for row in rows:
+        pair = place[row.model], place[row.baseline]
+        apart[pair] = apart[pair[::-1]] = row.verdict in ("better", "worse")
+    tied = tied_sets(apart)
+    return TiedModels(dataset=dataset, ranked=ranked, sets=[[ranked[k] for k in members] for members in tied.sets],
+                    complete=tied.complete)

@@ -1,0 +1,139 @@
+"""The checks of keys of scores, and what the plan says of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.errors import Problem
+from evalpipe.spec.datasets import LOG_KEYS, Dataset, LogDataset, QueryDataset
+from evalpipe.tasks import SCORES
+from evalpipe.words.spelling import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.base.origin import Loc
+    from evalpipe.chapters.scores.spec import Ranking, ScoreScale
+    from evalpipe.plan.plan import Plan
+    from evalpipe.plan.sources import Catalog
+    from evalpipe.spec.core_keys import Model
+    from evalpipe.spec.datasets import AnyDataset
+    from evalpipe.spec.draft import Draft
+    from evalpipe.spec.spec import Spec
+
+
+def score_plan(spec: Spec) -> ScoreScale | None:
+    """Return what a score means; None where rows have an outcome."""
+    return spec.score
+
+
+def rank_plan(spec: Spec) -> Ranking | None:
+    """Return how models are ranked beside their means; None where they are not."""
+    return spec.rank
+
+
+PARTS = (score_plan, rank_plan)
+
+
+def score_range(plan: Plan) -> tuple[float, float] | None:
+    """Return the lowest and the highest score that there can be; None where the spec does not say."""
+    scale = plan.part(score_plan)
+    return None if scale is None or scale.range is None else (float(scale.range[0]), float(scale.range[1]))
+
+
+def higher_is_better(plan: Plan) -> bool:
+    """Tell whether higher scores are better."""
+    scale = plan.part(score_plan)
+    return scale is None or scale.better == "higher"
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of scores: of what they mean, of the datasets they are in, and of where each model's are."""
+    of_scores = draft.spec.task in SCORES
+    for loc, dataset in draft.entries(draft.spec.datasets, "datasets"):
+        yield from _dataset(draft, loc, dataset, of_scores=of_scores)
+    if not of_scores:
+        return
+    misspelt = draft.misspelt((), ("score",), type(draft.spec).model_fields)
+    if draft.spec.score is None and draft.readable("score") and not misspelt:
+        yield draft.tree.problem("missing-key", "'score' is missing, which says which scores are better", "task",
+                                 hint="add 'score: {better: higher}', and its 'range' where it has one")
+    yield from _scale(draft)
+    forms = {_form(dataset) for _, dataset in draft.entries(draft.spec.datasets, "datasets")}
+    for loc, model in draft.entries(draft.models, "models"):
+        for form in sorted(forms):
+            yield from _model(draft, loc, model, form)
+
+
+def _dataset(draft: Draft, loc: Loc, dataset: AnyDataset, *, of_scores: bool) -> Iterator[Problem]:
+    """Report a dataset that does not go with the task, or that names logs of several tools."""
+    if isinstance(dataset, LogDataset):
+        keys = [key for key in LOG_KEYS if getattr(dataset, key) is not None]
+        if not of_scores:
+            message = f"logs of a tool hold scores of items, and the task is {draft.spec.task}"
+            yield draft.tree.problem("not-for-task", message, *loc, keys[0], key=True, hint="write 'task: score'")
+        elif len(keys) > 1:
+            message = f"'{loc[-1]}' names logs of several tools: {listed(keys, 'and')}"
+            yield draft.tree.problem("several-logs", message, *loc, keys[1], key=True, hint="make a dataset of each")
+    elif isinstance(dataset, Dataset) and dataset.long is not None and not of_scores:
+        message = f"'long' is of scores of items, and the task is {draft.spec.task}"
+        yield draft.tree.problem("not-for-task", message, *loc, "long", key=True, hint="remove it")
+    if of_scores and isinstance(dataset, QueryDataset):
+        message = "scores of items are read from files, not from a query"
+        hint = "store its rows as a parquet file"
+        yield draft.tree.problem("not-for-task", message, *loc, "sql", key=True, hint=hint)
+    if of_scores and dataset.role != "evaluate":
+        message = f"'{loc[-1]}' has the role '{dataset.role}', which scores of items do not have"
+        yield draft.tree.problem("not-for-task", message, *loc, "role", hint="remove it")
+
+
+def _scale(draft: Draft) -> Iterator[Problem]:
+    """Report a range whose ends are in the wrong order, and scores outside it."""
+    scale = draft.spec.score
+    if scale is None or scale.range is None or not draft.readable("score", "range"):
+        return
+    low, high = scale.range
+    if low >= high:
+        message = f"the range {draft.tree.show('score', 'range')} does not begin with its lower end"
+        hint = "write the lowest score first, as in [0, 1]"
+        yield draft.tree.problem("wrong-range", message, "score", "range", hint=hint)
+        return
+    for key, score in (("success", scale.success), ("missing", scale.missing)):
+        if isinstance(score, int | float) and draft.readable("score", key) and not low <= score <= high:
+            message = f"'{key}' is {draft.tree.show('score', key)}, outside the range {low:g} to {high:g}"
+            yield draft.tree.problem("wrong-range", message, "score", key, hint="correct it or the range")
+
+
+def _form(dataset: AnyDataset) -> str:
+    """Return how a dataset holds scores: "logs", "a long table" or "a wide table"."""
+    if isinstance(dataset, LogDataset):
+        return "logs"
+    return "a long table" if isinstance(dataset, Dataset) and dataset.long is not None else "a wide table"
+
+
+def _model(draft: Draft, loc: Loc, model: Model, form: str) -> Iterator[Problem]:
+    """Report a model whose scores in datasets of a form cannot be told."""
+    if not (draft.readable(*loc, "log") and draft.readable(*loc, "score")):
+        return
+    name = loc[-1]
+    if form == "a wide table" and model.score is None:
+        hint = "name its column, as in 'score: a_correct', or say under 'datasets' which columns are 'long'"
+        message = f"the model '{name}' names no column of scores"
+        yield draft.tree.problem("no-scores", message, *loc, key=True, hint=hint)
+    elif form != "a wide table" and model.log is None:
+        scorer = ", scorer: …" if form == "logs" else ""
+        hint = f"add 'log: {{model: …{scorer}}}'"
+        message = f"the model '{name}' does not say which model of {form} it is"
+        yield draft.tree.problem("no-scores", message, *loc, key=True, hint=hint)
+
+
+def problems(spec: Spec, catalog: Catalog) -> Iterator[Problem]:
+    """Yield a problem for each column that the spec names and that differs between the rows of one item."""
+    from evalpipe.plan.datasets import required_columns
+
+    for name, loc in required_columns(spec).items() if spec.task in SCORES else ():
+        for dataset, table in catalog.tables.items():
+            if table.scores is not None and name in table.scores.varying:
+                message = f"column '{name}' of dataset '{dataset}' differs between the rows of one item"
+                yield Problem("column-differs", message, spec.origin.place(*loc),
+                              "name a column that is of the item, not of an answer to it")

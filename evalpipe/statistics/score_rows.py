@@ -1,0 +1,182 @@
+"""The scores of one model for the items of one dataset, and their statistics.
+
+An item may have been answered in several epochs. Epochs are brought together when data are read, so that a row is an
+item: what its epochs say is a few numbers of the row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.statistics.rows import Groups, present, rows_at
+from evalpipe.statistics.summary import column, table
+
+if TYPE_CHECKING:
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.statistics.summary import Summary
+
+
+@dataclass(frozen=True)
+class ScoreRows:
+    """What a model scored in n items, all [n]: the mean ``score`` over an item's ``epochs``, and how these differ.
+
+    ``within`` is the sum of squared deviations of the epochs' scores from their mean; ``agreeing`` the number of pairs
+    of epochs with equal scores. ``successes`` are the epochs whose score counts as a success, None where it is not
+    known what does; ``wins`` the share of the other models that scored less, ties one half, None of a single model.
+    """
+
+    score: Floats
+    epochs: Floats
+    within: Floats
+    agreeing: Floats
+    successes: Floats | None = None
+    wins: Floats | None = None
+
+    @property
+    def gives(self) -> frozenset[str]:
+        """What the rows provide for metrics."""
+        known = {"successes": self.successes, "wins": self.wins}
+        return frozenset({"truth", "item_scores", *(name for name, values in known.items() if values is not None)})
+
+    @property
+    def truth(self) -> Floats:
+        """Zeros [n]: an item has a score, and no outcome."""
+        return np.zeros(len(self.score))
+
+    @property
+    def reportable(self) -> None:
+        """Always None: there is no equivocal zone."""
+        return
+
+    @property
+    def ranked(self) -> bool:
+        """Always False: scores of items are no scores of an event."""
+        return False
+
+    @cached_property
+    def by_score(self) -> Groups:
+        """The items grouped by their scores."""
+        return Groups.by(self.score)
+
+    @cached_property
+    def deviation(self) -> Floats:
+        """Score less the plain mean of the scores, so that large means do not cancel."""
+        return np.asarray(self.score - self.score.mean())
+
+    @cached_property
+    def repeated(self) -> Flags:
+        """Whether an item has two epochs or more."""
+        return np.asarray(self.epochs >= 2)
+
+    def at(self, index: Wholes) -> ScoreRows:
+        """Return the items at the positions ``index``."""
+        return rows_at(self, index)
+
+
+@column
+def item_score(rows: ScoreRows) -> Floats:
+    """Score of an item, the mean over its epochs."""
+    return rows.score
+
+
+@column
+def score_deviation(rows: ScoreRows) -> Floats:
+    """Score less the plain mean of the scores."""
+    return rows.deviation
+
+
+@column
+def squared_score_deviation(rows: ScoreRows) -> Floats:
+    """The square of the score less the plain mean of the scores."""
+    return rows.deviation**2
+
+
+@column
+def at_or_above(rows: ScoreRows, *, limit: float) -> Flags:
+    """Items whose score is at the limit or above it."""
+    return np.asarray(rows.score >= limit)
+
+
+@column
+def passes_in_some(rows: ScoreRows, *, k: int) -> Floats:
+    """The probability that k epochs, drawn from those of an item without replacement, have a success among them."""
+    return 1 - _none_of(rows.epochs, rows.epochs - present(rows.successes, "successes"), k)
+
+
+@column
+def passes_in_all(rows: ScoreRows, *, k: int) -> Floats:
+    """The probability that k epochs, drawn from those of an item without replacement, are all successes."""
+    return _none_of(rows.epochs, present(rows.successes, "successes"), k)
+
+
+def _none_of(total: Floats, part: Floats, k: int) -> Floats:
+    """Return the probability [n] that k draws without replacement from ``total`` all fall into ``part``, both [n]."""
+    chance = np.ones(len(total))
+    for drawn in range(k):
+        chance *= np.maximum(part - drawn, 0.0) / np.maximum(total - drawn, 1.0)
+    return chance
+
+
+@column
+def too_few_epochs(rows: ScoreRows, *, k: int) -> Flags:
+    """Items with fewer than k epochs."""
+    return np.asarray(rows.epochs < k)
+
+
+@column
+def repeated_items(rows: ScoreRows) -> Flags:
+    """Items with two epochs or more."""
+    return rows.repeated
+
+
+@column
+def flips(rows: ScoreRows) -> Floats:
+    """The share of an item's pairs of epochs of which one is a success and the other is not."""
+    successes = present(rows.successes, "successes")
+    return _of_pairs(rows, successes * (rows.epochs - successes))
+
+
+@column
+def agreeing_pairs(rows: ScoreRows) -> Floats:
+    """The share of an item's pairs of epochs that have equal scores."""
+    return _of_pairs(rows, rows.agreeing)
+
+
+def _of_pairs(rows: ScoreRows, counted: Floats) -> Floats:
+    """Return ``counted`` pairs of epochs of each item as a share of all its pairs, [n]; 0 without any."""
+    pairs_of_epochs = rows.epochs * (rows.epochs - 1) / 2
+    return np.where(rows.repeated, counted / np.maximum(pairs_of_epochs, 1.0), 0.0)
+
+
+@column
+def wins(rows: ScoreRows) -> Floats:
+    """The share of the other models that scored less in an item, ties one half."""
+    return present(rows.wins, "other models")
+
+
+@table
+def score_at(summary: Summary) -> Floats:
+    """Weight at each distinct score of an item."""
+    return np.asarray(summary.rows.by_score.totals(summary.weights))
+
+
+@table
+def score_total(summary: Summary) -> Floats:
+    """Total of the scores at each distinct one."""
+    return np.asarray(summary.rows.by_score.totals(summary.weights * summary.rows.score))
+
+
+@table
+def epoch_moments(summary: Summary) -> Floats:
+    """Totals [..., 6] over items of one, n, n squared, n d, n d squared, and the squares within.
+
+    n are an item's epochs, d its score less the plain mean of the scores.
+    """
+    rows = summary.rows
+    n, d = rows.epochs, rows.deviation
+    terms = (np.ones(len(n)), n, n * n, n * d, n * d * d, rows.within)
+    return np.stack([(summary.weights * term).sum(axis=-1) for term in terms], axis=-1)
