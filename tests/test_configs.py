@@ -55,7 +55,8 @@ def value(values: Example) -> Value:
 
 
 def test_every_task_has_an_example(values: Example) -> None:
-    assert {values(spec.stem).task for spec in SPECS} == {"binary", "multiclass", "ordinal", "regression", "count"}
+    assert {values(spec.stem).task for spec in SPECS} == {
+        "binary", "multiclass", "ordinal", "regression", "count", "score"}
 
 
 def test_every_example_spec_is_explained() -> None:
@@ -179,6 +180,32 @@ def test_the_script_makes_the_committed_bootstrap_fits(tmp_path: Path) -> None:
         assert (fresh["probability"] - kept["probability"]).abs().max() <= 2e-4
 
 
+@pytest.mark.nightly
+def test_the_script_of_the_benchmark_makes_the_committed_items(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, DATA / "make_benchmark.py", tmp_path], check=True)
+    fresh, kept = (pl.read_parquet(folder / "benchmark.parquet") for folder in (tmp_path, DATA))
+    keys = ["image", "digit", "epoch"]
+    assert fresh.select(keys).equals(kept.select(keys))
+    # Trees and neighbours at equal distance may read a digit in another way on another processor.
+    for model in set(kept.columns) - set(keys):
+        assert (fresh[model] - kept[model]).abs().mean() < 0.02
+
+
+def test_the_benchmark_ties_models_as_their_differences_say(values: Example) -> None:
+    results = values("benchmark")
+    table = pl.read_parquet(DATA / "benchmark.parquet")
+    for row in results.score_errors:
+        assert row.value == pytest.approx(table[row.model].mean())
+    (tied,) = results.tied_sets
+    apart = {frozenset((row.model, row.baseline)) for row in results.comparisons
+             if row.metric == "mean" and row.slice is None and row.verdict in ("better", "worse")}
+    in_a_set = {frozenset((first, second)) for members in tied.sets for first in members for second in members
+                if first != second}
+    pairs = {frozenset((first, second)) for first in tied.ranked for second in tied.ranked if first != second}
+    assert in_a_set == pairs - apart
+    assert tied.sets[-1] == [tied.ranked[-1]] == ["tree"]
+
+
 def parts(folder: Path, name: str) -> dict[str, pl.DataFrame]:
     """Return the tables of an example by what they are for."""
     files = sorted(folder.glob(f"{name}_*.parquet"))
@@ -186,7 +213,7 @@ def parts(folder: Path, name: str) -> dict[str, pl.DataFrame]:
 
 
 def test_every_script_is_run() -> None:
-    others = {"grid", "titanic_fits", "optimism", "demo", "gallery"}
+    others = {"grid", "titanic_fits", "optimism", "demo", "gallery", "benchmark"}
     assert {file.stem.removeprefix("make_") for file in DATA.glob("make_*.py")} == {*SCRIPTS, *others}
 
 

@@ -1,0 +1,116 @@
+"""What the results and the card say of items, epochs and ties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from evalpipe.card.contents import card_of
+from evalpipe.errors import SpecError
+from evalpipe.results import Results
+from evalpipe.run import run
+
+RNG = np.random.default_rng(36)
+ITEMS, EPOCHS = 60, 3
+CHANCE = {"good": 0.85, "same": 0.85, "poor": 0.3}
+
+
+def table() -> pl.DataFrame:
+    """Return scores of three models, of which the first two are as good as each other."""
+    luck = RNG.random((ITEMS, EPOCHS))
+    right = {name: (np.where(luck < 0.7, luck / 0.7, RNG.random((ITEMS, EPOCHS))) < chance).astype(int).ravel()
+             for name, chance in CHANCE.items()}
+    return pl.DataFrame({
+        "q": np.repeat([f"q{number:02}" for number in range(ITEMS)], EPOCHS), "run": np.tile([1, 2, 3], ITEMS),
+        "topic": np.repeat([f"t{number % 12}" for number in range(ITEMS)], EPOCHS), **right})
+
+
+TABLE = table()
+
+
+def results_of(frame: pl.DataFrame = TABLE, **keys: Any) -> Results:
+    spec = {
+        "evalpipe": 1, "name": "scores", "task": "score", "score": {"better": "higher", "range": [0, 1]}, "item": "q",
+        "epoch": "run", "datasets": {"bench": {"path": "memory"}}, "models": {name: {"score": name} for name in CHANCE},
+        "intervals": {"replicates": 200}, "report": {"formats": []}, **keys}
+    return run(spec, frames={"bench": frame})
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return results_of(rank={"method": "bradley_terry"})
+
+
+def test_models_that_are_alike_are_tied_and_a_poor_one_is_apart(results: Results) -> None:
+    (tied,) = results.tied_sets
+    assert [set(members) for members in tied.sets] == [{"good", "same"}, {"poor"}]
+    assert tied.ranked[-1] == "poor"
+    assert tied.complete
+
+
+def test_where_lower_is_better_the_best_comes_first(results: Results) -> None:
+    turned = results_of(TABLE.with_columns(-pl.col(*CHANCE) + 1), score={"better": "lower", "range": [0, 1]},
+                        rank={"method": "bradley_terry"})
+    assert turned.tied_sets == results.tied_sets
+    assert [row.log_strength for row in turned.strengths] == pytest.approx(
+        [row.log_strength for row in results.strengths])
+    assert turned.item_agreement == results.item_agreement
+
+
+def test_the_error_on_this_benchmark_is_of_epochs_alone(results: Results) -> None:
+    row = results.score_errors[0]
+    by_item = TABLE.group_by("q", maintain_order=True).agg(pl.col("good").mean().alias("mean"), pl.col("good").var())
+    # Miller (2024), section 3.1: the mean conditional variance over items, epochs and items; sums of 60 numbers.
+    assert row.benchmark_error == pytest.approx(float(np.sqrt(by_item["good"].mean() / EPOCHS / ITEMS)), rel=1e-12)
+    assert row.items_error == pytest.approx(float(by_item["mean"].std() / np.sqrt(ITEMS)), rel=1e-12)
+    assert row.benchmark_lower < row.value < row.benchmark_upper
+
+
+def test_without_repeats_there_is_no_error_on_this_benchmark() -> None:
+    single = results_of(TABLE.filter(pl.col("run") == 1))
+    assert {row.benchmark_error for row in single.score_errors} == {None}
+    assert {row.epochs for row in single.score_pairs} == {None}
+    assert all(row.items_error is not None for row in single.score_errors)
+
+
+def test_a_topic_that_turns_a_difference_is_named() -> None:
+    # The first model is better on the five items of one topic alone, and worse on one other item.
+    is_of_topic, is_other = pl.col("topic") == "t3", pl.col("q") == "q00"
+    frame = TABLE.with_columns(
+        good=pl.when(is_of_topic).then(1).when(is_other).then(0).otherwise(pl.col("good")),
+        same=pl.when(is_of_topic).then(0).when(is_other).then(1).otherwise(pl.col("good")))
+    turned = results_of(frame, cluster="topic")
+    (pair,) = (row for row in turned.score_pairs if (row.model, row.other) == ("good", "same"))
+    assert pair.difference == pytest.approx(4 / ITEMS)
+    assert pair.turning == ["t3"]
+    assert pair.carriers == 2
+
+
+def test_the_deciding_items_are_those_on_which_models_differ(results: Results) -> None:
+    spread = TABLE.group_by("q").agg(pl.col(*CHANCE).mean())
+    variance = {row["q"]: np.var([row[name] for name in CHANCE]) for row in spread.iter_rows(named=True)}
+    largest = sorted(variance, key=lambda item: (-round(variance[item], 12), item))
+    assert [row.item for row in results.deciding_items] == largest[: len(results.deciding_items)]
+    assert sum(row.share for row in results.deciding_items) <= 1
+
+
+def test_the_card_has_a_section_on_items_and_says_what_a_score_means(results: Results) -> None:
+    text = str(card_of(results))
+    for said in ("Items and epochs", "Not told apart, the best first", "What it takes to tell two models apart",
+                 "Bradley-Terry strengths", "The items that decide", "of each item from 0 to 1; higher is better"):
+        assert said in text
+    assert "Bradley-Terry strengths" not in str(card_of(results_of()))
+
+
+def test_a_model_alone_has_no_pairs() -> None:
+    alone = results_of(models={"good": {"score": "good"}})
+    assert (alone.score_pairs, alone.tied_sets, alone.deciding_items) == ([], [], [])
+    assert len(alone.score_errors) == 1
+
+
+def test_a_ranking_by_another_method_is_refused() -> None:
+    with pytest.raises(SpecError, match="expected 'bradley_terry'"):
+        results_of(rank={"method": "elo"})
