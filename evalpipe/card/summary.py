@@ -142,6 +142,8 @@ def _first_and_worst(
 def _dot_plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotPlot:
     """Return the dot plot of the estimates of one measure; ``left_out`` is a sentence on groups that are not drawn."""
     names, first = names_of(results), rows[0]
+    marked, note = next((ranking for ranked in functions("card", "ranked") if (
+        ranking := ranked(results, rows)) is not None), ([(row, "") for row in rows], ""))
     limits = sorted({value for gate in results.gates if (gate.metric, gate.params, gate.average) == (
         first.metric, first.params, first.average) and gate.against is None for value in gate.limit.values()})
     low, high = _axis_ends(results, rows, limits)
@@ -154,8 +156,8 @@ def _dot_plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotP
     models, places = [model.name for model in results.models], below(rows)
     grouped = any(row.slice is not None for row in rows)
     dots = []
-    for row in rows:
-        label = clipped(names.model(row.model))
+    for row, mark in marked:
+        label = f"{clipped(names.model(row.model))}{mark}"
         if grouped:
             group = "All" if row.slice is None else capital(names.label(row.slice))
             label = f"{group}, {label}" if len(models) > 1 else group
@@ -168,7 +170,7 @@ def _dot_plot(results: Results, rows: Sequence[Estimate], left_out: str) -> DotP
     several = len(list(evaluated(results))) > 1
     return DotPlot(
         f"{measure}, {first.dataset}" if several else measure, tuple(dots), tuple(map(across, limits)),
-        _non_overlapping_ticks(ticks), " ".join(filter(None, (required, left_out))))
+        _non_overlapping_ticks(ticks), " ".join(filter(None, (required, note, left_out))))
 
 
 def _axis_ends(results: Results, rows: Sequence[Estimate], limits: Sequence[float]) -> tuple[float, float]:

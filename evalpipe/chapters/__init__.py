@@ -23,6 +23,7 @@ A chapter's files are named by their role, and each role has functions and class
 | `card.py` | `in_headline(results)` yields findings that only repeat the verdict on the whole | step 6 |
 | `card.py` | `outcome(results)` yields pairs of term and text about the outcome, for the head of the card | step 6 |
 | `card.py` | `glance(results)` yields what stands on the first screen, below the dot plots | step 6 |
+| `card.py` | `ranked(results, rows)` returns the rows of a dot plot in order, each with a mark, and a note | step 6 |
 | `card.py` | `after_findings(results)` yields lists for below the first findings, in the terminal too | step 6 |
 | `card.py` | `sections(results)` yields sections of the card | step 6 |
 | `card.py` | `facts(results, model)` yields pairs of term and text about a model | step 6 |
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
     Role = Literal["spec", "plan", "compute", "records", "card"]
     Function = Literal[
         "rules", "taken_names", "columns", "problems", "PLANNED", "PARTS", "looks_back", "lines", "document", "changed",
-        "tables", "warnings", "run_verdict", "in_headline", "outcome", "glance", "after_findings", "sections", "facts",
-        "reading", "matrix", "compared", "markers", "beneath", "procedures", "checks", "verdict_lines",
+        "tables", "warnings", "run_verdict", "in_headline", "outcome", "glance", "ranked", "after_findings", "sections",
+        "facts", "reading", "matrix", "compared", "markers", "beneath", "procedures", "checks", "verdict_lines",
     ]
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 

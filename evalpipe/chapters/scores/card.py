@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.scores.records import DecidingItem, ScoreError, ScorePair, Strength, TiedModels
-    from evalpipe.results import ModelSummary, Results
+    from evalpipe.results import Estimate, ModelSummary, Results
 
 LEAD = (
     "A mean score answers two questions. On this benchmark: its items are fixed, and only epochs are random. For items "
@@ -59,6 +59,26 @@ def glance(results: Results) -> Iterator[Table]:
     for tied in results.tied_sets:
         yield Table("Models that are not told apart, the best first", (Column("Tied set", style="what"),
                     Column("Models", "num")), tuple(Row((text, str(count))) for text, count in _sets(results, tied)))
+
+
+MOST_LETTERS = 26
+"""The most tied sets that have letters of their own."""
+
+
+def ranked(results: Results, rows: Sequence[Estimate]) -> tuple[list[tuple[Estimate, str]], str] | None:
+    """Return the rows of a dot plot of mean scores, the best model first, each with letters of its ties; and a note.
+
+    None of other measures, and where ties are not known. Piepho (2004): models that share a letter are not told apart.
+    """
+    tied = next((tied for tied in results.tied_sets if tied.dataset == rows[0].dataset), None)
+    if tied is None or rows[0].metric != "mean" or len(tied.sets) > MOST_LETTERS:
+        return None
+    slices = list(dict.fromkeys(str(row.slice) for row in rows))
+    in_order = sorted(rows, key=lambda row: (slices.index(str(row.slice)), tied.ranked.index(row.model)))
+    letters = {name: "".join(chr(ord("a") + number) for number, members in enumerate(tied.sets) if name in members)
+               for name in tied.ranked}
+    marked = [(row, f" ({letters[row.model]})" if row.slice is None else "") for row in in_order]
+    return marked, "Models that share a letter are not told apart."
 
 
 def facts(results: Results, model: ModelSummary) -> Iterator[tuple[str, str]]:

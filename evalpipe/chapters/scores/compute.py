@@ -48,8 +48,8 @@ WANTED = 0.01
 MOST_ITEMS = 20
 """The most deciding items that are listed."""
 
-MOST_PAIRS = 200
-"""The most pairs of models of which these are given."""
+MOST_PAIRS = 45
+"""The most pairs of models of which these are given; of more, only of models next to each other by their means."""
 
 
 class Scores(NamedTuple):
@@ -150,14 +150,20 @@ def _errors(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ScoreError]:
 def _pairs(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable) -> Iterator[ScorePair]:
     """Yield what it takes to tell each pair of models apart."""
     names = list(sample.models)
-    if not 0 < len(names) * (len(names) - 1) // 2 <= MOST_PAIRS:
+    if len(names) == 1:
         return
     pairs = paired_errors(*scores)
     low, high = score_range(plan) or (0.0, 1.0)
     wanted = WANTED * (high - low)
     power = power_analysis(pairs.errors, wanted, 1 - plan.level, POWER)
     topics = _topics(plan, sample, table)
-    for k, (first, second) in enumerate(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)):
+    numbers = list(enumerate(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)))
+    if len(numbers) > MOST_PAIRS:
+        means = mean_errors(*scores).value.tolist()
+        place = {model: rank for rank, model in enumerate(
+            sorted(range(len(names)), key=lambda k: (means[k], names[k])))}
+        numbers = [(k, pair) for k, pair in numbers if abs(place[pair[0]] - place[pair[1]]) == 1]
+    for k, (first, second) in numbers:
         carried = pair_items(scores.means[:, first], scores.means[:, second], scores.cluster, scores.weights)
         yield ScorePair(
             dataset=sample.dataset, model=names[first], other=names[second], difference=float(pairs.errors.value[k]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 from evalpipe.card.contents import card_of
+from evalpipe.card.summary import dot_plots
 from evalpipe.errors import SpecError
 from evalpipe.results import Results
 from evalpipe.run import run
@@ -31,12 +33,16 @@ def table() -> pl.DataFrame:
 TABLE = table()
 
 
-def results_of(frame: pl.DataFrame = TABLE, **keys: Any) -> Results:
-    spec = {
+def results_spec() -> dict[str, Any]:
+    """Return the keys of a spec of these scores."""
+    return {
         "evalpipe": 1, "name": "scores", "task": "score", "score": {"better": "higher", "range": [0, 1]}, "item": "q",
         "epoch": "run", "datasets": {"bench": {"path": "memory"}}, "models": {name: {"score": name} for name in CHANCE},
-        "intervals": {"replicates": 200}, "report": {"formats": []}, **keys}
-    return run(spec, frames={"bench": frame})
+        "intervals": {"replicates": 200}, "report": {"formats": []}}
+
+
+def results_of(frame: pl.DataFrame = TABLE, **keys: Any) -> Results:
+    return run(results_spec() | keys, frames={"bench": frame})
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +120,20 @@ def test_a_model_alone_has_no_pairs() -> None:
 def test_a_ranking_by_another_method_is_refused() -> None:
     with pytest.raises(SpecError, match="expected 'bradley_terry'"):
         results_of(rank={"method": "elo"})
+
+
+def test_the_first_screen_ranks_models_with_letters_for_ties(results: Results) -> None:
+    plots = [plot for plot in dot_plots(results) if plot.title.startswith("Mean")]
+    labels = [dot.label for dot in plots[0].dots]
+    assert [label[-3:] for label in labels] == ["(a)", "(a)", "(b)"]
+    assert labels[-1] == "poor (b)"
+    assert "Models that share a letter are not told apart." in str(plots[0])
+
+
+def test_of_many_models_only_neighbours_are_set_side_by_side() -> None:
+    models = [f"m{number:02}" for number in range(12)]
+    frame = pl.DataFrame({"q": [str(item) for item in range(30)]}).with_columns(
+        pl.Series(name, [int(item < 8 + 2 * number) for item in range(30)]) for number, name in enumerate(models))
+    spread = run({**{key: value for key, value in results_spec().items() if key != "epoch"},
+                  "models": {name: {"score": name} for name in models}}, frames={"bench": frame})
+    assert [(row.model, row.other) for row in spread.score_pairs] == list(pairwise(models))
