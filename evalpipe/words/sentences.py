@@ -222,6 +222,12 @@ _WARNINGS = {
     "goal-against-direction": "the goal '{goal}' rewards worse models: {metric} is better when it is {better}",
     "goal-without-effect": "the goal '{goal}' tells no candidate from another: each has the desirability "
                            "{desirability:.3g} in it",
+    "items-lacking": "{dataset}: {model} has no score for {items:# item|items}, which {items:is|are} left out for "
+                     "every model; {rows:# item is|items are} left",
+    "scores-missing": "{dataset}, {model}: {scores:# score is|scores are} missing ({reasons:list}) and "
+                      "{scores:counts|count} {rule}",
+    "scores-missing/left-out": "{dataset}, {model}: {scores:# score is|scores are} missing ({reasons:list}) and "
+                               "{scores:is|are} left out",
     "incomplete-rows": "{left_out:,} of {rows:,} rows of dataset '{dataset}' are left out for every model, because a "
                        "model has no prediction for them: {lacking:lacks}; performance on these rows is unknown",
     "margin-as-probability": "{dataset}, {model}: the logistic function turned distances from a boundary into "

@@ -97,6 +97,11 @@ def test_missing_scores_count_what_the_spec_says(rule: object, means: dict[str, 
     assert [dataset.n for dataset in results.datasets] == [items]
     assert [(row.model, row.missing, row.lacking) for row in results.scored] == [
         (name, {"no value": 1}, int(rule == "leave_out")) for name in "ab"]
+    counts = "is left out" if rule == "leave_out" else f"counts {rule}"
+    lacking = [f"bench: {name} has no score for 1 item, which is left out for every model; 1 item is left"
+               for name in "ab"] if rule == "leave_out" else []
+    assert [warned.message for warned in results.warnings] == [
+        *lacking, *(f"bench, {name}: 1 score is missing (1 for no value) and {counts}" for name in "ab")]
 
 
 @pytest.mark.parametrize("scale", [SPEC["score"], SPEC["score"] | {"missing": "fail"}])

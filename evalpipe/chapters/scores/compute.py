@@ -17,7 +17,7 @@ from evalpipe.chapters.scores.compute_variance import (
     power_analysis,
     variance_components,
 )
-from evalpipe.chapters.scores.plan import higher_is_better, rank_plan, score_range
+from evalpipe.chapters.scores.plan import higher_is_better, rank_plan, score_plan, score_range
 from evalpipe.chapters.scores.records import (
     DecidingItem,
     ItemAgreement,
@@ -28,6 +28,7 @@ from evalpipe.chapters.scores.records import (
     Strength,
     TiedModels,
 )
+from evalpipe.results import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,6 +125,22 @@ def _scored(sample: Sample, table: ScoreTable) -> Iterator[ScoredModel]:
             dataset=sample.dataset, model=name, items=len(epochs), fewest_epochs=int(epochs.min()),
             most_epochs=int(epochs.max()), missing=dict(table.missing.get(name, {})),
             lacking=table.incomplete.get(name, 0))
+
+
+def warnings(plan: Plan, evaluated: Sequence[Evaluated]) -> Iterator[Warned]:
+    """Yield warnings of items that a model lacks, and of missing scores with what they count."""
+    for dataset in evaluated:
+        name = dataset.sample.dataset
+        table = next(planned.table.scores for planned in plan.datasets if planned.name == name)
+        scale = plan.part(score_plan)
+        for model, items in ({} if table is None else table.incomplete).items():
+            yield Warned.of("items-lacking", dataset=name, model=model, items=items, rows=dataset.sample.n)
+        for model, counts in ({} if table is None else table.missing).items():
+            reasons = [f"{count:,} for {reason}" for reason, count in counts.items()]
+            number = {"dataset": name, "model": model, "scores": sum(counts.values()), "reasons": reasons}
+            is_number = scale is not None and isinstance(scale.missing, int | float)
+            yield Warned.of("scores-missing", **number, rule=scale.missing) if scale is not None and is_number else (
+                Warned.of("scores-missing", case="left-out", **number))
 
 
 def _known(value: float) -> float | None:
