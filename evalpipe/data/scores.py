@@ -94,7 +94,17 @@ def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
     faults = [fault for fault in entries.values() if isinstance(fault, Problem)]
     if faults:
         raise _Faults(*faults)
-    models = {name: rows.select(KEYS) for name, rows in entries.items() if isinstance(rows, pl.DataFrame)}
+    rows_of = {name: rows for name, rows in entries.items() if isinstance(rows, pl.DataFrame)}
+    models = {name: rows.select(KEYS) for name, rows in rows_of.items()}
+    tasks = {name: str(rows["task"][0]) for name, rows in rows_of.items()}
+    task = next(iter(tasks.values()))
+    other = next((name for name in tasks if tasks[name] != task), None)
+    if other is not None:
+        message = (f"the model '{other}' is of the task {quoted(tasks[other])}, and '{next(iter(tasks))}' of "
+                   f"{quoted(task)}")
+        raise _Faults(Problem("tasks-differ", message, places.place("models", other, "log"),
+                              "items are paired by their ids: make a dataset of each task"))
+    table = table.filter(pl.col("task") == task)
     metadata = [name for name in table.columns if name not in ("model", "task", "epoch", "scorer", "score", "missing")]
     used = {run.file: run for run in logs.facts}
     rows = {name: sum(run.samples for run in logs.facts if run.file == name) for name in used}

@@ -141,6 +141,13 @@ def test_what_a_log_has_several_of_is_asked_for() -> None:
                  models={"a": {"log": {"model": "mockllm/model-a"}}}))
 
 
+def test_models_of_different_tasks_are_not_paired() -> None:
+    models = {"a": {"log": {"model": "tests/dummy", "task": "sums_text", "scorer": "exact_match,strict"}},
+              "b": {"log": {"model": "tests/dummy", "task": "sums_choice", "scorer": "acc,none"}}}
+    with pytest.raises(DataError, match="'b' is of the task 'sums_choice', and 'a' of 'sums_text'"):
+        run(spec(datasets={"bench": {"lm_eval": str(LOGS / "lm_eval" / "samples_*.jsonl")}}, models=models))
+
+
 def test_a_plan_names_columns_of_items_and_models() -> None:
     planned = plan(spec(item="q", cluster="topic"), frames=wide(q=["x"], topic=["t"], a=[1], b=[0]))
     assert planned.id == "q"
