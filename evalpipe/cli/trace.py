@@ -73,8 +73,12 @@ def _columns(results: Results, traced: Estimate, model: ModelSummary, needs: set
     """Return the names of the columns that an estimate was computed from, by role, such as truth or score."""
     spec = results.spec
     classes_are_computed = results.levels and traced.variant != "original"  # from recalibrated probabilities
-    columns = {"truth": [spec["outcome"]["column"]],
-               **_predicted(model, needs, {"prediction"} if classes_are_computed else set())}
+    if spec.get("score"):
+        columns = {kind: [column] for kind, column in model.columns.items()}
+        columns |= {key: [spec[key]] for key in ("item", "epoch") if spec.get(key)}
+    else:
+        columns = {"truth": [spec["outcome"]["column"]],
+                   **_predicted(model, needs, {"prediction"} if classes_are_computed else set())}
     for key, settings in (("weight", results.weight), ("exposure", results.exposure)):
         if settings is not None and settings.get("column"):
             columns[key] = [str(settings["column"])]

@@ -50,6 +50,8 @@ def files_of(rows: RowBlock, is_counted: pl.Series) -> tuple[InputFile, ...]:
     # Files have row counts of their own, so rows are counted by the file in their position.
     used = rows.frame.select(pl.col(POSITION) // FILE)[POSITION].filter(is_counted)
     counts = np.bincount(used.to_numpy(), minlength=len(rows.sources)).tolist()
+    if rows.dataset.table.scores is not None:  # each of whose rows may be brought together with some of another file
+        counts = [source.rows for source in rows.sources]
     return tuple(
         InputFile(dataset=rows.name, role=rows.dataset.role, path=source.path, sha256=source.sha256, rows=source.rows,
                   used_rows=count, columns=read, query_sha256=rows.dataset.table.named.query_sha256)
@@ -73,7 +75,9 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     total = float(weights.sum()) if has_outcome else float(height)
     counts = _level_counts(frame, levels, weights, plan.task) if has_outcome else []
     events = counts[0].weight if plan.task == "binary" and has_outcome else 0.0
-    read_rows = sum(source.rows for source in rows.sources)
+    scores = rows.dataset.table.scores
+    # A row is an item, of which a file has several rows where there are epochs.
+    read_rows = sum(source.rows for source in rows.sources) if scores is None else scores.frame.height
     is_only_compared = rows.dataset.role == "reference" and columns.weight is None
     used = rows.frame.height if is_only_compared else height
     event_count = None

@@ -14,7 +14,7 @@ import numpy as np
 
 from evalpipe.chapters import CHANGING, functions
 from evalpipe.chapters.desirability.compute import candidate_warnings, rank_candidates
-from evalpipe.chapters.scores.compute import with_tied_sets
+from evalpipe.chapters.scores.compute import columns_as_written, with_tied_sets
 from evalpipe.chapters.steps.plan import steps_plan
 from evalpipe.engine.curves import model_curves
 from evalpipe.engine.differences import dataset_differences
@@ -165,7 +165,7 @@ def gather(
         inputs=[*(file for sample in samples for file in sample.files), *evaluation.files],
         row_file=row_file, datasets=[sample.summary for sample in samples], models=[
             ModelSummary(
-                name=model.name, label=model.label, columns=dict(model.columns),
+                name=model.name, label=model.label, columns=columns_as_written(plan, model.name, dict(model.columns)),
                 scale="percent" if model.percents else model.scale,
                 threshold=model.threshold.number,
                 equivocal=None if model.zone is None else Zone(**model.zone.record(model.threshold.number)),

@@ -48,6 +48,10 @@ def test_epochs_of_an_item_are_one_row() -> None:
     assert values(results, "pass_at") == {"a": 1.0, "b": 0.5}
     assert [(row.model, row.items, row.fewest_epochs, row.most_epochs) for row in results.scored] == [
         ("a", 2, 2, 3), ("b", 2, 2, 3)]
+    (dataset,), (file,) = results.datasets, results.inputs
+    assert (dataset.rows, dataset.n, dataset.excluded_where) == (2, 2, 0)
+    assert (file.rows, file.used_rows) == (5, 5)
+    assert [model.columns for model in results.models] == [{"score": "a"}, {"score": "b"}]
 
 
 def test_a_long_table_says_the_same_as_a_wide_one() -> None:
@@ -159,3 +163,4 @@ def test_conditions_select_items(where: str) -> None:
     frames = wide(q=["x", "y", "z"], topic=["s", "s", "t"], a=[1, 0, 1], b=[0, 0, 1])
     results = run(spec(item="q", datasets={"bench": {"path": "memory", "where": where}}), frames=frames)
     assert values(results) == {"a": 0.5, "b": 0.0}
+    assert [(dataset.rows, dataset.excluded_where) for dataset in results.datasets] == [(3, 1)]

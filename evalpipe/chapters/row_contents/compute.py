@@ -15,7 +15,7 @@ from evalpipe.chapters.row_contents.records import (
     UndeclaredCluster,
     UndeclaredGroup,
 )
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,6 +91,8 @@ class Losses(NamedTuple):
 def losses(sample: Sample, model: Predictions) -> Losses | None:
     """Return residuals and losses of a model's rows: of probabilities, numbers or classes; None without any."""
     truth, probability = sample.truth, model.probability
+    if sample.task in SCORES:
+        return None
     if sample.task in NUMBERS:
         missed = np.asarray(truth - model.predicted, float)
         return Losses(missed, np.abs(missed))

@@ -8,7 +8,7 @@ import numpy as np
 
 from evalpipe.chapters.row_file.records import RowColumn
 from evalpipe.engine.ranks import groups_of
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,8 @@ def _rows_of_model(plan: Plan, sample: Sample, name: str) -> pl.DataFrame:
     """Return the rows of one model as a table; columns that it does not give are null."""
     import polars as pl
 
-    of_task = _number_values if sample.task in NUMBERS else _event_values if sample.task == "binary" else _level_values
+    of_task = _item_values if sample.task in SCORES else _number_values if sample.task in NUMBERS else (
+        _event_values if sample.task == "binary" else _level_values)
     values: dict[str, Values | pl.Series | str | float | None] = {
         "id": sample.ids, "dataset": sample.dataset, **sample.named(name),
         **of_task(plan, sample, sample.models[name]), "weight": sample.weight,
@@ -111,6 +112,14 @@ def _number_values(
     return values | ({"exposure": sample.exposure} if plan.task == "count" else {})
 
 
+def _item_values(
+    plan: Plan, sample: Sample, model: Predictions  # noqa: ARG001 - as those of other tasks
+) -> dict[str, Values | pl.Series | float | None]:
+    """Return the columns of a model's scores of items, each [n] or None, by name."""
+    items = model.items or {}
+    return {"score": model.predicted, **{kind: items.get(kind) for kind in ("epochs", "successes", "wins")}}
+
+
 def _level_names(sample: Sample, codes: Values, model: Predictions | None = None) -> pl.Series:
     """Return the names of levels by their codes [n]; null for rows in the equivocal zone of the ``model``."""
     import polars as pl
@@ -140,7 +149,9 @@ def probability_column(level: str) -> str:
 def columns(task: Task, levels: Sequence[str], identity: str | None) -> tuple[RowColumn, ...]:
     """Return name, type and meaning of the file's columns; ``identity`` is the column of row ids, None without."""
     id_meaning = NUMBERED if identity is None else f"The row's value in column '{identity}'."
-    if task in NUMBERS:
+    if task in SCORES:
+        of_task = _item_columns()
+    elif task in NUMBERS:
         of_task = _number_columns(task)
     else:
         of_task = _event_columns() if task == "binary" else _level_columns(levels)
@@ -152,6 +163,14 @@ def columns(task: Task, levels: Sequence[str], identity: str | None) -> tuple[Ro
         *of_task,
         ("weight", "number", "What the row weighs; empty where rows have no weights."),
     ))
+
+
+def _item_columns() -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and meaning of the columns of scores of items."""
+    yield "score", "number", "The score of the item, the mean over its epochs."
+    yield "epochs", "number", "The number of its epochs."
+    yield "successes", "number", "How many of them are successes; empty where it is not known what is."
+    yield "wins", "number", "The share of the other models that scored less, ties one half; empty without others."
 
 
 def _event_columns() -> Iterator[tuple[str, str, str]]:

@@ -247,6 +247,16 @@ def _strengths(plan: Plan, sample: Sample, scores: Scores) -> Iterator[Strength]
             level=plan.level, against_average=_known(fitted.against_average[k]), win_rate=_known(fitted.win_rate[k]))
 
 
+def columns_as_written(plan: Plan, model: str, columns: dict[str, str]) -> dict[str, str]:
+    """Return what the spec names of a model's scores, by what it is; the ``columns`` themselves of other tasks."""
+    tables = (dataset.table.named for dataset in plan.datasets if dataset.table.scores is not None)
+    named = next((scores for table in tables for scores in getattr(table, "models", ()) if scores.name == model), None)
+    if named is None:
+        return columns
+    parts = {"score": named.column, "model": named.log_model, "task": named.task, "scorer": named.scorer}
+    return {part: name for part, name in parts.items() if name is not None}
+
+
 def with_tied_sets(plan: Plan, results: Results) -> Results:
     """Return the results with the sets of models that the comparisons of their mean scores do not tell apart."""
     pairs: dict[str, list[Comparison]] = {}

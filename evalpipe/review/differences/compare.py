@@ -32,7 +32,7 @@ from evalpipe.review.differences.records import (
     Unpaired,
 )
 from evalpipe.runs.folder import RunFolder
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 from evalpipe.words.spelling import closest, counted, listed
 
 if TYPE_CHECKING:
@@ -457,8 +457,10 @@ def _evaluate_both(run: Results, rows: pl.DataFrame, metrics: list[Any]) -> Resu
     metrics_text = text_of(metrics)
     outcome = {"column": "truth"} if run.task in NUMBERS else {
         "column": "truth", "levels": run.levels, **({"event": run.event} if run.task == "binary" else {})}
+    # Rows are items, whose epochs are not in them: without a range, no measure of epochs takes means for successes.
+    what = {"score": {"better": spec["score"]["better"]}} if run.task in SCORES else {"outcome": outcome}
     paired_spec: dict[str, Any] = {
-        "evalpipe": 1, "name": "paired", "task": run.task, "seed": spec.get("seed", 0), "outcome": outcome,
+        "evalpipe": 1, "name": "paired", "task": run.task, "seed": spec.get("seed", 0), **what,
         "datasets": {"rows": {"path": "memory"}}, "metrics": metrics, "compare": {"baseline": "first"},
         "models": {model: _model_columns(model, run, columns) for model in ("first", "second")},
         "intervals": {key: value for key, value in _set_keys(spec.get("intervals") or {}).items() if key in INTERVALS},
