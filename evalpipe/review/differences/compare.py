@@ -335,7 +335,8 @@ def _rows(run: Run, subset: Subset) -> pl.DataFrame:
         rows = lines.filter(
             pl.col("dataset") == dataset, pl.col("model") == run.former_names.get(model, model),
             pl.col("variant") == variant).collect()
-        return rows.select("id", "truth", pl.exclude("id", "truth"))  # raises where it lacks one of them
+        of_all = ["id"] if run.results.task in SCORES else ["id", "truth"]
+        return rows.select(*of_all, pl.exclude(of_all))  # raises where it lacks one of them
     except (pl.exceptions.PolarsError, OSError) as error:
         raise RefusedError(f"{path.name} cannot be read: {error}".replace("{", "(").replace("}", ")")) from None
 
@@ -350,7 +351,7 @@ def _side_by_side(left: pl.DataFrame, right: pl.DataFrame, shared_columns: list[
     columns = [left[name] for name in shared_columns if left[name].null_count() < left.height]
     for model, rows in (("first", left), ("second", right)):
         complete = {name for name in rows.columns if rows[name].null_count() == 0}
-        score = {"score": "score"} if "probability" in rows.columns and "probability" not in complete else {}
+        score = {"score": "score"} if "score" in rows.columns and "probability" not in complete else {}
         key_of_column = PREDICTIONS | score | {name: name for name in rows.columns if name.startswith(PROBABILITY)}
         columns += [rows[name].alias(f"{model}.{key}") for name, key in key_of_column.items() if name in complete]
     return pl.DataFrame(columns)
