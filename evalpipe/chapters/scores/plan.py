@@ -63,6 +63,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
     for loc, model in draft.entries(draft.models, "models"):
         for form in sorted(forms):
             yield from _model(draft, loc, model, form)
+        yield from _idle_keys(draft, loc, model, forms)
 
 
 def _dataset(draft: Draft, loc: Loc, dataset: AnyDataset, *, of_scores: bool) -> Iterator[Problem]:
@@ -125,6 +126,20 @@ def _model(draft: Draft, loc: Loc, model: Model, form: str) -> Iterator[Problem]
         hint = f"add 'log: {{model: …{scorer}}}'"
         message = f"the model '{name}' does not say which model of {form} it is"
         yield draft.tree.problem("no-scores", message, *loc, key=True, hint=hint)
+
+
+def _idle_keys(draft: Draft, loc: Loc, model: Model, forms: set[str]) -> Iterator[Problem]:
+    """Report keys of a model that say where scores are in datasets of a form that there is none of."""
+    if model.score is not None and forms and "a wide table" not in forms:
+        message = f"'score' of the model '{loc[-1]}' has no effect: no dataset has a column for each model"
+        yield draft.tree.idle("unused-key", message, *loc, "score", key=True, hint="remove it")
+    for key in ("scorer", "task") if model.log is not None and forms and "logs" not in forms else ():
+        if getattr(model.log, key) is not None:
+            message = f"'{key}' of the model '{loc[-1]}' has no effect: no dataset is logs of a tool"
+            yield draft.tree.idle("unused-key", message, *loc, "log", key, key=True, hint="remove it")
+    if model.log is not None and forms == {"a wide table"}:
+        message = f"'log' of the model '{loc[-1]}' has no effect: every dataset has a column for each model"
+        yield draft.tree.idle("unused-key", message, *loc, "log", key=True, hint="remove it")
 
 
 def problems(spec: Spec, catalog: Catalog) -> Iterator[Problem]:
