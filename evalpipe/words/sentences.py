@@ -330,6 +330,9 @@ _OF_CHECKS = {
     "no-levels": "the outcome is a number",
     "not-numbers": "the outcome is no number",
     "not-counts": "the outcome is no count",
+    "not-scores": "no scores of items are evaluated",
+    "no-range": "scores have no declared range",
+    "no-epochs": "no item has two epochs",
     "nothing-tested": "the run lacks the numbers or intervals that it needs",
 }
 

@@ -632,3 +632,32 @@ def a_standard_with_gaps() -> Planted:
     standard = {"profile": "model_cards_2019", "require": 0.9}
     return binary(events(31), ("fails", "standards", ("0 of 9 items answered (0%)", "required 90%")),
                   metrics=["brier"], standards=standard)
+
+
+def scores_of(frame: pl.DataFrame, words: tuple[str, ...], *models: str, **keys: Any) -> Planted:
+    """Return a benchmark of items q, of which the models have a column of scores each."""
+    spec = spec_of({"d": frame}, "score", {model: {"score": model} for model in models}, metrics=["mean"], item="q",
+                   score={"better": "higher", "range": [0, 1]}, **keys)
+    del spec["outcome"]
+    return Planted(spec, {"d": frame}, "note", "scores", words)
+
+
+@fault
+def a_benchmark_that_is_saturated() -> Planted:
+    scores = np.repeat([1.0, 0.0], [292, 8])
+    frame = pl.DataFrame({"q": np.arange(300), "a": scores, "b": np.roll(scores, 60)})
+    return scores_of(frame, ("little left to gain", "0.973 of at most 1"), "a", "b")
+
+
+@fault
+def a_benchmark_of_which_few_items_tell_models_apart() -> Planted:
+    scores = np.repeat([1.0, 0.0], 100)
+    frame = pl.DataFrame({"q": np.arange(200), "a": scores, "b": np.where(np.arange(200) < 12, 0.0, scores)})
+    return scores_of(frame, ("12 of 200 items tell the models apart",), "a", "b")
+
+
+@fault
+def epochs_that_disagree() -> Planted:
+    frame = pl.DataFrame({"q": np.repeat(np.arange(100), 4), "e": np.tile(np.arange(1, 5), 100),
+                          "a": rows_of(41).integers(0, 2, 400)})
+    return scores_of(frame, ("Epochs of one item differ more than items do, for a",), "a", epoch="e")

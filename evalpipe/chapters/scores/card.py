@@ -8,15 +8,25 @@ from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Heading, Number, Row, Section, Table, Text
 from evalpipe.card.tables import with_intervals
 from evalpipe.card.wording import joined, names_of
-from evalpipe.findings.words import grouped
+from evalpipe.findings import weights
+from evalpipe.findings.claims import NOT_SCORES, ONE_MODEL, Claim, Unless, rule
+from evalpipe.findings.words import finding, grouped, of_models, on_dataset
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell
-    from evalpipe.chapters.scores.records import DecidingItem, ScoreError, ScorePair, Strength, TiedModels
+    from evalpipe.chapters.scores.records import (
+        DecidingItem,
+        ItemAgreement,
+        ScoreError,
+        ScorePair,
+        Strength,
+        TiedModels,
+    )
     from evalpipe.results import Estimate, ModelSummary, Results
+    from evalpipe.results.document import Finding
 
 LEAD = (
     "A mean score answers two questions. On this benchmark: its items are fixed, and only epochs are random. For items "
@@ -112,6 +122,78 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "Errors treat items, or whole clusters, as drawn."),
             "Bradley, R. A. & Terry, M. E. (1952). Rank analysis of incomplete block designs: the method of paired "
             "comparisons. Biometrika 39, 324–345.")
+
+
+SECTION = "scores"
+LITTLE_LEFT = 0.05
+"""The part of the range of scores below which the best model leaves little to gain: a convention of evalpipe."""
+MOSTLY_ALIKE = 0.9
+"""The share of items with the same score of all models from which few items tell them apart: a convention too."""
+MORE_BY_CHANCE = 0.5
+"""The intraclass correlation below which epochs of one item differ more than items do."""
+
+NO_RANGE = Unless("no-range", lambda spec: not (spec.get("score") or {}).get("range"))
+NO_EPOCHS = Unless("no-epochs", by_results=lambda results: all(row.most_epochs < 2 for row in results.scored))
+
+
+@rule("note", unless=(NOT_SCORES, NO_RANGE))
+def benchmark_saturated(results: Results) -> Iterator[Claim]:
+    """Whether the best mean score leaves less than 5% of the range of scores to gain."""
+    low, high = (results.spec.get("score") or {}).get("range") or (0.0, 0.0)
+    for errors in grouped(results.score_errors, lambda row: row.dataset):
+        best = min(errors, key=lambda row: abs(_best_score(results) - row.value))
+        if abs(_best_score(results) - best.value) < LITTLE_LEFT * (high - low):
+            yield Claim(best, saturated)
+
+
+@rule("note", unless=(NOT_SCORES, ONE_MODEL))
+def few_items_differ(results: Results) -> Iterator[Claim]:
+    """Whether all models have the same score on at least nine of ten items, so that few items tell them apart."""
+    for row in results.item_agreement:
+        if row.alike is not None and row.alike >= MOSTLY_ALIKE:
+            yield Claim(row, mostly_alike)
+
+
+@rule("note", unless=(NOT_SCORES, NO_EPOCHS))
+def epochs_differ(results: Results) -> Iterator[Claim]:
+    """Whether the epochs of one item differ more than items do, by an intraclass correlation below 0.5."""
+    for row in results.score_errors:
+        if row.correlation is not None and row.correlation < MORE_BY_CHANCE:
+            yield Claim(row, epochs_of_models)
+
+
+def saturated(results: Results, rows: Sequence[ScoreError]) -> Iterator[Finding]:
+    """Yield findings on datasets whose best mean score is close to the end of the range."""
+    end = "most" if _best_score(results) != (results.spec["score"]["range"])[0] else "least"
+    for row in rows:
+        text = (f"There is little left to gain{on_dataset(results, row.dataset)}: the mean score of "
+                f"{names_of(results).model(row.model)} is {numbers.number(row.value)} of at {end} "
+                f"{numbers.given(_best_score(results))}. A better model could hardly show it.")
+        yield finding("note", weights.SATURATED, text, SECTION)
+
+
+def mostly_alike(results: Results, rows: Sequence[ItemAgreement]) -> Iterator[Finding]:
+    """Yield findings on datasets where all models have the same score on nearly all items."""
+    for row in rows:
+        differ = row.items - round((row.alike or 0.0) * row.items)
+        text = (f"{numbers.count(differ)} of {numbers.count(row.items)} items{on_dataset(results, row.dataset)} tell "
+                "the models apart: on the others all have the same score.")
+        yield finding("note", weights.FEW_ITEMS_DIFFER, text, SECTION)
+
+
+def epochs_of_models(results: Results, rows: Sequence[ScoreError]) -> Iterator[Finding]:
+    """Yield findings on models whose epochs of one item differ more than their items do."""
+    for of_dataset in grouped(rows, lambda row: row.dataset):
+        low, high = (numbers.number(end(row.correlation or 0.0 for row in of_dataset)) for end in (min, max))
+        text = (f"Epochs of one item differ more than items do, for {of_models(results, of_dataset)}: the intraclass "
+                f"correlation is {low if low == high else f'{low} to {high}'}. A single epoch says little of an item.")
+        yield finding("note", weights.EPOCHS_DIFFER, text, SECTION)
+
+
+def _best_score(results: Results) -> float:
+    """Return the end of the declared range that is better."""
+    scale = results.spec["score"]
+    return float(scale["range"][scale["better"] == "higher"])
 
 
 def _of_dataset(results: Results, errors: Sequence[ScoreError]) -> Iterator[Block]:
