@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.arithmetic import log
 from evalpipe.engine.support import Limited
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
-from evalpipe.intervals.contrasts import IndependentProportions, Wald, recovered_limits
+from evalpipe.intervals.contrasts import IndependentProportions, NoneDiffers, Wald, recovered_limits
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
@@ -63,19 +63,26 @@ class Tested(Limited):
         return None if self.test is None else self.test.contrast.p(0.0)
 
 
-def tested(first: Drawn, second: Drawn, level: float, test: Test | None, undefined: Sentence | None) -> Tested:
+def tested(
+    first: Drawn, second: Drawn, level: float, test: Test | None, undefined: Sentence | None, *, of_items: bool
+) -> Tested:
     """Return the first number less the second, with the limits and the p-value of one test.
 
     ``test`` is specific to the measure, if there is one; it needs no replicates. Else the test is Wald's with the
     standard error of the replicates, by Student's distribution with one degree of freedom less than there are rows or
     clusters on the smaller side: Efron & Tibshirani (1993), section 12.4. ``undefined`` is why there may be none.
+    Where it is zero in every resample there is nothing to test; ``of_items``, others may differ, and it has no limits
+    but those of a test for that.
     """
     difference = replace(first - second, undefined=undefined)
     unlimited = difference.unlimited()
     if unlimited is not None:
         return Tested(unlimited.value, status=unlimited.status, reason=unlimited.reason)
     value = difference.value
-    if _all_zero(np.append(difference.known, value), max(abs(first.value), abs(second.value))):
+    is_zero = _all_zero(np.append(difference.known, value), max(abs(first.value), abs(second.value)))
+    if is_zero and of_items and not (test is not None and isinstance(test.contrast, NoneDiffers)):
+        return _degenerate_if(CONSTANT, Tested(0.0))
+    if is_zero and not of_items:
         unchanged = Tested(0.0, (0.0, 0.0), "percentile", drawn=difference, same=True)
         return _degenerate_if(difference.few(level), unchanged)
     drawn: Drawn | None = difference

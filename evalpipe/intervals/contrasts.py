@@ -131,6 +131,39 @@ class Wald:
 
 
 @interval(
+    "none_differs", title="no item differs",
+    text="For a difference of mean scores of two models that score the same on every item. It is zero, and so in every "
+         "resample, yet items that were not drawn may differ. The limits are the largest differences that leave n "
+         "items alike with a probability of 1 − level, if no item differs by more than the range of scores.",
+    ref="Hanley, J. A. & Lippman-Hand, A. (1983). If nothing goes wrong, is everything all right? Interpreting zero "
+    "numerators. JAMA 249(13), 1743–1745.")
+@dataclass(frozen=True, slots=True)
+class NoneDiffers:
+    """A difference of two means that is zero in each of ``n`` independent rows, and at most ``reach`` in any row.
+
+    Where the mean difference is d, a row differs with a probability of d / reach at least. That none of n does has a
+    probability of (1 - d / reach)^n at most: Hanley & Lippman-Hand (1983).
+    """
+
+    n: float
+    reach: float
+
+    @property
+    def value(self) -> float:
+        """Zero."""
+        return 0.0
+
+    def p(self, null: float) -> float:
+        """Return the probability that no row differs, at most, where the difference is ``null``."""
+        return float(max(1 - abs(null) / self.reach, 0.0) ** self.n)
+
+    def limits(self, level: float) -> Limits:
+        """Return the differences for which that probability is 1 - level."""
+        reach = self.reach * (1 - (1 - level) ** (1 / self.n))
+        return -reach, reach
+
+
+@interval(
     "tango", title="Tango score",
     text="For a difference of two proportions of the same rows: the differences that the score test does not reject; "
          "its test of no difference is McNemar’s test.",

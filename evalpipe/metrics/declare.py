@@ -260,6 +260,11 @@ class Metric:
         return self.interval == "proportion" or returned in (Proportion, "Proportion")
 
     @property
+    def averages_items(self) -> bool:
+        """Whether the metric is a mean over all items of a benchmark, or a share of them."""
+        return self.sees == "items" and self.interval in ("score", "proportion") and "total" in self.takes
+
+    @property
     def of_reportable(self) -> bool:
         """Whether rows in the equivocal zone, which have no predicted class, are left out.
 

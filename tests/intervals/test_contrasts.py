@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri, xlogy
-from scipy.stats import norm
+from scipy.stats import beta, norm
 from scipy.stats import t as student
 from statsmodels.stats.contingency_tables import mcnemar
 
@@ -17,6 +17,7 @@ from evalpipe.intervals.bootstrap import bootstrap_error
 from evalpipe.intervals.contrasts import (
     Contrast,
     IndependentProportions,
+    NoneDiffers,
     PairedProportions,
     Wald,
     equivalence_p_value,
@@ -25,6 +26,7 @@ from evalpipe.intervals.contrasts import (
 )
 
 CONTRASTS: list[Contrast] = [
+    NoneDiffers(20, 1.0), NoneDiffers(3.5, 4.0),
     Wald(0.3, 0.1), Wald(-0.3, 0.1, 12.0), Wald(0.0, 2.5, 3.0), PairedProportions(1, 7, 21),
     PairedProportions(43, 0, 86), PairedProportions(0, 0, 50), PairedProportions(12, 12, 24),
     IndependentProportions(56, 70, 48, 80), IndependentProportions(0, 30, 9, 900, 0.97),
@@ -161,6 +163,16 @@ def test_the_error_of_replicates_is_the_normals_with_as_wide_a_middle() -> None:
     # Five more of 4000 on one side move a quantile that leaves 100 by a fiftieth of the error.
     assert bootstrap_error(np.r_[drawn, [1e9] * 5, [np.nan] * 9]) == pytest.approx(0.7, rel=2e-2)
     assert math.isnan(bootstrap_error(np.array([np.nan, 1.0])))
+
+
+def test_a_difference_that_no_row_shows_has_the_limits_of_no_event() -> None:
+    contrast = NoneDiffers(20, 1.0)
+    lower, upper = contrast.limits(0.95)
+    # The exact one-sided limit of 0 of 20, Clopper & Pearson (1934).
+    assert (-lower, upper) == (pytest.approx(beta(1, 20).ppf(0.95), rel=1e-12),) * 2
+    assert contrast.p(0.0) == 1
+    assert contrast.p(upper) == pytest.approx(0.05, rel=1e-12)
+    assert NoneDiffers(20, 1.0).p(2.0) == 0
 
 
 def test_the_test_by_the_bootstrap_keeps_its_level() -> None:

@@ -18,7 +18,7 @@ from evalpipe.plan.measures import choose
 from evalpipe.spec.core_keys import Intervals
 from evalpipe.statistics.summary import statistics
 
-OF_DIFFERENCES = {"paired_t", "tango", "miettinen_nurminen", "bootstrap_error", "recovered"}
+OF_DIFFERENCES = {"paired_t", "none_differs", "tango", "miettinen_nurminen", "bootstrap_error", "recovered"}
 OF_FITS = {"fits", "bootstrap_fits"}
 """Limits of measures over several fits of a model, and of those that bootstrap fits correct for optimism."""
 

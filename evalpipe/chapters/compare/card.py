@@ -177,6 +177,13 @@ TESTS: dict[str, tuple[str, Procedure]] = {
         "Diebold, F. X. & Mariano, R. S. (1995). Comparing predictive accuracy. Journal of Business & Economic "
         "Statistics 13(3), 253–263.",
     )),
+    "none_differs": ("no item differs", Procedure(
+        "No item differs",
+        "Two models score the same on every item. The difference is zero, but items that were not drawn may differ: "
+        "the p-value of a difference is the probability, at most, that it leaves all these items alike.",
+        "Hanley, J. A. & Lippman-Hand, A. (1983). If nothing goes wrong, is everything all right? Interpreting zero "
+        "numerators. JAMA 249(13), 1743–1745.",
+    )),
     "bootstrap": ("bootstrap", Procedure(
         "Bootstrap test",
         "The difference over its bootstrap standard error, by Student’s distribution. Degrees of freedom: the rows "

@@ -21,7 +21,9 @@ from evalpipe.engine.differences import (
     tested,
     two_proportions_test,
 )
+from evalpipe.intervals.bootstrap import kish
 from evalpipe.intervals.contrasts import (
+    NoneDiffers,
     PairedProportions,
     Wald,
     diebold_mariano,
@@ -169,7 +171,8 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
         test = None if first.replicates is None else test_for(plan, *pair.tested, entry, k)
         if test is not None and pair.same_rows and pair.dataset.sample.streamed:
             test = _test_of_grid_cells(plan, test, pair.first, pair.second, float(values[0].value - values[1].value))
-        difference = tested(*values, plan.level, test, undefined)
+        difference = tested(*values, plan.level, test, undefined,
+                            of_items=pair.same_rows and entry.metric.sees == "items")
         margin = plan.margin(entry) or 0.0
         p, p_zero = (math.nan if difference.test is None else equivalence_p_value(difference.test.contrast, bound)
                      for bound in (margin, 0.0))
@@ -221,11 +224,11 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     DeLong's of areas, the paired t test of Diebold and Mariano of mean losses, and the score test of proportions. None
     where none of them fits, or where the standard error is zero or unknown.
     """
+    if entry.metric.sees == "items":
+        return _test_of_items(plan, first, second, entry)
     if not rows_count_alike(plan, entry, k):
         return None
     summaries = summary_of(first, entry, k), summary_of(second, entry, k)
-    if entry.metric.sees == "items":
-        return _test_of_items(first, second, entry)
     if entry.metric.name in AREAS:
         return _test_of_areas(*summaries, AREAS[entry.metric.name])
     if entry.metric.name in LOSSES and k is None:
@@ -235,13 +238,29 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     return None
 
 
-def _test_of_items(first: Scope, second: Scope, entry: MetricPlan) -> Test | None:
+def _test_of_items(plan: Plan, first: Scope, second: Scope, entry: MetricPlan) -> Test | None:
     """Return the paired test of a mean over all items, or of a share of them; None of other measures of items."""
-    metric, options = entry.metric, entry.params
-    if metric.interval == "proportion":
-        shares = [scope.summary.of_each_row(metric, options) > 0 for scope in (first, second)]
-        return _score_test(shares[0], shares[1], first.summary.floats)
-    return _paired_t(first, second, entry) if metric.interval == "score" and "total" in metric.takes else None
+    if not entry.metric.averages_items:
+        return None
+    values, other_values = (scope.summary.of_each_row(entry.metric, entry.params) for scope in (first, second))
+    low, high = entry.metric.range
+    if np.array_equal(values, other_values) and math.isfinite(high - low):
+        return Test(NoneDiffers(_independent_items(first), high - low), "none_differs", "none_differs")
+    if not rows_count_alike(plan, entry, None):
+        return None
+    if entry.metric.interval == "proportion":
+        return _score_test(values > 0, other_values > 0, first.summary.floats)
+    return _paired_t(first, second, entry)
+
+
+def _independent_items(scope: Scope) -> float:
+    """Return how many items, or clusters of one size, would vary as much as those of a scope with their weights."""
+    weight, cluster = scope.summary.floats, scope.subset.cluster
+    if cluster is not None:
+        weight = np.asarray(
+            np.bincount(cluster if scope.subset.rows is None else cluster[scope.subset.rows], weight), float)
+    is_counted = cluster is None and scope.sample.weight_kind != "importance"
+    return float(weight.sum() if is_counted else kish(weight))
 
 
 def _test_of_areas(area: Summary, other_area: Summary, scale: float) -> Test | None:

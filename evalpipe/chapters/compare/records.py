@@ -23,12 +23,14 @@ class Comparison(Measured):
     level: float | None
     method: str
     """How the interval was made: delong, paired_t, tango, miettinen_nurminen, bootstrap_error (from the spread of the
-    replicates of the difference); percentile of a difference that is zero in every replicate; none."""
+    replicates of the difference); none_differs of mean scores that are the same in every item; percentile of another
+    difference that is zero in every replicate; none."""
     p_value: float | None
     """Two-sided, of the test that the difference is zero. The interval is of the same test: it excludes zero where
     the p-value is below 1 - level."""
     test: str | None
-    """The test: delong, diebold_mariano, mcnemar, two_proportions or bootstrap (Wald's, with the bootstrap error)."""
+    """The test: delong, diebold_mariano, mcnemar, none_differs, two_proportions or bootstrap (Wald's, with the
+    bootstrap error)."""
     p_adjusted: float | None = None
     """The p-value of the verdict, adjusted by Holm's method over the table of the difference: one dataset, on all
     rows or in slices, and one baseline (of variants, one model). Without a margin the same test as `p_value`; with

@@ -332,7 +332,7 @@ def _check_evidence(draft: Draft, loc: Loc, gate: GateRule) -> Iterator[Problem]
 
 def _why_no_bets_on_items(draft: Draft, metric: Metric) -> tuple[str, str] | None:
     """Return why nights give no exact evidence on a measure of items, and the way out; None where they do."""
-    if not (metric.interval == "proportion" or (metric.interval == "score" and "total" in metric.takes)):
+    if not metric.averages_items:
         return "it is no mean over all items", "judge the 'mean' or 'pass_at', or write 'on: interval'"
     if not all(map(math.isfinite, metric.range)):
         return "scores have no range, so that one may make up most of it", "add the 'range' of scores under 'score'"

@@ -139,10 +139,12 @@ NO_EPOCHS = Unless("no-epochs", by_results=lambda results: all(row.most_epochs <
 @rule("note", unless=(NOT_SCORES, NO_RANGE))
 def benchmark_saturated(results: Results) -> Iterator[Claim]:
     """Whether the best mean score leaves less than 5% of the range of scores to gain."""
-    low, high = (results.spec.get("score") or {}).get("range") or (0.0, 0.0)
+    ends = (results.spec.get("score") or {}).get("range")
+    if not ends:
+        return
     for errors in grouped(results.score_errors, lambda row: row.dataset):
         best = min(errors, key=lambda row: abs(_best_score(results) - row.value))
-        if abs(_best_score(results) - best.value) < LITTLE_LEFT * (high - low):
+        if abs(_best_score(results) - best.value) < LITTLE_LEFT * (ends[1] - ends[0]):
             yield Claim(best, saturated)
 
 

@@ -137,3 +137,39 @@ def test_of_many_models_only_neighbours_are_set_side_by_side() -> None:
     spread = run({**{key: value for key, value in results_spec().items() if key != "epoch"},
                   "models": {name: {"score": name} for name in models}}, frames={"bench": frame})
     assert [(row.model, row.other) for row in spread.score_pairs] == list(pairwise(models))
+
+
+ALIKE = pl.DataFrame({"q": np.arange(20), "a": [1] * 15 + [0] * 5, "b": [1] * 15 + [0] * 5})
+
+
+def of_alike(frame: pl.DataFrame = ALIKE, **keys: Any) -> Results:
+    models = {name: {"score": name} for name in "ab"}
+    return results_of(frame, **{"epoch": None, "models": models, "compare": {"pairs": "all"}} | keys)
+
+
+def test_models_that_score_the_same_on_all_items_may_differ_on_others() -> None:
+    (row,) = of_alike().comparisons
+    most = 1 - 0.05 ** (1 / 20)
+    assert (row.difference, row.verdict, row.method, row.status) == (0, "undecided", "none_differs", "ok")
+    assert (row.lower, row.upper) == (pytest.approx(-most), pytest.approx(most))
+    assert row.p_value == 1
+
+
+def test_enough_items_that_are_alike_show_a_difference_within_the_margin() -> None:
+    for items, verdict in ((298, "undecided"), (299, "equivalent")):  # 0.99^298 = 0.0500, 0.99^299 = 0.0495
+        frame = pl.DataFrame({"q": np.arange(items), "a": [1] * items, "b": [1] * items})
+        (row,) = of_alike(frame, compare={"pairs": "all", "margins": {"mean": 0.01}}).comparisons
+        assert row.verdict == verdict
+
+
+def test_items_of_one_cluster_count_as_one() -> None:
+    frame = pl.DataFrame({"q": np.arange(120), "topic": np.repeat(np.arange(30), 4), "a": [1, 0] * 60,
+                          "b": [1, 0] * 60})
+    (row,) = of_alike(frame, cluster="topic").comparisons
+    assert row.upper == pytest.approx(1 - 0.05 ** (1 / 30))
+
+
+@pytest.mark.parametrize("keys", [{"metrics": ["median"]}, {"score": {"better": "higher"}}])
+def test_without_a_mean_or_a_range_nothing_is_known_of_other_items(keys: dict[str, Any]) -> None:
+    (row,) = of_alike(**keys).comparisons
+    assert (row.difference, row.lower, row.upper, row.status, row.verdict) == (0, None, None, "degenerate", "untested")
