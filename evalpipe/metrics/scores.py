@@ -36,8 +36,8 @@ of_passes = partial(metric, needs="successes", sees="items", direction="maximize
 """Declare a mean over items of the probability that epochs pass."""
 
 
-@of_items(standard=True, direction="maximize", range=ANY, interval="score", from_score=("direction", "range"),
-          ref="Miller (2024)")
+@of_items(standard=True, title="Mean score", direction="maximize", range=ANY, interval="score",
+          from_score=("direction", "range"), ref="Miller (2024)")
 def mean(total: Floats, item_score: Floats) -> Floats:
     r"""Mean score of the items, each the mean over its epochs, $\frac{1}{n}\sum_i\bar s_i$."""
     return ratio(item_score, total)

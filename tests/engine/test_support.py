@@ -15,7 +15,7 @@ from evalpipe.statistics import Summary
 from tests.engine.runs import BOTH, intervals, people, run
 from tests.laws import samples
 
-SHARES = [e for e in registry if e.is_proportion and e.sees != "numbers"]
+SHARES = [e for e in registry if e.is_proportion and e.sees not in ("numbers", "items")]
 
 CELLS = {"tp": 30, "fp": 10, "fn": 20, "tn": 140}
 """50 events and 150 non-events; 40 predicted events and 160 predicted non-events."""

@@ -24,10 +24,10 @@ from evalpipe.base.levels import level_text
 from evalpipe.chapters.slices.plan import slice_columns
 from evalpipe.errors import EvalpipeError
 from evalpipe.plan.datasets import level_columns, model_columns
-from evalpipe.spec.datasets import Dataset, QueryDataset
+from evalpipe.spec.datasets import Dataset, LogDataset, QueryDataset
 from evalpipe.spec.load import load
 from evalpipe.spec.spec import Spec
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = 120
@@ -92,6 +92,8 @@ def _furnish(file: Path) -> bool:
     except EvalpipeError:
         return False
     if spec.candidates is not None:  # their table is not made here; that of configs is
+        return False
+    if any(isinstance(dataset, LogDataset) for dataset in spec.datasets.values()):  # nor logs of tools
         return False
     _furnish_nights(file, spec)
     for name, dataset in spec.datasets.items():
@@ -165,7 +167,8 @@ def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, li
         texts = [rng.choice(["a", "d"]) for _ in range(ROWS)]
         days = [f"2026-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}" for _ in range(ROWS)]
         columns[sliced.column] = _numbers(rng) if sliced.cuts else days if sliced.by else texts
-    columns[spec.outcome.column] = truth
+    columns |= {spec.outcome.column: truth} if spec.task not in SCORES else {
+        str(spec.item): [f"{dataset}-{i}" for i in range(ROWS)]}
     if spec.weight is not None:
         columns[spec.weight.column] = [rng.randrange(1, 4) for _ in range(ROWS)]
     if spec.cluster is not None:
@@ -195,7 +198,7 @@ def _numbers(rng: random.Random) -> list[Any]:
 
 
 def _outcome(spec: Spec, rng: random.Random) -> list[Any]:
-    if spec.task in NUMBERS:
+    if spec.task in (*NUMBERS, *SCORES):
         return [rng.randrange(6) for _ in range(ROWS)]
     declared = [level_text(level) for level in spec.outcome.levels or [spec.outcome.event]]
     return rng.choices([*declared, "other"] if len(declared) == 1 else declared, k=ROWS)
@@ -203,7 +206,9 @@ def _outcome(spec: Spec, rng: random.Random) -> list[Any]:
 
 def _predictions(spec: Spec, model: str, truth: list[Any], rng: random.Random) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
-    named = model_columns(spec, spec.models[model])
+    if spec.task in SCORES:
+        return {str(spec.models[model].score): [rng.random() for _ in truth]}
+    named = model_columns(spec, model)
     levels = [*level_columns(spec, spec.models[model]).values()]
     rows = [[rng.random() for _ in levels] for _ in range(ROWS)]
     first = level_text(spec.outcome.event)

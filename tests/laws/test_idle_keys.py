@@ -57,7 +57,8 @@ SPECS = [
         "candidates": {"path": "c.csv", "id": ["c"], "long": {"metric": "m", "value": "v"}},
     },
     MINIMAL["binary"] | {"task": "binary", "calibration": {"window": {"recalibrated": {}}}},
-    MINIMAL["score"] | {"task": "score", "models": {"m": {"log": {"model": "a"}}}, "datasets": {
+    MINIMAL["score"] | {"task": "score", "rank": {"method": "bradley_terry"}, "models": {
+        "m": {"log": {"model": "a"}}}, "datasets": {
         "d": {"inspect": "a.eval"}, "e": {"path": "d.csv", "long": {"model": "m", "score": "s"}}}},
     {"evalpipe": 1, "name": "small", "task": "binary", "candidates": {"path": "c.csv", "id": ["c"]},
      "desirability": [{"metric": "brier", "minimize": {"low": 0, "high": 1}}]},
