@@ -23,8 +23,8 @@ class Comparison(Measured):
     level: float | None
     method: str
     """How the interval was made: delong, paired_t, tango, miettinen_nurminen, bootstrap_error (from the spread of the
-    replicates of the difference); none_differs of mean scores that are the same in every item; percentile of another
-    difference that is zero in every replicate; none."""
+    replicates of the difference), none. Of a difference that is zero in every replicate: none_differs of mean scores
+    that are the same in every item, percentile of others."""
     p_value: float | None
     """Two-sided, of the test that the difference is zero. The interval is of the same test: it excludes zero where
     the p-value is below 1 - level."""
