@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from evalpipe.arithmetic import exp, log
 from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.analytic import FAILS, variance_of_mean
 from evalpipe.intervals.binomial import wilson
@@ -155,11 +156,12 @@ class NoneDiffers:
 
     def p(self, null: float) -> float:
         """Return the probability that no row differs, at most, where the difference is ``null``."""
-        return float(max(1 - abs(null) / self.reach, 0.0) ** self.n)
+        alike = 1 - abs(null) / self.reach
+        return float(exp(self.n * log(alike))) if alike > 0 else 0.0
 
     def limits(self, level: float) -> Limits:
         """Return the differences for which that probability is 1 - level."""
-        reach = self.reach * (1 - (1 - level) ** (1 / self.n))
+        reach = self.reach * (1 - float(exp(log(1 - level) / self.n)))
         return -reach, reach
 
 
