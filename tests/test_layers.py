@@ -67,6 +67,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "metrics": {"arithmetic", "base", "errors", "tasks", "words"},
     "arithmetic": {"base"},
     "calibration": {"arithmetic", "base", "errors", "tasks", "words"},
+    "statistics.ranked_lists": {"arithmetic", "metrics.values", "statistics.rows"},
     "statistics": {"arithmetic", "base.constants", "errors", "metrics.declare", "metrics.values"},
     "intervals": {"arithmetic", "base", "errors", "words"},
     "spec": {
@@ -75,11 +76,11 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "plan": {
         "base", "chapters.all", "chapters.plan", "chapters.spec", "errors", "intervals.declare", "metrics",
-        "spec", "tasks", "words",
+        "spec", "statistics.ranked_lists", "tasks", "words",
     },
     "data": {
-        "arithmetic", "base", "calibration", "chapters.compute", "chapters.plan", "errors", "plan", "results", "tasks",
-        "words",
+        "arithmetic", "base", "calibration", "chapters.compute", "chapters.plan", "errors", "plan", "results",
+        "statistics.ranked_lists", "tasks", "words",
     },
     "streams": {"arithmetic", "base", "chapters.plan", "data", "errors", "plan", "results", "statistics", "version"},
     "streams.task": {"base", "data", "errors", "plan", "spec", "streams"},

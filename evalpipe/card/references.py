@@ -153,6 +153,9 @@ BIBLIOGRAPHY: Final = {
     "Hyndman & Fan (1996)": (
         "Hyndman, R. J. & Fan, Y. (1996). Sample quantiles in statistical packages. The American Statistician "
         "50(4), 361–365."),
+    "Jarvelin & Kekalainen (2002)": (
+        "Järvelin, K. & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR techniques. ACM Transactions on "
+        "Information Systems 20(4), 422–446."),
     "Jorgensen (1987)": (
         "Jørgensen, B. (1987). Exponential dispersion models. Journal of the Royal Statistical Society, Series B "
         "49(2), 127–162."),
@@ -202,6 +205,9 @@ BIBLIOGRAPHY: Final = {
     "McFadden (1974)": (
         "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka (ed.), "
         "Frontiers in Econometrics, 105–142. Academic Press."),
+    "McSherry & Najork (2008)": (
+        "McSherry, F. & Najork, M. (2008). Computing information retrieval performance measures efficiently in the "
+        "presence of tied scores. In Advances in Information Retrieval: ECIR 2008, LNCS 4956, 414–421. Springer."),
     "Miller (2024)": (
         "Miller, E. (2024). Adding error bars to evals: a statistical approach to language model evaluations. "
         "arXiv:2411.00640."),

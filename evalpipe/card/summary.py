@@ -339,7 +339,11 @@ def _score_facts(results: Results) -> Iterator[tuple[str, Cell]]:
     span = scale.get("range")
     within = "" if span is None else f" from {numbers.given(span[0])} to {numbers.given(span[1])}"
     unit = f", in {scale['unit']}" if scale.get("unit") else ""
-    yield "Score", f"of each item{within}{unit}; {scale.get('better')} is better"
+    measure = scale.get("of")
+    written = {"metric": measure} if isinstance(measure, str) else dict(measure or {})
+    of_query = ", ".join([str(written.pop("metric", "")), *(f"{name} = {value}" for name, value in written.items())])
+    what = f"{of_query}, of each query" if measure else "of each item"
+    yield "Score", f"{what}{within}{unit}; {scale.get('better')} is better"
     if scale.get("success") is not None:
         beyond = "less" if scale["better"] == "lower" else "more"
         yield "Success", f"a score of {numbers.given(scale['success'])} or {beyond}"

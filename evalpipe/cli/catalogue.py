@@ -95,6 +95,7 @@ FAMILIES = {
     "item_scores": "of the scores of items",
     "successes": "of successes in epochs of items",
     "wins": "of scores beside those of other models",
+    "ranked_lists": "of ranked lists of documents",
 }
 """The families of measures, by what they need."""
 

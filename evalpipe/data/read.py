@@ -135,8 +135,11 @@ def _predictions_of_models(columns: Columns, frame: pl.DataFrame, levels: int) -
     models: dict[str, Predictions] = {}
     refits: dict[str, tuple[Refit, ...]] = {}
     bootstrap: dict[str, tuple[BootstrapFit, ...]] = {}
+    queries = columns.rows.dataset.table.scores
     for number, (fit, fit_columns, model) in enumerate(_predicted_fits(columns)):
         predictions = model_predictions(frame, number, model, levels)
+        if queries is not None and model.name in queries.queries:
+            predictions = replace(predictions, queries=queries.queries[model.name])
         if fit.is_shown:
             models[model.name] = predictions
         elif fit.kind == "bootstrap":

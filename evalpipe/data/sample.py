@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.calibration import Fitted
     from evalpipe.chapters.equivocal.plan import ZonePlan
+    from evalpipe.statistics.ranked_lists import Queries
     from evalpipe.tasks import Task
     Cut = TypeVar("Cut", float, Floats)
 
@@ -140,6 +141,8 @@ class Predictions:
     """The least and the largest probability that rows of each cell may have, [n, 2]."""
     items: Mapping[str, Floats] | None = None
     """Of scores of items, what their epochs say beside the mean, which is ``predicted``: by kind, [n]."""
+    queries: Queries | None = None
+    """Of items that are queries, their ranked lists."""
 
     @property
     def source_scores(self) -> Floats | None:

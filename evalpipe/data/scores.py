@@ -6,7 +6,7 @@ a model lacks are left out for all models, so that all are compared on the same 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from evalpipe.data.values import SHOWN, Unreadable, infer_type, more, numbers, s
 from evalpipe.errors import DataError, Problem
 from evalpipe.plan.datasets import score_columns
 from evalpipe.plan.sources import DataTable, ScoreTable
+from evalpipe.statistics.ranked_lists import OF_QUERIES, Queries, RankedLists
 from evalpipe.words.spelling import closest, counted, joined, listed, quoted
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ KEYS = ["item", "epoch", "score", "missing"]
 """The columns of the scores of one model: texts, numbers, numbers or null, and why a score is missing or null."""
 NO_VALUE = "no value"
 """Why a score is missing in a table, which does not say more."""
+NO_RELEVANT = "no relevant document"
+"""Why a query has no score."""
+MOST_RELEVANT = 1000
+"""The largest relevance: an exponential gain is 2 to it."""
 
 
 class _Faults(Exception):  # noqa: N818 - problems on their way to `read_scores`
@@ -57,6 +62,8 @@ class _Scores:
     items: pl.DataFrame
     files: tuple[tuple[str | None, str | None, int], ...]
     runs: tuple[LogFacts, ...] = ()
+    lists: Mapping[str, RankedLists] = field(default_factory=lambda: MappingProxyType({}))
+    """By model, the ranked lists of all queries in the order of their names, where items are queries."""
 
 
 def look_at_scores(
@@ -155,7 +162,8 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     keys: list[tuple[str | None, Loc]] = [
         (source.item, ("item",)), (source.epoch, ("epoch",)),
         *((column, ("datasets", source.dataset, "long", key)) for column, key in of_long),
-        *((model.column, ("models", model.name, "score")) for model in source.models)]
+        *((model.column, _loc(model)) for model in source.models),
+        *((model.relevance, (*_loc(model)[:-1], "relevance")) for model in source.models)]
     named = {column: loc for column, loc in keys if column is not None}
     absent = [(column, loc) for column, loc in named.items() if column not in frame.columns]
     if absent:
@@ -170,14 +178,55 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
         raise _Faults(Problem("missing-item", message, places.place("item"), "give each row the name of its item"))
     epoch = (pl.repeat(1, frame.height, dtype=pl.Int64, eager=True) if source.epoch is None
              else _whole_numbers(places, source, frame[source.epoch])).alias("epoch")
-    used = {*filter(None, (source.epoch, *(source.long or ()), *(model.column for model in source.models)))}
+    of_models = [column for model in source.models for column in (model.column, model.relevance)]
+    used = {*filter(None, (source.epoch, *(source.long or ()), *of_models))}
     metadata = [column for column in frame.columns if column not in used and column != source.item]
     items = frame.select(metadata).with_columns(item.alias("item")) if metadata else pl.DataFrame([item])
+    if source.of is not None:
+        lists = {model.name: _ranked(places, source, model, frame, item) for model in source.models}
+        return _Scores(MappingProxyType(_scores_of_queries(source, lists, item)), items, files,
+                       lists=MappingProxyType(lists))
     columns = {model.name: _column_of_model(places, source, model, frame) for model in source.models}
     models = {name: pl.DataFrame([item, epoch, score.alias("score")]).with_columns(
         pl.when(pl.col("score").is_null()).then(pl.lit(NO_VALUE)).alias("missing")).filter(where)
         for name, (score, where) in columns.items()}
     return _Scores(MappingProxyType(models), items, files)
+
+
+def _loc(model: ScoresOfModel) -> Loc:
+    """Return the keys that name the column of a model's scores in a wide table."""
+    return ("models", model.name, "score") if model.relevance is None else ("models", model.name, "ranking", "score")
+
+
+def _ranked(
+    places: Origin, source: ScoreSource, model: ScoresOfModel, frame: pl.DataFrame, query: pl.Series
+) -> RankedLists:
+    """Return a model's ranked lists of documents, of all queries in the order of their names; raises _Faults."""
+    loc = (*_loc(model)[:-1], "relevance")
+    score, relevance = (_numbers_of(places, source, column, keys, frame)
+                        for column, keys in ((model.column, _loc(model)), (model.relevance, loc)))
+    wrong = relevance.filter(~relevance.is_between(0, MOST_RELEVANT))
+    if len(wrong):
+        message = (f"column '{model.relevance}' of {source.called} has a relevance of {wrong[0]:g}, and one is from 0 "
+                   f"to {MOST_RELEVANT:,}")
+        raise _Faults(Problem("score-range", message, places.place(*loc), "write no judgement as an empty cell"))
+    codes = (query.rank("dense") - 1).to_numpy().astype(np.intp)
+    empty = (column.fill_null(np.nan).to_numpy() for column in (relevance, score))
+    return RankedLists.of(codes, *empty)
+
+
+def _scores_of_queries(
+    source: ScoreSource, lists: Mapping[str, RankedLists], query: pl.Series
+) -> dict[str, pl.DataFrame]:
+    """Return the score of each query by model, with `KEYS`, by the measure that is one; null without relevant ones."""
+    assert source.of is not None  # noqa: S101 - known to the caller
+    measure, options = source.of
+    names = query.unique().sort().alias("item")
+    return {name: pl.DataFrame([names]).with_columns(
+        pl.lit(1, pl.Int64).alias("epoch"),
+        pl.Series("score", OF_QUERIES[measure](of_model, **options)).fill_nan(None)).with_columns(
+        pl.when(pl.col("score").is_null()).then(pl.lit(NO_RELEVANT)).alias("missing"))
+        for name, of_model in lists.items()}
 
 
 def _have(count: int) -> str:
@@ -245,16 +294,7 @@ def _column_of_model(
     """Return the scores of a model [n], null where missing, and which rows are the model's: all of a wide table."""
     column = model.column if source.long is None else source.long[1]
     loc = ("models", model.name, "score") if source.long is None else ("datasets", source.dataset, "long", "score")
-    assert column is not None  # noqa: S101 - a rule requires it
-    try:
-        score = numbers(frame[column], as_text=True).fill_nan(None)
-    except Unreadable as fault:
-        message = f"column '{column}' of {source.called} {fault.reason}"
-        raise _Faults(Problem(fault.code, message, places.place(*loc), fault.hint)) from None
-    if frame[column].dtype == pl.String and score.null_count() > frame[column].null_count():
-        first = frame[column].filter(score.is_null() & frame[column].is_not_null())[0]
-        message = f"column '{column}' of {source.called} has {shown(first)}, which is no number"
-        raise _Faults(Problem("not-a-number", message, places.place(*loc), "a score is a number, or an empty cell"))
+    score = _numbers_of(places, source, column, loc, frame)
     if source.long is None:
         return score, pl.repeat(value=True, n=frame.height, eager=True)
     where = (texts(frame[source.long[0]]) == model.log_model).fill_null(value=False)
@@ -265,6 +305,23 @@ def _column_of_model(
         raise _Faults(Problem("unknown-in-log", message, places.place("models", model.name, "log", "model"),
                               f"did you mean '{guess}'?" if guess else f"it has {listed(present[:12], 'and')}"))
     return score, where
+
+
+def _numbers_of(
+    places: Origin, source: ScoreSource, column: str | None, loc: Loc, frame: pl.DataFrame
+) -> pl.Series:
+    """Return the numbers of a column that the spec names at ``loc``, null where a cell is empty; raises _Faults."""
+    assert column is not None  # noqa: S101 - a rule requires it
+    try:
+        score = numbers(frame[column], as_text=True).fill_nan(None)
+    except Unreadable as fault:
+        message = f"column '{column}' of {source.called} {fault.reason}"
+        raise _Faults(Problem(fault.code, message, places.place(*loc), fault.hint)) from None
+    if frame[column].dtype == pl.String and score.null_count() > frame[column].null_count():
+        first = frame[column].filter(score.is_null() & frame[column].is_not_null())[0]
+        message = f"column '{column}' of {source.called} has {shown(first)}, which is no number"
+        raise _Faults(Problem("not-a-number", message, places.place(*loc), "a score is a number, or an empty cell"))
+    return score
 
 
 def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> ScoreTable:
@@ -289,13 +346,26 @@ def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> S
     wins = _wins([numbers_of["score"] for numbers_of in per_model.values()], lower=source.scale.better == "lower")
     series = []
     for (name, numbers_of), won in zip(per_model.items(), wins, strict=True):
-        numbers_of["wins"] = won
+        numbers_of |= {"wins": won, "query": np.arange(shared.height, dtype=float)}
         series += [pl.Series(label, numbers_of[kind]) for kind, label in score_columns(
-            name, successes=source.scale.success_from is not None, several=len(per_model) > 1).items()]
+            name, successes=source.scale.success_from is not None, several=len(per_model) > 1,
+            ranked=name in scores.lists).items()]
     return ScoreTable(
         frame.with_columns(series), tuple(frame.columns), scores.files, varying, scores.runs,
         MappingProxyType(incomplete),
-        MappingProxyType({name: MappingProxyType(counts) for name, counts in missing.items() if counts}))
+        MappingProxyType({name: MappingProxyType(counts) for name, counts in missing.items() if counts}),
+        MappingProxyType(_queries(source, scores, shared["item"])))
+
+
+def _queries(source: ScoreSource, scores: _Scores, items: pl.Series) -> dict[str, Queries]:
+    """Return the ranked lists of the shared ``items`` by model; empty where items are no queries."""
+    if not scores.lists:
+        return {}
+    names = scores.items["item"].unique().sort()
+    index = np.asarray(names.search_sorted(items), np.intp)
+    rule = source.scale.missing
+    empty = float(rule) if isinstance(rule, int | float) else None
+    return {name: Queries(lists.at(index), empty) for name, lists in scores.lists.items()}
 
 
 def _faults_of_model(places: Origin, source: ScoreSource, name: str, rows: pl.DataFrame) -> Iterator[Problem]:

@@ -12,6 +12,7 @@ from evalpipe.metrics import (
     ranking,
     recalibration,
     regression,
+    retrieval,
     scores,
     top,
 )
@@ -21,5 +22,5 @@ from evalpipe.metrics.values import Proportion, ratio
 __all__ = [
     "FromSpec", "Metric", "Proportion", "calibration", "classes", "count", "decomposition", "deviance", "labels",
     "metric", "ordinal", "probabilities", "ranking", "ratio", "recalibration", "registry", "regression",
-    "scores", "top",
+    "retrieval", "scores", "top",
 ]

@@ -99,7 +99,8 @@ def statistics_of(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Needs = Literal[
-    "truth", "labels", "probabilities", "scores", "values", "loo_values", "item_scores", "successes", "wins"]
+    "truth", "labels", "probabilities", "scores", "values", "loo_values", "item_scores", "successes", "wins",
+    "ranked_lists"]
 Sees = Literal["event", "classes", "numbers", "items"]
 Direction = Literal["maximize", "minimize", "none"]
 Interval = Literal[

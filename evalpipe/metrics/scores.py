@@ -74,14 +74,14 @@ def standard_deviation(total: Floats, score_deviation: Floats, squared_score_dev
 def pass_at(total: Floats, passes_in_some: Floats, too_few_epochs: Floats, *, k: Epochs = 1) -> Floats:  # noqa: ARG001
     r"""Probability that at least one of k epochs of an item is a success, without bias from its n epochs with c
     successes, $\frac{1}{N}\sum_i\left(1-\frac{\binom{n_i-c_i}{k}}{\binom{n_i}{k}}\right)$."""
-    return _of_items_with_enough(total, passes_in_some, too_few_epochs)
+    return mean_of_complete_items(total, passes_in_some, too_few_epochs)
 
 
 @of_passes(title="Pass all k", aliases=("pass_all_k", "pass_hat_k"), ref="Yao et al. (2024)")
 def pass_all(total: Floats, passes_in_all: Floats, too_few_epochs: Floats, *, k: Epochs) -> Floats:  # noqa: ARG001
     r"""Probability that all of k epochs of an item are successes, without bias from its n epochs with c successes,
     $\frac{1}{N}\sum_i\frac{\binom{c_i}{k}}{\binom{n_i}{k}}$."""
-    return _of_items_with_enough(total, passes_in_all, too_few_epochs)
+    return mean_of_complete_items(total, passes_in_all, too_few_epochs)
 
 
 @of_items(needs="successes", direction="minimize", range=SHARE, interval="score", undefined=NO_REPEATS,
@@ -122,9 +122,9 @@ def win_rate(total: Floats, wins: Floats) -> Floats:
     return ratio(wins, total)
 
 
-def _of_items_with_enough(total: Floats, passes: Floats, lacking: Floats) -> Floats:
-    """Return the mean of ``passes`` [...]; NaN where an item has too few epochs."""
-    return np.clip(ratio(passes, np.where(lacking > 0, np.nan, total)), 0.0, 1.0)
+def mean_of_complete_items(total: Floats, values: Floats, lacking: Floats) -> Floats:
+    """Return the mean of ``values`` [...]; NaN where an item has no value, such as one with too few epochs."""
+    return np.clip(ratio(values, np.where(lacking > 0, np.nan, total)), 0.0, 1.0)
 
 
 def _quantile(weight: Floats, totals: Floats, share: float) -> Floats:

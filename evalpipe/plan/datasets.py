@@ -55,13 +55,14 @@ def levels(spec: Spec) -> list[str]:
     return [event, *(level for level in written if level != event)]
 
 
-def score_columns(model: str, *, successes: bool, several: bool) -> dict[str, str]:
+def score_columns(model: str, *, successes: bool, several: bool, ranked: bool) -> dict[str, str]:
     """Return the columns that hold what a model scored in items, by what they hold.
 
-    ``successes`` says that it is known what succeeds, ``several`` that there are other models to win against.
+    ``successes`` says that it is known what succeeds, ``several`` that there are other models to win against,
+    ``ranked`` that items are queries, of which the model has ranked lists.
     """
     kinds = ["score", "epochs", "within", "agreeing", *(["successes"] if successes else []),
-             *(["wins"] if several else [])]
+             *(["wins"] if several else []), *(["query"] if ranked else [])]
     return {kind: f"{kind} of {model}" for kind in kinds}
 
 
@@ -148,7 +149,8 @@ def _columns_of_model(spec: Spec, name: str) -> dict[str, Loc]:
 def model_columns(spec: Spec, name: str) -> dict[str, str]:
     """Return the columns of a model by what they hold; of K levels, "probability of …" or "score of …" for each."""
     if spec.score is not None and spec.task in SCORES:
-        return score_columns(name, successes=spec.score.success_from is not None, several=len(spec.models) > 1)
+        return score_columns(name, successes=spec.score.success_from is not None, several=len(spec.models) > 1,
+                             ranked=spec.models[name].ranking is not None)
     model = spec.models[name]
     kinds = ("probability", "score", "prediction", "rate", "loo_prediction", "leverage")
     quantity = "score" if model.probabilities is None else "probability"

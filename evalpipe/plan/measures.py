@@ -216,9 +216,10 @@ class MetricPlan:
         return self._printed(self.of_class[k])
 
     def _printed(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return options without those too long to print, such as a matrix of costs, and with the prevalence."""
+        """Return options without None and those too long to print, such as a matrix of costs; with the prevalence."""
         prevalence = {} if self.prior.shown is None else {"prevalence": self.prior.shown}
-        return {name: value for name, value in params.items() if not isinstance(value, tuple)} | prevalence
+        printed = {name: value for name, value in params.items() if value is not None and not isinstance(value, tuple)}
+        return printed | prevalence
 
     @property
     def label(self) -> str:

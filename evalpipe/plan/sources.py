@@ -6,9 +6,10 @@ import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evalpipe.base.databases import query_sha256, query_text
+from evalpipe.metrics import registry
 from evalpipe.spec.datasets import Csv, LogDataset, QueryDataset
 from evalpipe.tasks import SCORES
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from evalpipe.spec.datasets import Dataset
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.spec import Spec
+    from evalpipe.statistics.ranked_lists import Queries
 
 
 FitKind = Literal["shown", "step", "other", "bootstrap"]
@@ -122,13 +124,17 @@ class QuerySource(Source):
 
 
 class ScoresOfModel(NamedTuple):
-    """Where the scores of a model are: a column of a wide table, or entries of a log or of a long table by names."""
+    """Where the scores of a model are: a column of a wide table, or entries of a log or of a long table by names.
+
+    With a column of the ``relevance``, ``column`` has scores of documents.
+    """
 
     name: str
     column: str | None
     log_model: str | None
     scorer: str | None
     task: str | None
+    relevance: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +142,8 @@ class ScoreSource(Source):
     """Scores of items: logs of a ``tool`` at ``paths``, or a table, None where it is wide.
 
     ``long`` are the columns of the model and of the score of a long table; ``item`` and ``epoch`` those that the spec
-    names, ``scale`` what a score means.
+    names, ``scale`` what a score means; ``of`` is the measure of a ranked list that is the score of a query, with its
+    options.
     """
 
     paths: tuple[str, ...]
@@ -146,6 +153,7 @@ class ScoreSource(Source):
     epoch: str | None
     models: tuple[ScoresOfModel, ...]
     scale: ScoreScale
+    of: tuple[str, Mapping[str, Any]] | None = None
 
     def at(self, path: str) -> ScoreSource:
         """Return the source with one of its paths."""
@@ -276,16 +284,21 @@ def _score_source(spec: Spec, name: str, dataset: Dataset | LogDataset) -> Score
     """Return the source of scores of items: the logs of a tool, or a table, and where each model's scores are in it."""
     assert spec.score is not None  # noqa: S101 - a rule requires it
     models = tuple(
-        ScoresOfModel(model, keys.score, *((None, None, None) if keys.log is None else
-                                         (keys.log.model, keys.log.scorer, keys.log.task)))
+        ScoresOfModel(model, keys.score, keys.log.model, keys.log.scorer, keys.log.task) if keys.log is not None else
+        ScoresOfModel(model, keys.score, None, None, None) if keys.ranking is None else
+        ScoresOfModel(model, keys.ranking.score, None, None, None, keys.ranking.relevance)
         for model, keys in spec.models.items())
+    choice, of = spec.score.of, None
+    if choice is not None:
+        metric = registry[choice.metric]
+        of = metric.name, MappingProxyType(metric.options(**choice.options).model_dump())
     if isinstance(dataset, LogDataset):
         paths, key, csv, tool, columns = dataset.paths, dataset.tool, CsvPlan(), dataset.tool, None
     else:
         paths, key, csv, tool = (dataset.path,), "path", _csv_plan(dataset.csv, dataset.encoding), None
         columns = None if dataset.long is None else (dataset.long.model, dataset.long.score)
     return ScoreSource(name, None, paths[0], ("datasets", name, key), csv, paths, tool, columns, spec.item, spec.epoch,
-                       models, spec.score)
+                       models, spec.score, of)
 
 
 def _query_source(spec: Spec, name: str, declared: QueryDataset) -> QuerySource:
@@ -382,7 +395,8 @@ class ScoreTable:
     ``frame`` has the item, its own ``columns``, and `score_columns` of each model; ``files`` are the paths as shown,
     sha256 and rows of what was read, None in memory. ``varying`` are columns that differ within an item. ``runs`` are
     what logs say of their runs; ``incomplete`` counts, by model, items that it lacks and that are left out for all;
-    ``missing`` counts missing scores by model and reason.
+    ``missing`` counts missing scores by model and reason; ``queries`` are the ranked lists of models of which items are
+    queries, in the order of the items.
     """
 
     frame: pl.DataFrame
@@ -392,6 +406,7 @@ class ScoreTable:
     runs: tuple[LogFacts, ...]
     incomplete: Mapping[str, int]
     missing: Mapping[str, Mapping[str, int]]
+    queries: Mapping[str, Queries] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
     from evalpipe.base.origin import Loc
-    from evalpipe.chapters.scores.spec import ScoreScale
     from evalpipe.metrics import Metric
     from evalpipe.metrics.declare import Direction
     from evalpipe.metrics.expressions import ExpressionMetric
@@ -236,8 +235,8 @@ class Measures:
     declared: Mapping[str, ExpressionMetric]
     task: Task
     """That of the spec, blank where it cannot be read."""
-    scale: ScoreScale | None = None
-    """What a score means, where the task is of these."""
+    scores: tuple[str, tuple[float, ...] | None] | None = None
+    """Which scores are better, and their range, where the task is of these."""
 
     def __contains__(self, name: object) -> bool:
         return name in registry or name in self.declared
@@ -248,7 +247,7 @@ class Measures:
 
     def _turned(self, metric: Metric) -> Metric:
         """Return a metric with the direction and the range that the spec gives scores, where it takes these."""
-        return metric if self.scale is None or not metric.from_score else _turned(metric, self.scale)
+        return metric if self.scores is None or not metric.from_score else _turned(metric, *self.scores)
 
     def __iter__(self) -> Iterator[Metric]:
         yield from map(self._turned, registry)
@@ -266,11 +265,11 @@ class Measures:
 
 
 @cache
-def _turned(metric: Metric, scale: ScoreScale) -> Metric:
+def _turned(metric: Metric, better: str, scores: tuple[float, ...] | None) -> Metric:
     """Return a metric of items with the direction and the range of scores, where it takes these."""
     turned: dict[Direction, Direction] = {"maximize": "minimize", "minimize": "maximize", "none": "none"}
-    lower = scale.better == "lower" and "direction" in metric.from_score
-    ends = scale.range if "range" in metric.from_score else None
+    lower = better == "lower" and "direction" in metric.from_score
+    ends = scores if "range" in metric.from_score else None
     return replace(metric, direction=turned[metric.direction] if lower else metric.direction,
                    range=metric.range if ends is None else (float(ends[0]), float(ends[1])))
 

@@ -201,6 +201,8 @@ _UNSERVED = {
 _OF_ITEMS = {
     "successes": ("metric-needs-success", "needs to know which score is a success",
                   "add 'success: 1', say, or 'range: [0, 1]' under 'score'"),
+    "ranked_lists": ("metric-needs-ranking", "needs ranked lists of documents",
+                     "give each model a 'ranking: {relevance: …, score: …}', or remove it"),
     "wins": ("metric-needs-models", "needs another model to win against", "remove it, or add a model"),
 }
 """The same of needs that all models of a benchmark meet, or none."""

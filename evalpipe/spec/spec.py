@@ -174,7 +174,7 @@ class Spec(ChapterKeys):
     def measures(self) -> Measures:
         """Every measure that the spec can name."""
         return Measures({name: expression_measure(entry, self.task) for name, entry in self.expressions.items()},
-                        self.task, self.score)
+                        self.task, None if self.score is None else (self.score.better, self.score.range))
 
     @property
     def alone(self) -> bool:
@@ -225,10 +225,10 @@ class ScoreSpec(Spec):
 
     outcome: Annotated[Outcome, Only(*WITH_OUTCOME)] = Outcome.model_construct(column="")
 
-    def gives(self, model: Model) -> frozenset[str]:  # noqa: ARG002 - alike for all models
-        """Return what every model of the spec gives: scores, and what is known of successes and of wins."""
+    def gives(self, model: Model) -> frozenset[str]:
+        """Return what a model of the spec gives: scores, and what is known of successes, of wins and of documents."""
         known = {"successes": self.score is not None and self.score.success_from is not None,
-                 "wins": len(self.models) > 1}
+                 "wins": len(self.models) > 1, "ranked_lists": model.ranking is not None}
         return frozenset({"truth", "item_scores", *(name for name, is_known in known.items() if is_known)})
 
 

@@ -23,6 +23,8 @@ from evalpipe.metrics.values import ratio
 from evalpipe.statistics.rows import starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from evalpipe.base.arraytypes import Floats, Values, Wholes
 
 LARGEST_EXPONENT = 1000
@@ -132,6 +134,18 @@ class RankedLists:
         return totals_of_runs((self.relevance >= relevant_from).astype(np.intp), self.ties.starts)
 
 
+@dataclass(frozen=True)
+class Queries:
+    """The ranked ``lists`` of a model, and what a query without a relevant document counts; None: it has no value."""
+
+    lists: RankedLists
+    without_relevant: float | None = None
+
+    def filled(self, values: Floats) -> Floats:
+        """Return the values of queries [q] with that in place of NaN; 0 where these have no value."""
+        return np.nan_to_num(values, nan=self.without_relevant or 0.0)
+
+
 def precision_at(lists: RankedLists, k: int, *, relevant_from: float = 1.0) -> Floats:
     """Return the share of relevant documents among the first ``k`` of each list, shape [n].
 
@@ -209,6 +223,13 @@ def ndcg(lists: RankedLists, k: int | None = None, *, gain: Literal["linear", "e
     reached = lists.totals(lists.query, np.repeat(gained, ties.size) * discount[lists.rank])
     best = lists.totals(lists.ideal_query, _gain(lists.ideal, gain) * discount[ideal_rank])
     return np.asarray(np.minimum(ratio(reached, best), 1.0))  # a mean of equal gains may round up
+
+
+OF_QUERIES: Mapping[str, Callable[..., Floats]] = {
+    "ndcg": ndcg, "mean_average_precision": average_precision, "mean_reciprocal_rank": reciprocal_rank,
+    "precision_at": precision_at, "recall_at": recall_at, "hit_rate_at": hit_at,
+}
+"""The number of a query of which each measure, by its name, is the mean."""
 
 
 class _First(NamedTuple):

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.statistics import ranked_lists
 from evalpipe.statistics.rows import Groups, present, rows_at
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.statistics.ranked_lists import Queries
     from evalpipe.statistics.summary import Summary
 
 
@@ -27,6 +31,7 @@ class ScoreRows:
     ``within`` is the sum of squared deviations of the epochs' scores from their mean; ``agreeing`` the number of pairs
     of epochs with equal scores. ``successes`` are the epochs whose score counts as a success, None where it is not
     known what does; ``wins`` the share of the other models that scored less, ties one half, None of a single model.
+    Where an item is a query, ``query`` is its place in the ranked lists of ``queries``.
     """
 
     score: Floats
@@ -35,12 +40,14 @@ class ScoreRows:
     agreeing: Floats
     successes: Floats | None = None
     wins: Floats | None = None
+    query: Floats | None = None
+    queries: Queries | None = None
 
     @property
     def gives(self) -> frozenset[str]:
         """What the rows provide for metrics."""
-        known = {"successes": self.successes, "wins": self.wins}
-        return frozenset({"truth", "item_scores", *(name for name, values in known.items() if values is not None)})
+        known = {"successes": self.successes, "wins": self.wins, "ranked_lists": self.queries}
+        return frozenset({"truth", "item_scores", *(name for name, part in known.items() if part is not None)})
 
     @property
     def truth(self) -> Floats:
@@ -156,6 +163,72 @@ def _of_pairs(rows: ScoreRows, counted: Floats) -> Floats:
 def wins(rows: ScoreRows) -> Floats:
     """The share of the other models that scored less in an item, ties one half."""
     return present(rows.wins, "other models")
+
+
+def _of_queries(rows: ScoreRows, values: Floats) -> Floats:
+    """Return the values [n] of the queries of rows, from those of all queries; NaN as these count it."""
+    return np.asarray(_queries(rows).filled(values)[present(rows.query, "queries").astype(np.intp)])
+
+
+def _queries(rows: ScoreRows) -> Queries:
+    """Return the ranked lists that rows are of; raises TypeError without any."""
+    if rows.queries is None:
+        raise TypeError("these rows have no ranked lists")
+    return rows.queries
+
+
+@column
+def ndcg_of_query(rows: ScoreRows, *, k: int | None, gain: Literal["linear", "exponential"]) -> Floats:
+    """The normalised discounted cumulative gain of the first k documents."""
+    return _of_queries(rows, ranked_lists.ndcg(_queries(rows).lists, k, gain=gain))
+
+
+@column
+def average_precision_of_query(rows: ScoreRows, *, k: int | None, relevant_from: float) -> Floats:
+    """The mean precision at the ranks of the relevant documents."""
+    return _of_queries(rows, ranked_lists.average_precision(_queries(rows).lists, k, relevant_from=relevant_from))
+
+
+@column
+def reciprocal_rank_of_query(rows: ScoreRows, *, k: int | None, relevant_from: float) -> Floats:
+    """1 over the rank of the first relevant document."""
+    return _of_queries(rows, ranked_lists.reciprocal_rank(_queries(rows).lists, k, relevant_from=relevant_from))
+
+
+@column
+def precision_of_query(rows: ScoreRows, *, k: int, relevant_from: float) -> Floats:
+    """The share of relevant documents among the first k."""
+    return _of_queries(rows, ranked_lists.precision_at(_queries(rows).lists, k, relevant_from=relevant_from))
+
+
+@column
+def recall_of_query(rows: ScoreRows, *, k: int, relevant_from: float) -> Floats:
+    """The share of the relevant documents that is among the first k."""
+    return _of_queries(rows, ranked_lists.recall_at(_queries(rows).lists, k, relevant_from=relevant_from))
+
+
+@column
+def hit_of_query(rows: ScoreRows, *, k: int, relevant_from: float) -> Floats:
+    """Whether a relevant document is among the first k."""
+    return _of_queries(rows, ranked_lists.hit_at(_queries(rows).lists, k, relevant_from=relevant_from))
+
+
+@column
+def without_gain(rows: ScoreRows) -> Flags:
+    """Queries that have no value, for no document has a relevance above 0."""
+    return _without_value(rows, _queries(rows).lists.graded)
+
+
+@column
+def without_relevant(rows: ScoreRows, *, relevant_from: float) -> Flags:
+    """Queries that have no value, for no document is relevant."""
+    return _without_value(rows, _queries(rows).lists.relevant(relevant_from))
+
+
+def _without_value(rows: ScoreRows, relevant: Floats | Wholes) -> Flags:
+    """Return the rows [n] of queries without ``relevant`` documents, if these have no value."""
+    is_empty = (relevant == 0) & (_queries(rows).without_relevant is None)
+    return np.asarray(is_empty[present(rows.query, "queries").astype(np.intp)])
 
 
 @table

@@ -362,6 +362,7 @@ NEEDS = {
     "labels": "no predicted classes", "probabilities": "no probabilities", "scores": "no scores",
     "values": "no predicted numbers", "loo_values": "no leave-one-out predictions",
     "item_scores": "no scores of items", "successes": "no score that counts as a success", "wins": "no other models",
+    "ranked_lists": "no ranked lists of documents",
 }
 """What a model does not give that cannot serve a need."""
 

@@ -167,8 +167,9 @@ def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, li
         texts = [rng.choice(["a", "d"]) for _ in range(ROWS)]
         days = [f"2026-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}" for _ in range(ROWS)]
         columns[sliced.column] = _numbers(rng) if sliced.cuts else days if sliced.by else texts
+    ranked = any(declared.ranking is not None for declared in spec.models.values())
     columns |= {spec.outcome.column: truth} if spec.task not in SCORES else {
-        str(spec.item): [f"{dataset}-{i}" for i in range(ROWS)]}
+        str(spec.item): [f"{dataset}-{i // 5 if ranked else i}" for i in range(ROWS)]}
     if spec.weight is not None:
         columns[spec.weight.column] = [rng.randrange(1, 4) for _ in range(ROWS)]
     if spec.cluster is not None:
@@ -207,7 +208,9 @@ def _outcome(spec: Spec, rng: random.Random) -> list[Any]:
 def _predictions(spec: Spec, model: str, truth: list[Any], rng: random.Random) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     if spec.task in SCORES:
-        return {str(spec.models[model].score): [rng.random() for _ in truth]}
+        ranking, score = spec.models[model].ranking, spec.models[model].score
+        columns = {str(ranking.relevance if ranking else score): [rng.randrange(2) for _ in truth]}
+        return columns | ({} if ranking is None else {ranking.score: [rng.random() for _ in truth]})
     named = model_columns(spec, model)
     levels = [*level_columns(spec, spec.models[model]).values()]
     rows = [[rng.random() for _ in levels] for _ in range(ROWS)]

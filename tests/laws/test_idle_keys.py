@@ -60,6 +60,7 @@ SPECS = [
     MINIMAL["score"] | {"task": "score", "rank": {"method": "bradley_terry"}, "models": {
         "m": {"log": {"model": "a"}}}, "datasets": {
         "d": {"inspect": "a.eval"}, "e": {"path": "d.csv", "long": {"model": "m", "score": "s"}}}},
+    MINIMAL["score"] | {"task": "score", "models": {"m": {"ranking": {"relevance": "r", "score": "s"}}}},
     {"evalpipe": 1, "name": "small", "task": "binary", "candidates": {"path": "c.csv", "id": ["c"]},
      "desirability": [{"metric": "brier", "minimize": {"low": 0, "high": 1}}]},
 ]

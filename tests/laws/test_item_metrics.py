@@ -11,11 +11,13 @@ import pytest
 
 from evalpipe.metrics import registry
 from evalpipe.statistics import ScoreRows, Summary
+from evalpipe.statistics.ranked_lists import Queries, RankedLists
 
 N = 24
 ENTRIES = [entry for entry in registry if entry.sees == "items"]
 OPTIONS: dict[str, dict[str, Any]] = {
-    "pass_at": {"k": 2}, "pass_all": {"k": 3}, "quantile": {"q": 0.3}, "share_at_least": {"limit": 0.5}}
+    "pass_at": {"k": 2}, "pass_all": {"k": 3}, "quantile": {"q": 0.3}, "share_at_least": {"limit": 0.5},
+    "precision_at": {"k": 3}, "recall_at": {"k": 3}, "hit_rate_at": {"k": 1}}
 NEAR = 1e-12
 """Sums of a few dozen numbers near 1 in another order differ by no more."""
 
@@ -28,11 +30,16 @@ def epochs_of_items(seed: int = 0, fewest: int = 3) -> list[np.ndarray[Any, np.d
 
 def rows(items: list[np.ndarray[Any, np.dtype[np.float64]]], seed: int = 1) -> ScoreRows:
     """Bring the epochs of items together."""
+    rng, documents = np.random.default_rng(seed + 7), np.repeat(np.arange(len(items)), 6)
+    relevance = rng.integers(0, 3, len(documents)).astype(float)
+    relevance[::6] = 2
+    lists = RankedLists.of(documents, relevance, rng.integers(0, 4, len(documents)).astype(float))
     equal = [sum(first == second for first, second in combinations(item, 2)) for item in items]
     return ScoreRows(
         np.array([item.mean() for item in items]), np.array([float(len(item)) for item in items]),
         np.array([((item - item.mean()) ** 2).sum() for item in items]), np.array(equal, float),
-        np.array([item.sum() for item in items]), np.random.default_rng(seed).random(len(items)))
+        np.array([item.sum() for item in items]), np.random.default_rng(seed).random(len(items)),
+        np.arange(float(len(items))), Queries(lists))
 
 
 def value(name: str, data: ScoreRows, weight: Any = None, **options: Any) -> Any:

@@ -1,8 +1,8 @@
 """Every measure of items against an independent source, over 60 random benchmarks with whole weights.
 
-The sources are numpy, scipy and statsmodels, or the epochs themselves, counted pair by pair; each item stands as often
-as its weight says. Tolerance 1e-12, absolute and relative: both sides sum up a few hundred float64 terms in different
-orders. What is undefined is not compared, and the number of comparisons is checked.
+The sources are numpy, scipy, statsmodels and scikit-learn, or epochs and documents, counted one by one; each item
+stands as often as its weight says. Tolerance 1e-12, absolute and relative: both sides sum up a few hundred float64
+terms in different orders. What is undefined is not compared, and the number of comparisons is checked.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import hypergeom
+from sklearn.metrics import ndcg_score
 
 from evalpipe.metrics import registry
 from evalpipe.statistics import ScoreRows, Summary
+from evalpipe.statistics.ranked_lists import Queries, RankedLists
 
 Items = list[Any]
 SETS = 60
@@ -38,7 +40,46 @@ def rows(items: Items, others: Any) -> ScoreRows:
         mean, np.array([float(len(item)) for item in items]),
         np.array([((item - item.mean()) ** 2).sum() for item in items]),
         np.array([float(sum(a == b for a, b in combinations(item, 2))) for item in items]),
-        np.array([item.sum() for item in items]), np.mean(wins, axis=0))
+        np.array([item.sum() for item in items]), np.mean(wins, axis=0), np.arange(float(len(items))),
+        Queries(RankedLists.of(*map(np.concatenate, zip(*(
+            (np.full(len(relevance), query), relevance, score)
+            for query, (relevance, score) in enumerate(map(documents, items))), strict=True)))))
+
+
+def documents(item: Any) -> tuple[Any, Any]:
+    """Return relevance and scores of the documents of a query, made of an item's epochs; without ties, none empty."""
+    rng = np.random.default_rng([len(item), int(item.sum())])
+    relevance, score = rng.integers(0, 4, 12).astype(float), rng.permutation(12).astype(float)
+    relevance[rng.integers(12)] = 3
+    return relevance, score
+
+
+def in_order(item: Any) -> Any:
+    """Return the relevance of the documents of a query, the highest score first."""
+    relevance, score = documents(item)
+    return relevance[np.argsort(-score)]
+
+
+def gain(items: Items, k: int | None, base: float | None = None) -> float:
+    """Return the mean NDCG of queries by scikit-learn, with gains of relevance, or of ``base`` to it less 1."""
+    return float(np.mean([ndcg_score([relevance if base is None else base**relevance - 1], [score], k=k)
+                          for relevance, score in map(documents, items)]))
+
+
+def over_queries(value: Any) -> Any:
+    """Return the source of a mean over queries of the value of a list of relevances, the highest score first."""
+    return lambda items, _: np.mean([value(in_order(item)) for item in items])
+
+
+def precision_at_relevant(relevance: Any, k: int = 12, least: float = 1) -> float:
+    """Return the mean precision at the ranks of relevant documents."""
+    hits = [rank for rank, value in enumerate(relevance, 1) if value >= least]
+    return sum(place / rank for place, rank in enumerate(hits, 1) if rank <= k) / len(hits)
+
+
+def first_relevant(relevance: Any, least: float = 1) -> int:
+    """Return the rank of the first relevant document."""
+    return next(rank for rank, value in enumerate(relevance, 1) if value >= least)
 
 
 def means(items: Items, _: Any) -> Any:
@@ -93,6 +134,17 @@ SOURCES: dict[str, list[tuple[dict[str, Any], Any]]] = {
     "win_rate": [({}, lambda items, others: np.mean([
         np.mean([(score > other) + (score == other) / 2 for other in others[:, number]])
         for number, score in enumerate(means(items, others))]))],
+    "ndcg": [({"k": k}, lambda items, _, k=k: gain(items, k)) for k in (None, 3)] + [
+        ({"gain": "exponential"}, lambda items, _: gain(items, None, 2.0))],
+    "mean_average_precision": [
+        ({}, over_queries(precision_at_relevant)),
+        ({"k": 5, "relevant_from": 2}, over_queries(lambda r: precision_at_relevant(r, 5, 2)))],
+    "mean_reciprocal_rank": [
+        ({}, over_queries(lambda r: 1 / first_relevant(r))),
+        ({"k": 2, "relevant_from": 3}, over_queries(lambda r: (first_relevant(r, 3) <= 2) / first_relevant(r, 3)))],
+    "precision_at": [({"k": 5}, over_queries(lambda r: (r[:5] >= 1).mean()))],
+    "recall_at": [({"k": 4, "relevant_from": 2}, over_queries(lambda r: (r[:4] >= 2).sum() / (r >= 2).sum()))],
+    "hit_rate_at": [({"k": 1}, over_queries(lambda r: r[0] >= 1))],
 }
 CASES = [(name, number) for name, sources in SOURCES.items() for number in range(len(sources))]
 

@@ -253,7 +253,8 @@ def columns_as_written(plan: Plan, model: str, columns: dict[str, str]) -> dict[
     named = next((scores for table in tables for scores in getattr(table, "models", ()) if scores.name == model), None)
     if named is None:
         return columns
-    parts = {"score": named.column, "model": named.log_model, "task": named.task, "scorer": named.scorer}
+    parts = {"score": named.column, "model": named.log_model, "task": named.task, "scorer": named.scorer,
+             "relevance": named.relevance}
     return {part: name for part, name in parts.items() if name is not None}
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem
 from evalpipe.spec.datasets import LOG_KEYS, Dataset, LogDataset, QueryDataset
+from evalpipe.spec.rules_measures import check_measure
 from evalpipe.tasks import SCORES
 from evalpipe.words.spelling import listed
 
@@ -59,6 +60,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield draft.tree.problem("missing-key", "'score' is missing, which says which scores are better", "task",
                                  hint="add 'score: {better: higher}', and its 'range' where it has one")
     yield from _scale(draft)
+    yield from _rankings(draft)
     forms = {_form(dataset) for _, dataset in draft.entries(draft.spec.datasets, "datasets")}
     for loc, model in draft.entries(draft.models, "models"):
         for form in sorted(forms):
@@ -105,6 +107,35 @@ def _scale(draft: Draft) -> Iterator[Problem]:
             yield draft.tree.problem("wrong-range", message, "score", key, hint="correct it or the range")
 
 
+def _rankings(draft: Draft) -> Iterator[Problem]:
+    """Report rankings of some models alone, and a score of queries that is no measure of ranked lists, or has none."""
+    models = draft.models.items()
+    ranked = [name for name, model in models if model.ranking is not None]
+    others = [name for name, model in models if model.ranking is None and draft.readable("models", name, "ranking")]
+    measure = None if draft.spec.score is None else draft.spec.score.of
+    if ranked and others:
+        message = f"the model '{ranked[0]}' has a ranking, and '{others[0]}' has none"
+        yield draft.tree.problem("ranking-of-some", message, "models", others[0], key=True,
+                                 hint="give every model a 'ranking', or make a spec of each kind")
+    elif ranked and measure is None and draft.readable("score", "of"):
+        message = "models have rankings, and 'score' does not say which measure of a list is the score of a query"
+        yield draft.tree.problem("missing-key", message, "score", hint="add 'of: {metric: ndcg, k: 10}', say")
+    elif measure is not None and not ranked and models:
+        message = "'of' has no effect: no model has a ranking"
+        yield draft.tree.idle("unused-key", message, "score", "of", key=True, hint="remove it")
+    if measure is None or not ranked or others:
+        return
+    entry, problems = check_measure(draft, ("score", "of"), measure)
+    yield from problems
+    if entry is not None and entry.metric.needs != "ranked_lists":
+        message = f"{entry.metric.name} is no measure of a ranked list"
+        yield draft.tree.problem("wrong-score", message, *entry.named,
+                                 hint="name one of those, such as ndcg; evalpipe list metrics has them")
+    elif entry is not None and draft.spec.score is not None and draft.spec.score.better == "lower":
+        message = f"higher values of {entry.metric.name} are better"
+        yield draft.tree.problem("wrong-score", message, "score", "better", hint="write 'better: higher'")
+
+
 def _form(dataset: AnyDataset) -> str:
     """Return how a dataset holds scores: "logs", "a long table" or "a wide table"."""
     if isinstance(dataset, LogDataset):
@@ -117,7 +148,12 @@ def _model(draft: Draft, loc: Loc, model: Model, form: str) -> Iterator[Problem]
     if not (draft.readable(*loc, "log") and draft.readable(*loc, "score")):
         return
     name = loc[-1]
-    if form == "a wide table" and model.score is None:
+    if model.ranking is not None:
+        if form != "a wide table":
+            message = f"the model '{name}' has a ranking, and {form} of scores have no documents"
+            yield draft.tree.problem("no-scores", message, *loc, "ranking", key=True,
+                                     hint="name a table with a row for each document of a query")
+    elif form == "a wide table" and model.score is None:
         hint = "name its column, as in 'score: a_correct', or say under 'datasets' which columns are 'long'"
         message = f"the model '{name}' names no column of scores"
         yield draft.tree.problem("no-scores", message, *loc, key=True, hint=hint)

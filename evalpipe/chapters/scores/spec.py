@@ -7,7 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictFloat, StrictInt, StrictStr
 
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import COMPUTABLE, ColumnName, Number, Only, Shown, Sparse, SpecPart
+from evalpipe.spec.field_types import (
+    COMPUTABLE,
+    ColumnName,
+    Excludes,
+    Needs,
+    Number,
+    Only,
+    Shown,
+    Sparse,
+    SpecPart,
+)
+from evalpipe.spec.measures import MeasureOfSpec
 from evalpipe.tasks import SCORES
 
 Score = Annotated[StrictFloat | StrictInt, COMPUTABLE]
@@ -31,6 +42,9 @@ class ScoreScale(Sparse):
     for every model. `fail`: the run ends with an error."""
     unit: Shown | None = None
     """The unit of the scores, shown with their values."""
+    of: Annotated[MeasureOfSpec | None, UNWRITTEN] = None
+    """The measure of a ranked list that is the score of a query, as `{metric: ndcg, k: 10}`, where models have a
+    `ranking`. A query without a relevant document has no score: `missing` says what it counts."""
 
     @property
     def success_from(self) -> float | None:
@@ -49,6 +63,17 @@ class ScoreLog(Sparse):
     """The scorer whose numbers are the scores; may be absent where a log has one scorer."""
     task: StrictStr | None = None
     """The task in the log; may be absent where the logs are of one task."""
+
+
+class RankedDocuments(Sparse):
+    """The columns of the documents that a model ranks for a query: a row of the table is a document of a query."""
+
+    relevance: ColumnName
+    """The column with the relevance of the document to the query, from 0. An empty cell is no judgement, and such a
+    document is not relevant."""
+    score: ColumnName
+    """The column with the model's score of the document, the highest first. A document with an empty cell was not
+    retrieved."""
 
 
 class Ranking(Sparse):
@@ -78,3 +103,14 @@ class ScoresModelKeys(SpecPart):
 
     log: Annotated[ScoreLog | None, After("score"), Only(*SCORES), UNWRITTEN] = None
     """Which entries of the logs, or of a long table, are this model's scores."""
+    ranking: Annotated[
+        RankedDocuments | None, After("log"), Only(*SCORES), UNWRITTEN,
+        Excludes(("score", "log"), "two-scores", "the model '{name}' has a ranking, and a score or a log too",
+                 "remove one of the two"),
+        Needs(("item",), "no-query", "the model '{name}' has a ranking, and no column names the query",
+              "name the column of queries under 'item'", of_spec=True),
+        Excludes(("epoch",), "ranking-with-epochs", "the model '{name}' has a ranking, and a ranked list has no epochs",
+                 "remove 'epoch'", of_spec=True),
+    ] = None
+    """The columns of the documents that this model ranks for each query; `item` is the column of the query. Every model
+    of the spec has a ranking, or none."""
