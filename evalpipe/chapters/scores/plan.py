@@ -113,6 +113,12 @@ def _rankings(draft: Draft) -> Iterator[Problem]:
     ranked = [name for name, model in models if model.ranking is not None]
     others = [name for name, model in models if model.ranking is None and draft.readable("models", name, "ranking")]
     measure = None if draft.spec.score is None else draft.spec.score.of
+    if ranked and draft.spec.item is None and draft.readable("item"):
+        yield draft.tree.problem("no-query", "models have rankings, and no column names the query", "models", ranked[0],
+                                 "ranking", key=True, hint="name the column of queries under 'item'")
+    if ranked and draft.spec.epoch is not None:
+        yield draft.tree.problem("ranking-with-epochs", "models have rankings, and a ranked list has no epochs",
+                                 "epoch", key=True, hint="remove it")
     if ranked and others:
         message = f"the model '{ranked[0]}' has a ranking, and '{others[0]}' has none"
         yield draft.tree.problem("ranking-of-some", message, "models", others[0], key=True,
@@ -130,7 +136,7 @@ def _rankings(draft: Draft) -> Iterator[Problem]:
     if entry is not None and entry.metric.needs != "ranked_lists":
         message = f"{entry.metric.name} is no measure of a ranked list"
         yield draft.tree.problem("wrong-score", message, *entry.named,
-                                 hint="name one of those, such as ndcg; evalpipe list metrics has them")
+                                 hint="name one of those, such as ndcg; `evalpipe metrics` lists all of them")
     elif entry is not None and draft.spec.score is not None and draft.spec.score.better == "lower":
         message = f"higher values of {entry.metric.name} are better"
         yield draft.tree.problem("wrong-score", message, "score", "better", hint="write 'better: higher'")

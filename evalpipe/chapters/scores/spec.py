@@ -11,7 +11,6 @@ from evalpipe.spec.field_types import (
     COMPUTABLE,
     ColumnName,
     Excludes,
-    Needs,
     Number,
     Only,
     Shown,
@@ -107,10 +106,6 @@ class ScoresModelKeys(SpecPart):
         RankedDocuments | None, After("log"), Only(*SCORES), UNWRITTEN,
         Excludes(("score", "log"), "two-scores", "the model '{name}' has a ranking, and a score or a log too",
                  "remove one of the two"),
-        Needs(("item",), "no-query", "the model '{name}' has a ranking, and no column names the query",
-              "name the column of queries under 'item'", of_spec=True),
-        Excludes(("epoch",), "ranking-with-epochs", "the model '{name}' has a ranking, and a ranked list has no epochs",
-                 "remove 'epoch'", of_spec=True),
     ] = None
     """The columns of the documents that this model ranks for each query; `item` is the column of the query. Every model
     of the spec has a ranking, or none."""
