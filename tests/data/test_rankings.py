@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,15 @@ def test_a_query_is_an_item_whose_score_is_the_measure_of_its_list() -> None:
 
 def test_the_order_of_rows_changes_nothing() -> None:
     assert results_of(ROWS.reverse()).rows == results_of().rows
+
+
+def test_the_spec_of_the_page_runs(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")
+    (tmp_path / "search.yaml").write_text(page.split("```yaml\nevalpipe: 1")[1].split("```")[0].join(
+        ["evalpipe: 1", "report: {formats: []}\n"]), encoding="utf-8")
+    ROWS.rename({"q": "query"}).write_parquet(tmp_path / "runs.parquet")
+    results = run(tmp_path / "search.yaml", out=tmp_path / "out")
+    assert values(results, "ndcg")["dense"] == 1
 
 
 def test_slices_and_conditions_are_of_queries() -> None:
