@@ -67,8 +67,10 @@ def sections(results: Results) -> Iterator[Section]:
 def glance(results: Results) -> Iterator[Table]:
     """Yield which models are tied, for the first screen."""
     for tied in results.tied_sets:
-        yield Table("Models that are not told apart, the best first", (Column("Tied set", style="what"),
-                    Column("Models", "num")), tuple(Row((text, str(count))) for text, count in _sets(results, tied)))
+        rows = tuple(Row((text, str(count))) for text, count in _sets(results, tied) if count > 1)
+        if rows:
+            yield Table("Models that are not told apart, the best first", (
+                Column("Tied set", style="what"), Column("Models", "num")), rows)
 
 
 MOST_LETTERS = 26
@@ -218,9 +220,12 @@ def _of_dataset(results: Results, errors: Sequence[ScoreError]) -> Iterator[Bloc
 
 def _tied_text(results: Results, tied: TiedModels) -> Text:
     """Return the sentence that says which models are tied."""
-    parts = [text for text, _ in _sets(results, tied)]
-    more = "" if tied.complete else " Not all sets are listed: there are too many."
-    return Text(f"Not told apart, the best first: {'; '.join(parts)}.{more}")
+    sets = list(_sets(results, tied))
+    ties, apart = ([text for text, count in sets if (count > 1) == is_tie] for is_tie in (True, False))
+    sentences = [f"Not told apart, the best first: {'; '.join(ties)}."] if ties else []
+    sentences += [f"Told apart from all others: {joined(apart)}."] if apart else []
+    sentences += [] if tied.complete else ["Not all sets are listed: there are too many."]
+    return Text(" ".join(sentences))
 
 
 def _sets(results: Results, tied: TiedModels) -> Iterator[tuple[str, int]]:

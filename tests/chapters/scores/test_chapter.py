@@ -11,6 +11,7 @@ import pytest
 
 from evalpipe.card.contents import card_of
 from evalpipe.card.summary import dot_plots
+from evalpipe.chapters.scores.card import glance
 from evalpipe.errors import SpecError
 from evalpipe.results import Results
 from evalpipe.run import run
@@ -55,6 +56,17 @@ def test_models_that_are_alike_are_tied_and_a_poor_one_is_apart(results: Results
     assert [set(members) for members in tied.sets] == [{"good", "same"}, {"poor"}]
     assert tied.ranked[-1] == "poor"
     assert tied.complete
+
+
+def test_a_model_that_is_told_apart_from_all_is_not_among_the_tied(results: Results) -> None:
+    card = card_of(results)
+    (section,) = (section for section in card.sections if section.anchor == "scores")
+    assert "Not told apart, the best first: good and same. Told apart from all others: poor." in str(section.blocks)
+    (table,) = glance(results)
+    assert [row.cells for row in table.rows] == [("good and same", "2")]
+    alone = results.model_copy(update={"tied_sets": [results.tied_sets[0].model_copy(
+        update={"sets": [["good"], ["poor"]]})]})
+    assert list(glance(alone)) == []
 
 
 def test_where_lower_is_better_the_best_comes_first(results: Results) -> None:
