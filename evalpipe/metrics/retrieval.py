@@ -61,29 +61,29 @@ def mean_reciprocal_rank(
 
 @of_lists(title="Precision at k")
 def precision_at(
-    total: Floats, precision_of_query: Floats, without_relevant: Floats, *,
+    total: Floats, precision_at_of_query: Floats, without_relevant: Floats, *,
     k: Ranks, relevant_from: Relevance = 1.0,  # noqa: ARG001
 ) -> Floats:
     r"""Share of relevant documents among the first k of a query's list; a shorter list is divided by k too,
     $\frac{1}{N}\sum_q\frac{1}{k}\sum_{i\leq k}I(rel_i)$."""
-    return mean_of_complete_items(total, precision_of_query, without_relevant)
+    return mean_of_complete_items(total, precision_at_of_query, without_relevant)
 
 
 @of_lists(title="Recall at k")
 def recall_at(
-    total: Floats, recall_of_query: Floats, without_relevant: Floats, *,
+    total: Floats, recall_at_of_query: Floats, without_relevant: Floats, *,
     k: Ranks, relevant_from: Relevance = 1.0,  # noqa: ARG001
 ) -> Floats:
     r"""Share of a query's relevant documents that is among the first k of its list,
     $\frac{1}{N}\sum_q\frac{1}{R_q}\sum_{i\leq k}I(rel_i)$."""
-    return mean_of_complete_items(total, recall_of_query, without_relevant)
+    return mean_of_complete_items(total, recall_at_of_query, without_relevant)
 
 
 @of_lists(title="Hit rate at k", aliases=("success_at",))
 def hit_rate_at(
-    total: Floats, hit_of_query: Floats, without_relevant: Floats, *,
+    total: Floats, hit_at_of_query: Floats, without_relevant: Floats, *,
     k: Ranks, relevant_from: Relevance = 1.0,  # noqa: ARG001
 ) -> Floats:
     r"""Share of queries with a relevant document among the first k of the list,
     $\frac{1}{N}\sum_q I(r_q\leq k)$."""
-    return mean_of_complete_items(total, hit_of_query, without_relevant)
+    return mean_of_complete_items(total, hit_at_of_query, without_relevant)

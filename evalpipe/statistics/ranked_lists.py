@@ -146,7 +146,7 @@ class Queries:
         return np.nan_to_num(values, nan=self.without_relevant or 0.0)
 
 
-def precision_at(lists: RankedLists, k: int, *, relevant_from: float = 1.0) -> Floats:
+def precision_at(lists: RankedLists, *, k: int, relevant_from: float = 1.0) -> Floats:
     """Return the share of relevant documents among the first ``k`` of each list, shape [n].
 
     A list of fewer than k documents is divided by k all the same, as in trec_eval and ranx. NaN without a relevant
@@ -155,7 +155,7 @@ def precision_at(lists: RankedLists, k: int, *, relevant_from: float = 1.0) -> F
     return ratio(_relevant_within(lists, k, relevant_from), k * np.sign(lists.relevant(relevant_from)))
 
 
-def recall_at(lists: RankedLists, k: int, *, relevant_from: float = 1.0) -> Floats:
+def recall_at(lists: RankedLists, *, k: int, relevant_from: float = 1.0) -> Floats:
     """Return the share of a query's relevant documents that is among the first ``k`` of its list, shape [n].
 
     Documents that were not retrieved count, as in trec_eval and ranx. NaN without a relevant document.
@@ -163,7 +163,7 @@ def recall_at(lists: RankedLists, k: int, *, relevant_from: float = 1.0) -> Floa
     return ratio(_relevant_within(lists, k, relevant_from), lists.relevant(relevant_from))
 
 
-def hit_at(lists: RankedLists, k: int, *, relevant_from: float = 1.0) -> Floats:
+def hit_at(lists: RankedLists, *, k: int, relevant_from: float = 1.0) -> Floats:
     """Return whether any of the first ``k`` documents of each list is relevant, 0 or 1, its chance in ties: shape [n].
 
     It is the success of trec_eval and the hit rate of ranx. NaN without a relevant document.
@@ -174,7 +174,7 @@ def hit_at(lists: RankedLists, k: int, *, relevant_from: float = 1.0) -> Floats:
     return ratio(hit, np.sign(lists.relevant(relevant_from)))
 
 
-def reciprocal_rank(lists: RankedLists, k: int | None = None, *, relevant_from: float = 1.0) -> Floats:
+def reciprocal_rank(lists: RankedLists, *, k: int | None = None, relevant_from: float = 1.0) -> Floats:
     """Return 1 / the rank of the first relevant document of each list, 0 where none is among the first ``k``: [n].
 
     The whole list counts where k is None, as in trec_eval, which has no cut; ranx has it. NaN without a relevant
@@ -185,7 +185,7 @@ def reciprocal_rank(lists: RankedLists, k: int | None = None, *, relevant_from: 
     return ratio(lists.totals(first.query, chance / first.rank), np.sign(lists.relevant(relevant_from)))
 
 
-def average_precision(lists: RankedLists, k: int | None = None, *, relevant_from: float = 1.0) -> Floats:
+def average_precision(lists: RankedLists, *, k: int | None = None, relevant_from: float = 1.0) -> Floats:
     """Return the mean of the precision at the rank of each relevant document of a query, shape [n].
 
     It is 0 for a document that is not among the first ``k``, or not retrieved: the mean is over all relevant documents,
@@ -205,7 +205,7 @@ def average_precision(lists: RankedLists, k: int | None = None, *, relevant_from
                  lists.relevant(relevant_from))
 
 
-def ndcg(lists: RankedLists, k: int | None = None, *, gain: Literal["linear", "exponential"] = "linear") -> Floats:
+def ndcg(lists: RankedLists, *, k: int | None = None, gain: Literal["linear", "exponential"] = "linear") -> Floats:
     """Return the normalised discounted cumulative gain of the first ``k`` documents of each list, shape [n].
 
     The gains, the relevance or 2 to the relevance less 1 (exponential), are divided by the binary logarithm of the rank

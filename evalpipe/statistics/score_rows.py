@@ -7,19 +7,19 @@ item: what its epochs say is a few numbers of the row.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.statistics import ranked_lists
+from evalpipe.statistics.ranked_lists import OF_QUERIES
 from evalpipe.statistics.rows import Groups, present, rows_at
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
-    from typing import Literal
+    from collections.abc import Callable
 
-    from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.statistics.ranked_lists import Queries
     from evalpipe.statistics.summary import Summary
 
@@ -165,11 +165,6 @@ def wins(rows: ScoreRows) -> Floats:
     return present(rows.wins, "other models")
 
 
-def _of_queries(rows: ScoreRows, values: Floats) -> Floats:
-    """Return the values [n] of the queries of rows, from those of all queries; NaN as these count it."""
-    return np.asarray(_queries(rows).filled(values)[present(rows.query, "queries").astype(np.intp)])
-
-
 def _queries(rows: ScoreRows) -> Queries:
     """Return the ranked lists that rows are of; raises TypeError without any."""
     if rows.queries is None:
@@ -177,58 +172,43 @@ def _queries(rows: ScoreRows) -> Queries:
     return rows.queries
 
 
-@column
-def ndcg_of_query(rows: ScoreRows, *, k: int | None, gain: Literal["linear", "exponential"]) -> Floats:
-    """The normalised discounted cumulative gain of the first k documents."""
-    return _of_queries(rows, ranked_lists.ndcg(_queries(rows).lists, k, gain=gain))
+def _of_rows(rows: ScoreRows, of_queries: Values) -> Values:
+    """Return the values [n] of the queries of rows, from those of all queries."""
+    return np.asarray(of_queries[present(rows.query, "queries").astype(np.intp)])
+
+
+def _declare_query_column(number: Callable[..., Floats]) -> None:
+    """Declare the column `NAME_of_query` of a number that each ranked list has, with the options of its function."""
+
+    @wraps(number)
+    def of_query(rows: ScoreRows, **options: object) -> Values:
+        queries = _queries(rows)
+        return _of_rows(rows, queries.filled(number(queries.lists, **options)))
+
+    of_query.__name__ = f"{number.__name__}_of_query"
+    column(of_query)
+
+
+for _number in OF_QUERIES.values():
+    _declare_query_column(_number)
 
 
 @column
-def average_precision_of_query(rows: ScoreRows, *, k: int | None, relevant_from: float) -> Floats:
-    """The mean precision at the ranks of the relevant documents."""
-    return _of_queries(rows, ranked_lists.average_precision(_queries(rows).lists, k, relevant_from=relevant_from))
-
-
-@column
-def reciprocal_rank_of_query(rows: ScoreRows, *, k: int | None, relevant_from: float) -> Floats:
-    """1 over the rank of the first relevant document."""
-    return _of_queries(rows, ranked_lists.reciprocal_rank(_queries(rows).lists, k, relevant_from=relevant_from))
-
-
-@column
-def precision_of_query(rows: ScoreRows, *, k: int, relevant_from: float) -> Floats:
-    """The share of relevant documents among the first k."""
-    return _of_queries(rows, ranked_lists.precision_at(_queries(rows).lists, k, relevant_from=relevant_from))
-
-
-@column
-def recall_of_query(rows: ScoreRows, *, k: int, relevant_from: float) -> Floats:
-    """The share of the relevant documents that is among the first k."""
-    return _of_queries(rows, ranked_lists.recall_at(_queries(rows).lists, k, relevant_from=relevant_from))
-
-
-@column
-def hit_of_query(rows: ScoreRows, *, k: int, relevant_from: float) -> Floats:
-    """Whether a relevant document is among the first k."""
-    return _of_queries(rows, ranked_lists.hit_at(_queries(rows).lists, k, relevant_from=relevant_from))
-
-
-@column
-def without_gain(rows: ScoreRows) -> Flags:
+def without_gain(rows: ScoreRows) -> Values:
     """Queries that have no value, for no document has a relevance above 0."""
     return _without_value(rows, _queries(rows).lists.graded)
 
 
 @column
-def without_relevant(rows: ScoreRows, *, relevant_from: float) -> Flags:
+def without_relevant(rows: ScoreRows, *, relevant_from: float) -> Values:
     """Queries that have no value, for no document is relevant."""
     return _without_value(rows, _queries(rows).lists.relevant(relevant_from))
 
 
-def _without_value(rows: ScoreRows, relevant: Floats | Wholes) -> Flags:
+def _without_value(rows: ScoreRows, relevant: Floats | Wholes) -> Values:
     """Return the rows [n] of queries without ``relevant`` documents, if these have no value."""
     is_empty = (relevant == 0) & (_queries(rows).without_relevant is None)
-    return np.asarray(is_empty[present(rows.query, "queries").astype(np.intp)])
+    return _of_rows(rows, is_empty)
 
 
 @table

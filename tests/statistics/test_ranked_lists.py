@@ -31,14 +31,14 @@ List = tuple[list[float], list[float]]
 
 CUTS = (1, 2, 3, 5, 9)
 MEASURES: dict[str, Callable[[RankedLists], Any]] = {
-    **{f"precision_at {k}": lambda lists, k=k: precision_at(lists, k) for k in CUTS},
-    **{f"recall_at {k} from 2": lambda lists, k=k: recall_at(lists, k, relevant_from=2) for k in CUTS},
-    **{f"hit_at {k}": lambda lists, k=k: hit_at(lists, k) for k in CUTS},
-    **{f"reciprocal_rank {k}": lambda lists, k=k: reciprocal_rank(lists, k) for k in (None, *CUTS)},
-    **{f"average_precision {k}": lambda lists, k=k: average_precision(lists, k) for k in (None, *CUTS)},
+    **{f"precision_at {k}": lambda lists, k=k: precision_at(lists, k=k) for k in CUTS},
+    **{f"recall_at {k} from 2": lambda lists, k=k: recall_at(lists, k=k, relevant_from=2) for k in CUTS},
+    **{f"hit_at {k}": lambda lists, k=k: hit_at(lists, k=k) for k in CUTS},
+    **{f"reciprocal_rank {k}": lambda lists, k=k: reciprocal_rank(lists, k=k) for k in (None, *CUTS)},
+    **{f"average_precision {k}": lambda lists, k=k: average_precision(lists, k=k) for k in (None, *CUTS)},
     "average_precision from 2": lambda lists: average_precision(lists, relevant_from=2),
-    **{f"ndcg {k}": lambda lists, k=k: ndcg(lists, k) for k in (None, *CUTS)},
-    **{f"exponential ndcg {k}": lambda lists, k=k: ndcg(lists, k, gain="exponential") for k in (None, *CUTS)},
+    **{f"ndcg {k}": lambda lists, k=k: ndcg(lists, k=k) for k in (None, *CUTS)},
+    **{f"exponential ndcg {k}": lambda lists, k=k: ndcg(lists, k=k, gain="exponential") for k in (None, *CUTS)},
 }
 every_measure = pytest.mark.parametrize("name", MEASURES)
 
@@ -115,33 +115,35 @@ FROZEN: list[List] = [
     ([0, NAN], [3, 2]),
 ]
 OF_OTHERS: dict[str, tuple[Callable[[RankedLists], Any], list[float]]] = {
-    "P_2": (lambda lists: precision_at(lists, 2), [
+    "P_2": (lambda lists: precision_at(lists, k=2), [
         0.5, 0.4, 0.3333333333333333, 0.16666666666666666, 1.0, 0.375, 0.0]),
-    "P_2 -l 2": (lambda lists: precision_at(lists, 2, relevant_from=2), [0.0, 0.2, 0.0, 0.0, 0.5, 0.125, 0.0]),
-    "recall_2": (lambda lists: recall_at(lists, 2), [
+    "P_2 -l 2": (lambda lists: precision_at(lists, k=2, relevant_from=2), [0.0, 0.2, 0.0, 0.0, 0.5, 0.125, 0.0]),
+    "recall_2": (lambda lists: recall_at(lists, k=2), [
         0.5, 0.4, 0.16666666666666666, 0.16666666666666666, 0.5, 0.25, 0.0]),
-    "recall_2 -l 2": (lambda lists: recall_at(lists, 2, relevant_from=2), [0.0, 0.4, 0.0, 0.0, 0.5, 0.25, 0.0]),
-    "success_2": (lambda lists: hit_at(lists, 2), [
+    "recall_2 -l 2": (lambda lists: recall_at(lists, k=2, relevant_from=2), [0.0, 0.4, 0.0, 0.0, 0.5, 0.25, 0.0]),
+    "success_2": (lambda lists: hit_at(lists, k=2), [
         1.0, 0.7, 0.6666666666666666, 0.3333333333333333, 1.0, 0.75, 0.0]),
-    "success_2 -l 2": (lambda lists: hit_at(lists, 2, relevant_from=2), [0.0, 0.4, 0.0, 0.0, 1.0, 0.25, 0.0]),
+    "success_2 -l 2": (lambda lists: hit_at(lists, k=2, relevant_from=2), [0.0, 0.4, 0.0, 0.0, 1.0, 0.25, 0.0]),
     "recip_rank": (reciprocal_rank, [
         1.0, 0.6416666666666667, 0.611111111111111, 0.3611111111111111, 1.0, 0.4583333333333333, 0.0]),
     "recip_rank -l 2": (lambda lists: reciprocal_rank(lists, relevant_from=2), [
         0.25, 0.45666666666666667, 0.225, 0.19999999999999998, 0.75, 0.32083333333333325, 0.0]),
-    "mrr@2 of ranx": (lambda lists: reciprocal_rank(lists, 2), [1.0, 0.55, 0.5, 0.16666666666666666, 1.0, 0.375, 0.0]),
+    "mrr@2 of ranx": (lambda lists: reciprocal_rank(lists, k=2), [
+        1.0, 0.55, 0.5, 0.16666666666666666, 1.0, 0.375, 0.0]),
     "map": (average_precision, [
         0.75, 0.5924999999999999, 0.4277777777777778, 0.38055555555555554, 0.5, 0.5597222222222221, 0.0]),
     "map -l 2": (lambda lists: average_precision(lists, relevant_from=2), [
         0.25, 0.45666666666666667, 0.1125, 0.19999999999999998, 0.375, 0.32083333333333325, 0.0]),
-    "map_cut_2": (lambda lists: average_precision(lists, 2), [0.5, 0.325, 0.125, 0.08333333333333333, 0.5, 0.125, 0.0]),
+    "map_cut_2": (lambda lists: average_precision(lists, k=2), [
+        0.5, 0.325, 0.125, 0.08333333333333333, 0.5, 0.125, 0.0]),
     "ndcg": (ndcg, [0.7074887171046738, 0.6724145595016876, 0.4516807623512038, 0.4629926693748389, 0.5835118869110951,
                     0.5895946055469784, 0.0]),
-    "ndcg_cut_2": (lambda lists: ndcg(lists, 2), [
+    "ndcg_cut_2": (lambda lists: ndcg(lists, k=2), [
         0.38009376671593426, 0.3719437399704394, 0.1275601061647703, 0.057921780957146674, 0.75, 0.2172066785893, 0.0]),
     "ndcg_burges of ranx": (lambda lists: ndcg(lists, gain="exponential"), [
         0.631251450669265, 0.6496317624386375, 0.4051958293045787, 0.42308148444764865, 0.5601234056563787,
         0.539179792514254, 0.0]),
-    "ndcg_burges@2 of ranx": (lambda lists: ndcg(lists, 2, gain="exponential"), [
+    "ndcg_burges@2 of ranx": (lambda lists: ndcg(lists, k=2, gain="exponential"), [
         0.27541155237618664, 0.3593415161981014, 0.061133041079938284, 0.027560195762347625, 0.6666666666666667,
         0.18603132139584647, 0.0]),
 }
@@ -181,7 +183,7 @@ def test_ndcg_is_that_of_scikit_learn_which_averages_ties_too(k: int | None) -> 
     score = generator.integers(0, 8, (50, 20)).astype(float)
     lists = RankedLists.of(np.repeat(np.arange(50), 20), relevance.ravel(), score.ravel())
     expected = [ndcg_score(relevance[[row]], score[[row]], k=k) for row in range(50)]
-    np.testing.assert_allclose(ndcg(lists, k), expected, rtol=CLOSE)
+    np.testing.assert_allclose(ndcg(lists, k=k), expected, rtol=CLOSE)
 
 
 def test_average_precision_is_that_of_scikit_learn_without_ties_alone() -> None:
@@ -262,7 +264,7 @@ def test_a_query_of_which_nothing_was_retrieved_has_0_where_a_document_is_releva
 def test_a_number_without_rows_is_a_query_without_documents() -> None:
     lists = RankedLists.of(np.array([2, 0]), np.ones(2), np.ones(2))
     assert lists.retrieved.tolist() == [1, 0, 1]
-    np.testing.assert_array_equal(precision_at(lists, 1), [1, NAN, 1])
+    np.testing.assert_array_equal(precision_at(lists, k=1), [1, NAN, 1])
 
 
 def test_long_ties_have_their_closed_forms() -> None:
@@ -271,11 +273,11 @@ def test_long_ties_have_their_closed_forms() -> None:
     one, many = (ranked(([1.0] * count + [0.0] * (n - count), [0.0] * n)) for count in (1, relevant))
     for measure in (reciprocal_rank, average_precision):
         assert measure(one)[0] == pytest.approx(harmonic, rel=CLOSE)
-    assert hit_at(one, 500)[0] == pytest.approx(500 / n, rel=CLOSE)
-    assert recall_at(many, 500)[0] == pytest.approx(500 / n, rel=CLOSE)
+    assert hit_at(one, k=500)[0] == pytest.approx(500 / n, rel=CLOSE)
+    assert recall_at(many, k=500)[0] == pytest.approx(500 / n, rel=CLOSE)
     none = math.comb(n - relevant, 500) / math.comb(n, 500)
-    assert hit_at(many, 500)[0] == pytest.approx(1 - none, rel=CLOSE)
-    assert hit_at(many, n - relevant + 1)[0] == 1
+    assert hit_at(many, k=500)[0] == pytest.approx(1 - none, rel=CLOSE)
+    assert hit_at(many, k=n - relevant + 1)[0] == 1
 
 
 def test_rounding_lifts_no_gain_above_the_best() -> None:
@@ -299,9 +301,9 @@ def test_whole_relevance_has_exact_exponential_gains_and_others_nearly() -> None
      "queries, relevance and scores have different lengths"),
     (lambda: ranked(([1, -1], [1, 2])), "relevance is below 0 or infinite"),
     (lambda: ranked(([1, math.inf], [1, 2])), "relevance is below 0 or infinite"),
-    *((lambda measure=measure: measure(ranked(([1], [1])), 0), "k is at least 1")
+    *((lambda measure=measure: measure(ranked(([1], [1])), k=0), "k is at least 1")
       for measure in (precision_at, recall_at, hit_at, reciprocal_rank, average_precision, ndcg)),
-    (lambda: hit_at(ranked(([1], [1])), 1, relevant_from=0), "the least relevance of a relevant document is above 0"),
+    (lambda: hit_at(ranked(([1], [1])), k=1, relevant_from=0), "the least relevance of a relevant document is above 0"),
     (lambda: ndcg(ranked(([1001], [1])), gain="exponential"), "relevance above 1000 has no exponential gain"),
 ])
 def test_what_cannot_be_ranked_is_refused(call: Callable[[], Any], message: str) -> None:
