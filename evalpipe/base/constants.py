@@ -23,3 +23,6 @@ CLIP = 1e-15
 
 WEIGHTINGS = 10_000
 """Random weightings of the goals, uniform over all that sum to 1."""
+
+USAGE = "usage "
+"""What the kind of a number of items begins with that says what an epoch used; its name follows."""

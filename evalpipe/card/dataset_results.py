@@ -106,7 +106,7 @@ def _measure_row(
     """
     first = next(iter(by_model.values()))
     estimates = [by_model[name] for name in models if name in by_model]
-    options = wording.options(first.params, first.average)
+    options = wording.options(wording.unnamed_options(metric.title, first.params), first.average)
     notes = (without_information(estimates), _degrees_of_freedom(estimates))
     return Row((
         (wording.metric_title(metric.title, first.params), *([Aside(f"({options})", "options")] if options else []),

@@ -159,6 +159,9 @@ BIBLIOGRAPHY: Final = {
     "Jorgensen (1987)": (
         "Jørgensen, B. (1987). Exponential dispersion models. Journal of the Royal Statistical Society, Series B "
         "49(2), 127–162."),
+    "Kapoor et al. (2024)": (
+        "Kapoor, S., Stroebl, B., Siegel, Z. S., Nadgir, N. & Narayanan, A. (2024). AI agents that matter. "
+        "arXiv:2407.01502."),
     "Koenker & Bassett (1978)": (
         "Koenker, R. & Bassett, G. (1978). Regression quantiles. Econometrica 46(1), 33–50."),
     "Koenker & Machado (1999)": (

@@ -152,8 +152,24 @@ WEIGHED = "Each class is first reweighted to its share at this prevalence."
 
 
 def metric_title(title: str, params: Mapping[str, Scalar]) -> str:
-    """Return a metric's title, without " (sample)" where its options weight the sample to another prevalence."""
-    return title.removesuffix(" (sample)") if "prevalence" in params else title
+    """Return a metric's title, without " (sample)" where its options weight the sample to another prevalence.
+
+    A word of the title that is the name of an option stands for its value: "Pass at k" is "Pass at 2" where k is 2.
+    """
+    named = title.removesuffix(" (sample)") if "prevalence" in params else title
+    values = {name: scalar(params[name]) for name in _title_options(title, params)}
+    filled = " ".join(values.get(word.lower(), word) for word in named.split(" "))
+    return capital(filled) if named[:1].isupper() else filled
+
+
+def _title_options(title: str, params: Mapping[str, Scalar]) -> set[str]:
+    """Return the names of the options that words of a metric's title stand for."""
+    return set(params) & set(title.lower().split(" "))
+
+
+def unnamed_options(title: str, params: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Return the options that no word of a metric's title stands for."""
+    return {name: value for name, value in params.items() if name not in _title_options(title, params)}
 
 
 def definition(metric: MetricSummary, params: Mapping[str, Scalar]) -> str:
@@ -175,7 +191,7 @@ def options(params: Mapping[str, Scalar], average: str | None = None) -> str:
 
 def measure(title: str, params: Mapping[str, Scalar], average: str | None = None) -> str:
     """Return a metric's title with its options and its average, such as ``F-beta (beta = 2)``."""
-    choice, name = options(params, average), metric_title(title, params)
+    choice, name = options(unnamed_options(title, params), average), metric_title(title, params)
     return f"{name} ({choice})" if choice else name
 
 
@@ -277,7 +293,8 @@ LIMITS = {
 class Names:
     """The names of a run: ``titles`` of metrics, ``labels`` of models, and the slices that are ``conditions``.
 
-    ``single`` are the metrics with one choice of options in the run, which names leave out but for a prevalence;
+    ``single`` are the metrics with one choice of options in the run, which names leave out, but for a prevalence and
+    those that words of the title stand for;
     ``counts`` are the metrics whose values may be numbers of rows.
     """
 
@@ -291,8 +308,9 @@ class Names:
         self, metric: str, params: Mapping[str, Scalar], average: str | None = None, class_: str | None = None
     ) -> str:
         """Return the name of a measure with those options that tell it from others, and its class, if any."""
-        shown_params = params if metric not in self.single else {k: v for k, v in params.items() if k == "prevalence"}
-        name = measure(self.titles.get(metric, metric), shown_params, average)
+        title = self.titles.get(metric, metric)
+        left_out = unnamed_options(title, params) if metric in self.single else {}
+        name = measure(title, {k: v for k, v in params.items() if k not in left_out or k == "prevalence"}, average)
         return name if class_ is None else f"{name}, {class_}"
 
     def column_title(self, column: str) -> str:
@@ -302,7 +320,8 @@ class Names:
 
     def other_options(self, metric: str, params: Mapping[str, Scalar]) -> str:
         """Return the options that `measure` leaves out of the name; empty where it leaves out none."""
-        left_out = {name: value for name, value in params.items() if name != "prevalence"}
+        left_out = unnamed_options(self.titles.get(metric, metric), params)
+        left_out.pop("prevalence", None)
         return options(left_out) if metric in self.single else ""
 
     def model(self, model: str, variant: str = "original") -> str:

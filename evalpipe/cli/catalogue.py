@@ -95,6 +95,8 @@ FAMILIES = {
     "item_scores": "of the scores of items",
     "successes": "of successes in epochs of items",
     "wins": "of scores beside those of other models",
+    "usage": "of what epochs of items used",
+    "usage_of_successes": "of what epochs used, by success",
     "ranked_lists": "of ranked lists of documents",
 }
 """The families of measures, by what they need."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.base.constants import LARGEST
+from evalpipe.base.constants import LARGEST, USAGE
 from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.files import find, read, schema
@@ -84,6 +84,7 @@ def look_at_scores(
 def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
     """Return the scores in the logs of a tool; raises _Faults."""
     from evalpipe.data.logs import read_logs
+    from evalpipe.data.logs.reading import USED
 
     assert source.tool is not None  # noqa: S101 - known to the caller
     root, names = places.folder_of(*source.loc), list[str]()
@@ -102,7 +103,8 @@ def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
     if faults:
         raise _Faults(*faults)
     rows_of = {name: rows for name, rows in entries.items() if isinstance(rows, pl.DataFrame)}
-    models = {name: rows.select(KEYS) for name, rows in rows_of.items()}
+    models = {name: rows.select(KEYS).with_columns(_usage(places, source, model, rows, rows["score"]))
+              for model in source.models for name, rows in rows_of.items() if name == model.name}
     tasks = {name: str(rows["task"][0]) for name, rows in rows_of.items()}
     task = next(iter(tasks.values()))
     other = next((name for name in tasks if tasks[name] != task), None)
@@ -112,7 +114,8 @@ def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
         raise _Faults(Problem("tasks-differ", message, places.place("models", other, "log"),
                               "items are paired by their ids: make a dataset of each task"))
     table = table.filter(pl.col("task") == task)
-    metadata = [name for name in table.columns if name not in ("model", "task", "epoch", "scorer", "score", "missing")]
+    metadata = [name for name in table.columns if name not in ("model", "task", "epoch", "scorer", "score", "missing",
+                                                                  *USED)]
     used = {run.file: run for run in logs.facts}
     rows = {name: sum(run.samples for run in logs.facts if run.file == name) for name in used}
     files = tuple((name, run.sha256, rows[name]) for name, run in used.items())
@@ -163,7 +166,9 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
         (source.item, ("item",)), (source.epoch, ("epoch",)),
         *((column, ("datasets", source.dataset, "long", key)) for column, key in of_long),
         *((model.column, _loc(model)) for model in source.models),
-        *((model.relevance, (*_loc(model)[:-1], "relevance")) for model in source.models)]
+        *((model.relevance, (*_loc(model)[:-1], "relevance")) for model in source.models),
+        *((column, ("models", model.name, "usage", use)) for model in source.models
+          for use, column in model.usage.items())]
     named = {column: loc for column, loc in keys if column is not None}
     absent = [(column, loc) for column, loc in named.items() if column not in frame.columns]
     if absent:
@@ -178,7 +183,7 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
         raise _Faults(Problem("missing-item", message, places.place("item"), "give each row the name of its item"))
     epoch = (pl.repeat(1, frame.height, dtype=pl.Int64, eager=True) if source.epoch is None
              else _whole_numbers(places, source, frame[source.epoch])).alias("epoch")
-    of_models = [column for model in source.models for column in (model.column, model.relevance)]
+    of_models = [column for model in source.models for column in (model.column, model.relevance, *model.usage.values())]
     used = {*filter(None, (source.epoch, *(source.long or ()), *of_models))}
     metadata = [column for column in frame.columns if column not in used and column != source.item]
     items = frame.select(metadata).with_columns(item.alias("item")) if metadata else pl.DataFrame([item])
@@ -186,11 +191,36 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
         lists = {model.name: _ranked(places, source, model, frame, item) for model in source.models}
         return _Scores(MappingProxyType(_scores_of_queries(source, lists, item)), items, files,
                        lists=MappingProxyType(lists))
-    columns = {model.name: _column_of_model(places, source, model, frame) for model in source.models}
-    models = {name: pl.DataFrame([item, epoch, score.alias("score")]).with_columns(
-        pl.when(pl.col("score").is_null()).then(pl.lit(NO_VALUE)).alias("missing")).filter(where)
-        for name, (score, where) in columns.items()}
+    models = {}
+    for model in source.models:
+        score, where = _column_of_model(places, source, model, frame)
+        rows = pl.DataFrame([item, epoch, score.alias("score")]).with_columns(
+            pl.when(pl.col("score").is_null()).then(pl.lit(NO_VALUE)).alias("missing")).filter(where)
+        models[model.name] = rows.with_columns(_usage(places, source, model, frame.filter(where), rows["score"]))
     return _Scores(MappingProxyType(models), items, files)
+
+
+def _usage(
+    places: Origin, source: ScoreSource, model: ScoresOfModel, rows: pl.DataFrame, score: pl.Series
+) -> list[pl.Series]:
+    """Return what the epochs of a model used, as numbers [n] in columns named by `USAGE`; raises _Faults.
+
+    They may be missing where the ``score`` [n] is missing and is left out.
+    """
+    uses, is_left_out = [], score.is_null() & (source.scale.missing == "leave_out")
+    for use, column in model.usage.items():
+        loc = ("models", model.name, "usage", use)
+        if column not in rows.columns:  # of a log
+            raise _Faults(_no_column(places, source, column, loc, rows))
+        amounts = _numbers_of(places, source, column, loc, rows)
+        is_number = amounts.is_between(0, LARGEST).fill_null(value=False)
+        wrong = len(amounts) - int((is_number | is_left_out).sum())
+        if wrong:
+            message = (f"column '{column}' of {source.called} has {counted(wrong, 'row')} of the model '{model.name}' "
+                       "without a number from 0")
+            raise _Faults(Problem("bad-usage", message, places.place(*loc), "say for each row what was used"))
+        uses.append(amounts.alias(USAGE + use))
+    return uses
 
 
 def _loc(model: ScoresOfModel) -> Loc:
@@ -320,7 +350,8 @@ def _numbers_of(
     if frame[column].dtype == pl.String and score.null_count() > frame[column].null_count():
         first = frame[column].filter(score.is_null() & frame[column].is_not_null())[0]
         message = f"column '{column}' of {source.called} has {shown(first)}, which is no number"
-        raise _Faults(Problem("not-a-number", message, places.place(*loc), "a score is a number, or an empty cell"))
+        raise _Faults(Problem("not-a-number", message, places.place(*loc),
+                              "write numbers, and an empty cell where there is none"))
     return score
 
 
@@ -349,7 +380,8 @@ def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> S
         numbers_of |= {"wins": won, "query": np.arange(shared.height, dtype=float)}
         series += [pl.Series(label, numbers_of[kind]) for kind, label in score_columns(
             name, successes=source.scale.success_from is not None, several=len(per_model) > 1,
-            ranked=name in scores.lists).items()]
+            ranked=name in scores.lists, uses=[kind.removeprefix(USAGE) for kind in numbers_of
+                                               if kind.startswith(USAGE)]).items()]
     return ScoreTable(
         frame.with_columns(series), tuple(frame.columns), scores.files, varying, scores.runs,
         MappingProxyType(incomplete),
@@ -423,12 +455,17 @@ def _unsettled(places: Origin, source: ScoreSource, scores: _Scores) -> Iterator
 
 
 def _settle(source: ScoreSource, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return scores [item, epoch, score] without missing ones: these count a number, or are left out."""
+    """Return items, scores and usage without missing scores: these count a number, or are left out."""
     rule = source.scale.missing
     if isinstance(rule, int | float):
         rows = rows.with_columns(pl.col("score").fill_null(float(rule)))
     # Within an item by score, so that the order of epochs, and of rows in files, changes no last digit.
-    return rows.filter(pl.col("score").is_not_null()).sort("item", "score").select("item", "score")
+    return rows.filter(pl.col("score").is_not_null()).sort("item", "score", *_uses(rows)).drop("epoch", "missing")
+
+
+def _uses(rows: pl.DataFrame) -> list[str]:
+    """Return the columns of what an epoch used."""
+    return [name for name in rows.columns if name.startswith(USAGE)]
 
 
 def _shared_items(settled: Mapping[str, pl.DataFrame]) -> tuple[pl.DataFrame, dict[str, int]]:
@@ -461,7 +498,7 @@ def _item_columns(
 
 
 def _of_items(source: ScoreSource, rows: pl.DataFrame, shared: pl.DataFrame) -> dict[str, Floats]:
-    """Return the numbers of each shared item [n] by kind: score, epochs, within, agreeing and successes."""
+    """Return the numbers of each shared item [n] by kind: score, epochs, within, agreeing, successes and usage."""
     rows = rows.filter(pl.col("item").is_in(shared["item"].implode()))
     score, codes = rows["score"].to_numpy(), rows["item"].rle_id().to_numpy()
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
@@ -475,7 +512,8 @@ def _of_items(source: ScoreSource, rows: pl.DataFrame, shared: pl.DataFrame) -> 
     success = np.zeros(len(score)) if limit is None else np.asarray(
         score <= limit if source.scale.better == "lower" else score >= limit, float)
     return {"score": mean, "epochs": epochs, "within": within, "agreeing": _equal_pairs(score, codes, starts),
-            "successes": np.add.reduceat(success, starts)}
+            "successes": np.add.reduceat(success, starts),
+            **{use: np.add.reduceat(rows[use].to_numpy(), starts) / epochs for use in _uses(rows)}}
 
 
 def _equal_pairs(score: Floats, codes: Wholes, starts: Wholes) -> Floats:

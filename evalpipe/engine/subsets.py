@@ -28,7 +28,7 @@ def rows_of(sample: Sample, model: Predictions) -> Any:
         return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated,
                     model.group, model.remainders, model.ends, trained_on, model.ranks)
     if sample.task in SCORES:
-        return ScoreRows(present(model.predicted, "scores"), queries=model.queries, **(model.items or {}))
+        return ScoreRows.of(present(model.predicted, "scores"), model.items or {}, model.queries)
     if sample.task in NUMBERS:
         predicted = present(model.predicted, "predictions")
         return NumberRows(sample.truth, predicted, model.left_out, sample.baseline, exposure=sample.exposure,

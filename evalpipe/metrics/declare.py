@@ -100,7 +100,7 @@ def statistics_of(names: tuple[str, ...]) -> tuple[str, ...]:
 
 Needs = Literal[
     "truth", "labels", "probabilities", "scores", "values", "loo_values", "item_scores", "successes", "wins",
-    "ranked_lists"]
+    "ranked_lists", "usage", "usage_of_successes"]
 Sees = Literal["event", "classes", "numbers", "items"]
 Direction = Literal["maximize", "minimize", "none"]
 Interval = Literal[

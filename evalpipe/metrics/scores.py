@@ -122,6 +122,21 @@ def win_rate(total: Floats, wins: Floats) -> Floats:
     return ratio(wins, total)
 
 
+@of_items(needs="usage", direction="minimize", range=(0.0, np.inf), ref="Kapoor et al. (2024)")
+def mean_usage(total: Floats, usage_of_item: Floats, *, usage: str) -> Floats:  # noqa: ARG001 - of a statistic
+    r"""Mean of what an epoch of an item uses, such as its cost, tokens or seconds, by its name under `usage` of the
+    models, $\frac{1}{n}\sum_i\bar u_i$."""
+    return ratio(usage_of_item, total)
+
+
+@of_items(needs="usage_of_successes", direction="minimize", range=(0.0, np.inf), undefined="no epoch is a success",
+          ref="Kapoor et al. (2024)")
+def usage_per_success(usage_of_item: Floats, success_share: Floats, *, usage: str) -> Floats:  # noqa: ARG001
+    r"""What is used for each success, such as the cost: the mean over items of what an epoch uses, as a ratio to the
+    mean share of epochs that succeed, $\frac{\sum_i\bar u_i}{\sum_i c_i/n_i}$."""
+    return ratio(usage_of_item, success_share)
+
+
 def mean_of_complete_items(total: Floats, values: Floats, lacking: Floats) -> Floats:
     """Return the mean of ``values`` [...]; NaN where an item has no value, such as one with too few epochs."""
     return np.clip(ratio(values, np.where(lacking > 0, np.nan, total)), 0.0, 1.0)

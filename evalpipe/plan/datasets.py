@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from evalpipe.base.constants import USAGE
 from evalpipe.base.levels import level_text
 from evalpipe.chapters import functions
 from evalpipe.errors import Problem
@@ -14,7 +15,7 @@ from evalpipe.tasks import SCORES
 from evalpipe.words.spelling import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from evalpipe.base.origin import Loc, Origin
     from evalpipe.plan.sources import Catalog, Condition, DataTable
@@ -55,14 +56,16 @@ def levels(spec: Spec) -> list[str]:
     return [event, *(level for level in written if level != event)]
 
 
-def score_columns(model: str, *, successes: bool, several: bool, ranked: bool) -> dict[str, str]:
+def score_columns(
+    model: str, *, successes: bool, several: bool, ranked: bool, uses: Iterable[str] = ()
+) -> dict[str, str]:
     """Return the columns that hold what a model scored in items, by what they hold.
 
     ``successes`` says that it is known what succeeds, ``several`` that there are other models to win against,
-    ``ranked`` that items are queries, of which the model has ranked lists.
+    ``ranked`` that items are queries, of which the model has ranked lists; ``uses`` are the names of what it used.
     """
     kinds = ["score", "epochs", "within", "agreeing", *(["successes"] if successes else []),
-             *(["wins"] if several else []), *(["query"] if ranked else [])]
+             *(["wins"] if several else []), *(["query"] if ranked else []), *(USAGE + use for use in uses)]
     return {kind: f"{kind} of {model}" for kind in kinds}
 
 
@@ -150,7 +153,7 @@ def model_columns(spec: Spec, name: str) -> dict[str, str]:
     """Return the columns of a model by what they hold; of K levels, "probability of …" or "score of …" for each."""
     if spec.score is not None and spec.task in SCORES:
         return score_columns(name, successes=spec.score.success_from is not None, several=len(spec.models) > 1,
-                             ranked=spec.models[name].ranking is not None)
+                             ranked=spec.models[name].ranking is not None, uses=spec.models[name].usage or ())
     model = spec.models[name]
     kinds = ("probability", "score", "prediction", "rate", "loo_prediction", "leverage")
     quantity = "score" if model.probabilities is None else "probability"

@@ -126,7 +126,8 @@ class QuerySource(Source):
 class ScoresOfModel(NamedTuple):
     """Where the scores of a model are: a column of a wide table, or entries of a log or of a long table by names.
 
-    With a column of the ``relevance``, ``column`` has scores of documents.
+    With a column of the ``relevance``, ``column`` has scores of documents. ``usage`` are the columns of what an epoch
+    used, by name.
     """
 
     name: str
@@ -135,6 +136,7 @@ class ScoresOfModel(NamedTuple):
     scorer: str | None
     task: str | None
     relevance: str | None = None
+    usage: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,9 +286,10 @@ def _score_source(spec: Spec, name: str, dataset: Dataset | LogDataset) -> Score
     """Return the source of scores of items: the logs of a tool, or a table, and where each model's scores are in it."""
     assert spec.score is not None  # noqa: S101 - a rule requires it
     models = tuple(
-        ScoresOfModel(model, keys.score, keys.log.model, keys.log.scorer, keys.log.task) if keys.log is not None else
-        ScoresOfModel(model, keys.score, None, None, None) if keys.ranking is None else
-        ScoresOfModel(model, keys.ranking.score, None, None, None, keys.ranking.relevance)
+        ScoresOfModel(
+            model, keys.score if keys.ranking is None else keys.ranking.score,
+            getattr(keys.log, "model", None), getattr(keys.log, "scorer", None), getattr(keys.log, "task", None),
+            None if keys.ranking is None else keys.ranking.relevance, MappingProxyType(dict(keys.usage or {})))
         for model, keys in spec.models.items())
     choice, of = spec.score.of, None
     if choice is not None:

@@ -203,6 +203,11 @@ _OF_ITEMS = {
                   "add 'success: 1', say, or 'range: [0, 1]' under 'score'"),
     "ranked_lists": ("metric-needs-ranking", "needs ranked lists of documents",
                      "give each model a 'ranking: {relevance: …, score: …}', or remove it"),
+    "usage": ("metric-needs-usage", "needs what each model used",
+              "give each model a 'usage: {cost: COLUMN}', or remove it"),
+    "usage_of_successes": (
+        "metric-needs-usage", "needs what each model used, and which score is a success",
+        "give each model a 'usage: {cost: COLUMN}', and 'score' a 'success' or a 'range', or remove it"),
     "wins": ("metric-needs-models", "needs another model to win against", "remove it, or add a model"),
 }
 """The same of needs that all models of a benchmark meet, or none."""
@@ -217,6 +222,9 @@ def _unmet_needs(draft: Draft, entry: Entry) -> Iterator[Problem]:
     lacking = [name for name, needs in needs_met.items() if len(needs) > 1 and entry.metric.needs not in needs]
     kinds_of_columns = [kind for kind in ("score", "prediction", "rate")
                         if any(getattr(draft.models[name], kind) is not None for name in lacking)]
+    use = entry.choice.options.get("usage")
+    if not lacking and draft.models and "usage" in entry.metric.needs and isinstance(use, str):
+        yield from _unknown_usage(draft, entry, use)
     if lacking and entry.metric.needs in _OF_ITEMS:
         code, message, hint = _OF_ITEMS[entry.metric.needs]
         yield draft.tree.problem(code, f"{entry.metric.name} {message}", *entry.named, hint=hint)
@@ -228,6 +236,16 @@ def _unmet_needs(draft: Draft, entry: Entry) -> Iterator[Problem]:
         message = (f"{entry.metric.name} {need}, but the {noun} {listed(lacking, 'and')} {verb} only "
                    f"{listed(kinds_of_columns, 'and')}")
         yield draft.tree.problem(code, message, *entry.named, hint=hint)
+
+
+def _unknown_usage(draft: Draft, entry: Entry, use: str) -> Iterator[Problem]:
+    """Report a measure of something that models do not say how much of they used."""
+    uses = list(next(iter(draft.models.values())).usage or ())
+    if use not in uses:
+        guess = closest(use, uses)
+        hint = f"did you mean '{guess}'?" if guess else f"they have {listed(uses, 'and')}"
+        yield draft.tree.problem("unknown-usage", f"the models have no usage called '{use}'", *entry.loc, "usage",
+                                 hint=hint)
 
 
 def _listed_twice(draft: Draft, entries: list[Entry]) -> Iterator[Problem]:

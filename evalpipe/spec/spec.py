@@ -226,9 +226,10 @@ class ScoreSpec(Spec):
     outcome: Annotated[Outcome, Only(*WITH_OUTCOME)] = Outcome.model_construct(column="")
 
     def gives(self, model: Model) -> frozenset[str]:
-        """Return what a model of the spec gives: scores, and what is known of successes, of wins and of documents."""
-        known = {"successes": self.score is not None and self.score.success_from is not None,
-                 "wins": len(self.models) > 1, "ranked_lists": model.ranking is not None}
+        """Return what a model of the spec gives: scores, and what is known of successes, wins, documents and usage."""
+        successes = self.score is not None and self.score.success_from is not None
+        known = {"successes": successes, "wins": len(self.models) > 1, "ranked_lists": model.ranking is not None,
+                 "usage": bool(model.usage), "usage_of_successes": successes and bool(model.usage)}
         return frozenset({"truth", "item_scores", *(name for name, is_known in known.items() if is_known)})
 
 

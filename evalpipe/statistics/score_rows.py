@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.base.constants import USAGE
 from evalpipe.statistics.ranked_lists import OF_QUERIES
 from evalpipe.statistics.rows import Groups, present, rows_at
 from evalpipe.statistics.summary import column, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
     from evalpipe.statistics.ranked_lists import Queries
@@ -31,7 +32,8 @@ class ScoreRows:
     ``within`` is the sum of squared deviations of the epochs' scores from their mean; ``agreeing`` the number of pairs
     of epochs with equal scores. ``successes`` are the epochs whose score counts as a success, None where it is not
     known what does; ``wins`` the share of the other models that scored less, ties one half, None of a single model.
-    Where an item is a query, ``query`` is its place in the ranked lists of ``queries``.
+    Where an item is a query, ``query`` is its place in the ranked lists of ``queries``. ``usage`` [n, u] is the mean
+    over the epochs of what each of them used, by the names ``uses`` [u].
     """
 
     score: Floats
@@ -42,11 +44,22 @@ class ScoreRows:
     wins: Floats | None = None
     query: Floats | None = None
     queries: Queries | None = None
+    usage: Floats | None = None
+    uses: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, score: Floats, items: Mapping[str, Floats], queries: Queries | None) -> ScoreRows:
+        """Return the rows of a model's scores, with what ``items`` says of their epochs by kind, each [n]."""
+        usage = {kind.removeprefix(USAGE): used for kind, used in items.items() if kind.startswith(USAGE)}
+        kinds = {kind: values for kind, values in items.items() if not kind.startswith(USAGE)}
+        return cls(score, **kinds, queries=queries, uses=tuple(usage),
+                   usage=np.column_stack([*usage.values()]) if usage else None)
 
     @property
     def gives(self) -> frozenset[str]:
         """What the rows provide for metrics."""
-        known = {"successes": self.successes, "wins": self.wins, "ranked_lists": self.queries}
+        known = {"successes": self.successes, "wins": self.wins, "ranked_lists": self.queries, "usage": self.usage,
+                 "usage_of_successes": None if self.usage is None else self.successes}
         return frozenset({"truth", "item_scores", *(name for name, part in known.items() if part is not None)})
 
     @property
@@ -157,6 +170,18 @@ def _of_pairs(rows: ScoreRows, counted: Floats) -> Floats:
     """Return ``counted`` pairs of epochs of each item as a share of all its pairs, [n]; 0 without any."""
     pairs_of_epochs = rows.epochs * (rows.epochs - 1) / 2
     return np.where(rows.repeated, counted / np.maximum(pairs_of_epochs, 1.0), 0.0)
+
+
+@column
+def success_share(rows: ScoreRows) -> Floats:
+    """The share of an item's epochs that succeed."""
+    return np.asarray(present(rows.successes, "successes") / rows.epochs)
+
+
+@column
+def usage_of_item(rows: ScoreRows, *, usage: str) -> Floats:
+    """The mean over an item's epochs of what each used."""
+    return np.asarray(present(rows.usage, "usage")[:, rows.uses.index(usage)])
 
 
 @column

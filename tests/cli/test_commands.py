@@ -337,7 +337,7 @@ def test_metrics_are_listed_by_family(command: Command) -> None:
         "of predicted classes", "of probabilities", "of the ranking", "of predicted numbers",
         "of leave-one-out predictions", "of the outcome alone", "of the scores of items",
         "of successes in epochs of items", "of scores beside those of other models",
-        "of ranked lists of documents",
+        "of what epochs of items used", "of what epochs used, by success", "of ranked lists of documents",
     ]
     known = json.loads(command("metrics", "--format", "json").stdout)
     assert len([line for line in lines if line.startswith("  ")]) == len(known)

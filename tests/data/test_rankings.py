@@ -52,8 +52,8 @@ def test_the_order_of_rows_changes_nothing() -> None:
 
 def test_the_spec_of_the_page_runs(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "scores.md").read_text(encoding="utf-8")
-    (tmp_path / "search.yaml").write_text(page.split("```yaml\nevalpipe: 1")[1].split("```")[0].join(
-        ["evalpipe: 1", "report: {formats: []}\n"]), encoding="utf-8")
+    (spec,) = (block for block in page.split("```") if "\nname: search\n" in block)
+    (tmp_path / "search.yaml").write_text(spec.removeprefix("yaml\n") + "report: {formats: []}\n", encoding="utf-8")
     ROWS.rename({"q": "query"}).write_parquet(tmp_path / "runs.parquet")
     results = run(tmp_path / "search.yaml", out=tmp_path / "out")
     assert values(results, "ndcg")["dense"] == 1

@@ -61,6 +61,7 @@ SPECS = [
         "m": {"log": {"model": "a"}}}, "datasets": {
         "d": {"inspect": "a.eval"}, "e": {"path": "d.csv", "long": {"model": "m", "score": "s"}}}},
     MINIMAL["score"] | {"task": "score", "models": {"m": {"ranking": {"relevance": "r", "score": "s"}}}},
+    MINIMAL["score"] | {"task": "score", "models": {"m": {"score": "s", "usage": {"cost": "c"}}}},
     {"evalpipe": 1, "name": "small", "task": "binary", "candidates": {"path": "c.csv", "id": ["c"]},
      "desirability": [{"metric": "brier", "minimize": {"low": 0, "high": 1}}]},
 ]

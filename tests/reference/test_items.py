@@ -34,7 +34,7 @@ def draw(seed: int) -> tuple[Items, Any, Any]:
 
 def rows(items: Items, others: Any) -> ScoreRows:
     """Bring the epochs of items together."""
-    mean = np.array([item.mean() for item in items])
+    mean = means(items, None)
     wins = [(mean > other) + (mean == other) / 2 for other in others]
     return ScoreRows(
         mean, np.array([float(len(item)) for item in items]),
@@ -43,7 +43,13 @@ def rows(items: Items, others: Any) -> ScoreRows:
         np.array([item.sum() for item in items]), np.mean(wins, axis=0), np.arange(float(len(items))),
         Queries(RankedLists.of(*map(np.concatenate, zip(*(
             (np.full(len(relevance), query), relevance, score)
-            for query, (relevance, score) in enumerate(map(documents, items))), strict=True)))))
+            for query, (relevance, score) in enumerate(map(documents, items))), strict=True)))),
+        np.column_stack([np.array([amounts(item).mean() for item in items]), mean]), ("cost", "score"))
+
+
+def amounts(item: Any) -> Any:
+    """Return what each epoch of an item used."""
+    return np.random.default_rng([3, len(item), int(item.sum())]).lognormal(size=len(item))
 
 
 def documents(item: Any) -> tuple[Any, Any]:
@@ -134,6 +140,10 @@ SOURCES: dict[str, list[tuple[dict[str, Any], Any]]] = {
     "win_rate": [({}, lambda items, others: np.mean([
         np.mean([(score > other) + (score == other) / 2 for other in others[:, number]])
         for number, score in enumerate(means(items, others))]))],
+    "mean_usage": [({"usage": "cost"}, lambda items, _: np.mean([amounts(item).mean() for item in items])),
+                   ({"usage": "score"}, lambda items, _: means(items, _).mean())],
+    "usage_per_success": [({"usage": "cost"}, lambda items, _: (
+        np.sum([amounts(item).mean() for item in items]) / means(items, _).sum()))],
     "ndcg": [({"k": k}, lambda items, _, k=k: gain(items, k)) for k in (None, 3)] + [
         ({"gain": "exponential"}, lambda items, _: gain(items, None, 2.0))],
     "mean_average_precision": [

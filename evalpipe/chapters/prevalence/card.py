@@ -218,7 +218,7 @@ def _measure_row(results: Results, by_head: Mapping[str, Estimate], heads: Itera
     e = next(e for e in by_head.values() if "prevalence" in e.params)
     (metric,) = (metric for metric in results.metrics if metric.name == e.metric)
     options = {name: value for name, value in e.params.items() if name != "prevalence"}
-    title = wording.measure(wording.metric_title(metric.title, e.params), options, e.average)
+    title = wording.measure(metric.title.removesuffix(" (sample)"), options, e.average)
     at_heads = [by_head.get(head) for head in heads]
     least = numbers.most_decimals(limited(e) for e in at_heads if e is not None)
     return Row((title, labels(results)[e.model], *(

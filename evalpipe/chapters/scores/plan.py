@@ -61,6 +61,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
                                  hint="add 'score: {better: higher}', and its 'range' where it has one")
     yield from _scale(draft)
     yield from _rankings(draft)
+    yield from _usage(draft)
     forms = {_form(dataset) for _, dataset in draft.entries(draft.spec.datasets, "datasets")}
     for loc, model in draft.entries(draft.models, "models"):
         for form in sorted(forms):
@@ -140,6 +141,21 @@ def _rankings(draft: Draft) -> Iterator[Problem]:
     elif entry is not None and draft.spec.score is not None and draft.spec.score.better == "lower":
         message = f"higher values of {entry.metric.name} are better"
         yield draft.tree.problem("wrong-score", message, "score", "better", hint="write 'better: higher'")
+
+
+def _usage(draft: Draft) -> Iterator[Problem]:
+    """Report models that do not say of the same things how much of them they used."""
+    names = {name: list(model.usage or ()) for name, model in draft.models.items()
+             if draft.readable("models", name, "usage")}
+    for name, uses in names.items():
+        first = next(iter(names))
+        lacking = [use for use in names[first] if use not in uses] or [use for use in uses if use not in names[first]]
+        if lacking:
+            has, lacks = (first, name) if lacking[0] in names[first] else (name, first)
+            message = f"the model '{lacks}' has no usage called '{lacking[0]}', which '{has}' has"
+            place = ("models", lacks, "usage") if names[lacks] else ("models", lacks)
+            yield draft.tree.problem("usage-of-some", message, *place, key=True,
+                                     hint=f"add '{lacking[0]}: COLUMN' under 'usage' of '{lacks}'")
 
 
 def _form(dataset: AnyDataset) -> str:

@@ -11,6 +11,7 @@ from evalpipe.spec.field_types import (
     COMPUTABLE,
     ColumnName,
     Excludes,
+    Identifier,
     Number,
     Only,
     Shown,
@@ -102,6 +103,14 @@ class ScoresModelKeys(SpecPart):
 
     log: Annotated[ScoreLog | None, After("score"), Only(*SCORES), UNWRITTEN] = None
     """Which entries of the logs, or of a long table, are this model's scores."""
+    usage: Annotated[
+        dict[Identifier, ColumnName] | None, After("log"), Only(*SCORES), UNWRITTEN, Field(min_length=1),
+        Excludes(("ranking",), "usage-of-rankings", "the model '{name}' has a ranking, and 'usage' too",
+                 "remove one of the two"),
+    ] = None
+    """What an epoch of an item used, such as `{cost: a_cost, seconds: a_seconds}`: a name, and the column of a table or
+    a log that says it, a number from 0 in each row. Every model of the spec has the same names. `mean_usage` and
+    `usage_per_success` are measures of it."""
     ranking: Annotated[
         RankedDocuments | None, After("log"), Only(*SCORES), UNWRITTEN,
         Excludes(("score", "log"), "two-scores", "the model '{name}' has a ranking, and a score or a log too",

@@ -11,7 +11,7 @@ from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.logs import every_eval_ever, inspect_ai, lm_eval, openai_evals, promptfoo
 from evalpipe.data.logs.plain_values import LARGEST_INTEGER, is_plain
-from evalpipe.data.logs.reading import ERROR, NOT_SCORED, LogFile
+from evalpipe.data.logs.reading import ERROR, NOT_SCORED, USED, LogFile
 from evalpipe.errors import DataError, Place, Problem
 from evalpipe.plan.sources import LogFacts
 from evalpipe.words.spelling import quoted
@@ -35,9 +35,9 @@ class ScoreLogs:
 
     ``table`` has a row for each model, task, item, epoch and scorer, in the order of the logs: the texts `model`,
     `task`, `item` and `scorer`; `epoch` from 1; `score`, null where there is none; `missing`, then the reason, else
-    null. Columns of the items follow under the names that the logs give them; a name of the above has `item.` before
-    it. ``facts`` has a record for each model and task of a file. ``left_out`` names what of the items is no column:
-    lists, objects, and texts of more than 200 characters.
+    null. Then what answers used, by the names of `USED`, where logs say it, and columns of the items under the names
+    that the logs give them; a name of the above has `item.` before it. ``facts`` has a record for each model and task
+    of a file. ``left_out`` names what of the items is no column: lists, objects, and texts of more than 200 characters.
     """
 
     table: pl.DataFrame
@@ -144,6 +144,9 @@ def _joined(logs: Sequence[ModelLog]) -> ScoreLogs:
                 samples.append(sample)
     types = (pl.String, pl.String, pl.String, pl.Int64, pl.String, pl.Float64, pl.String)
     table = pl.DataFrame(columns, schema=dict(zip(COLUMNS, types, strict=True)))
+    amounts = {use: [sample.usage.get(use) for sample in samples] for use in USED}
+    table = table.with_columns(pl.Series(use, values, pl.Float64) for use, values in amounts.items()
+                               if any(value is not None for value in values))
     fields, left_out = _field_columns(samples)
     return ScoreLogs(table.with_columns(fields), tuple(log.facts for log in logs), left_out)
 
@@ -154,7 +157,7 @@ def _field_columns(samples: Sequence[LoggedSample]) -> tuple[list[pl.Series], tu
     Values of one kind keep it, whole numbers among others become floats; a mixture becomes text, as JSON writes it.
     """
     names = dict.fromkeys(name for sample in samples for name in sample.fields)
-    names_in_use = {*COLUMNS}
+    names_in_use = {*COLUMNS, *USED}
     columns, left_out = [], []
     for name in names:
         values = [sample.fields.get(name) for sample in samples]

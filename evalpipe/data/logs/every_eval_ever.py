@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from evalpipe.base.digests import file_sha256
-from evalpipe.data.logs.plain_values import arguments, finite, mapping, optional_text, tokens, within
+from evalpipe.data.logs.plain_values import arguments, count, finite, mapping, optional_text, tokens, within
 from evalpipe.data.logs.reading import ERROR, NOT_SCORED, Document, LogFile, LoggedSample, ModelLog
 from evalpipe.plan.sources import LogFacts
 
@@ -46,7 +46,7 @@ def read(file: LogFile) -> list[ModelLog]:
                              "give each result of an item its 'evaluation_result_id'", number)
         scores = {**(earlier.scores if earlier else {}), **sample.scores}
         samples[key][sample.item] = LoggedSample(
-            sample.item, 1, scores, sample.missing, sample.fields, sample.content)
+            sample.item, 1, scores, sample.missing, sample.fields, sample.content, sample.usage)
         usage.setdefault(key, {})[sample.item] = line.get("token_usage")
     return [ModelLog(_facts(file, aggregate, key, list(usage[key].values()), by_id), tuple(rows.values()))
             for key, rows in samples.items()]
@@ -81,7 +81,15 @@ def _sample(file: LogFile, number: int, line: Document, names: Mapping[str | Non
     else:
         scores = file.scores({scorer: within(line, "evaluation", "score")}, finite, f"item {item}", number)
     return LoggedSample(item, 1, scores, ERROR if line.get("error") else NOT_SCORED, mapping(line.get("metadata")),
-                        optional_text(line.get("sample_hash")))
+                        optional_text(line.get("sample_hash")), _usage(line))
+
+
+def _usage(line: Document) -> dict[str, float | None]:
+    """Return what an answer used: tokens, and the seconds of its latency in milliseconds."""
+    latency = finite(within(line, "performance", "latency_ms"))
+    return {"input_tokens": count(within(line, "token_usage", "input_tokens")),
+            "output_tokens": count(within(line, "token_usage", "output_tokens")),
+            "seconds": None if latency is None else latency / 1000}
 
 
 def _facts(file: LogFile, aggregate: Document, key: tuple[str, str], usage: list[Any],

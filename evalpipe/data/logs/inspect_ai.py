@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evalpipe.data.logs.reading import LogFile
 
 VERSION = 2
-_KEPT = ("id", "epoch", "scores", "metadata", "error", "limit")
+_KEPT = ("id", "epoch", "scores", "metadata", "error", "limit", "model_usage", "total_time")
 _WORDS = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _LETTERS = frozenset("CIPN")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
@@ -42,7 +42,7 @@ def read(file: LogFile) -> list[ModelLog]:
     facts = _facts(file, header)
     scorers = within(header, "eval", "scorers")
     names = [within(scorer, "name") for scorer in scorers] if isinstance(scorers, list) else []
-    return [ModelLog(facts, tuple(_sample(file, sample) for sample in samples),
+    return [ModelLog(facts, tuple(_sample(file, sample, facts.model) for sample in samples),
                 tuple(name for name in names if isinstance(name, str) and file.wants(name)))]
 
 
@@ -97,14 +97,12 @@ def _facts(file: LogFile, header: Document) -> LogFacts:
         started=optional_text(within(header, "stats", "started_at")) or optional_text(settings.get("created")),
         ended=optional_text(within(header, "stats", "completed_at")),
         planned=count(within(header, "results", "total_samples")),
-        # Inspect counts tokens from and to a cache apart: docstring of `ModelUsage.input_tokens`.
-        input_tokens=tokens(within(usage, name) for name in (
-            "input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")),
+        input_tokens=_read_tokens(usage),
         output_tokens=count(within(usage, "output_tokens")), cost=total([within(usage, "total_cost")]),
         status=optional_text(header.get("status")) or "started")
 
 
-def _sample(file: LogFile, sample: Any) -> LoggedSample:
+def _sample(file: LogFile, sample: Any, model: str) -> LoggedSample:
     """Return a sample with its scores; a score of NaN is Inspect's mark of an answer that was not scored."""
     item = file.item(within(sample, "id"), "a sample")
     epoch = count(sample.get("epoch"))
@@ -119,7 +117,16 @@ def _sample(file: LogFile, sample: Any) -> LoggedSample:
         for name, number in file.scores({scorer: within(score, "value")}, _number, called).items():
             scores[name] = reason or NOT_SCORED if isinstance(number, str) else number
     missing = ERROR if sample.get("error") else LIMIT if sample.get("limit") else NOT_SCORED
-    return LoggedSample(item, epoch, scores, missing, mapping(sample.get("metadata")))
+    used = within(sample, "model_usage", model)
+    usage = {"input_tokens": _read_tokens(used), "output_tokens": count(within(used, "output_tokens")),
+             "cost": finite(within(used, "total_cost")), "seconds": finite(sample.get("total_time"))}
+    return LoggedSample(item, epoch, scores, missing, mapping(sample.get("metadata")), usage=usage)
+
+
+def _read_tokens(usage: Any) -> int | None:
+    """Return the tokens read; Inspect counts those from and to a cache apart: `ModelUsage.input_tokens`."""
+    return tokens(within(usage, name) for name in (
+        "input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"))
 
 
 def _number(value: Any) -> float | str | None:

@@ -94,4 +94,8 @@ def _sample(file: LogFile, line: int | None, result: Document, item: str, epoch:
         metrics = [within(part, "metric") for part in assertions] if isinstance(assertions, list) else []
         scores = dict.fromkeys(filter(file.wants, [*values, *(f"score/{name}" for name in metrics if name)]), ERROR)
     fields = mapping(result.get("vars")) | mapping(within(result, "testCase", "metadata"))
-    return LoggedSample(item, epoch, scores, None, fields)
+    latency = finite(result.get("latencyMs"))
+    usage = {"input_tokens": count(within(result, "tokenUsage", "prompt")),
+             "output_tokens": count(within(result, "tokenUsage", "completion")), "cost": finite(result.get("cost")),
+             "seconds": None if latency is None else latency / 1000}
+    return LoggedSample(item, epoch, scores, None, fields, usage=usage)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ Document = dict[str, Any]
 
 LARGEST_TEXT = 2**29
 """Bytes that a member of a zip, a JSON file or a line may have, unpacked: 512 MiB."""
+USED = ("input_tokens", "output_tokens", "cost", "seconds")
+"""The names of what an answer used, where a log says it."""
 ERROR, LIMIT, NOT_SCORED = "error", "limit", "not scored"
 
 
@@ -28,7 +30,7 @@ class LoggedSample:
 
     ``scores`` has a number for each scorer, or the reason why there is none. ``missing`` is the reason for all scorers
     of the log that are not in it; None where these have nothing to score here. ``fields`` are the values of the item;
-    ``content`` is a digest of its text, where a log has one.
+    ``content`` is a digest of its text, where a log has one. ``usage`` is what the answer used, by the names of `USED`.
     """
 
     item: str
@@ -37,6 +39,7 @@ class LoggedSample:
     missing: str | None
     fields: Mapping[str, Any]
     content: str | None = None
+    usage: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

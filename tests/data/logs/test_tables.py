@@ -12,7 +12,7 @@ import pytest
 from data.logs.written_logs import ZSTANDARD, header, sample, write, zipped
 from evalpipe.base.digests import file_sha256
 from evalpipe.data.logs import ScoreLogs, read_logs
-from evalpipe.data.logs.reading import LogFacts, LogFile
+from evalpipe.data.logs.reading import USED, LogFacts, LogFile
 from evalpipe.data.logs.zipped_members import ZippedMembers
 
 LOGS = Path(__file__).parent
@@ -24,8 +24,8 @@ def read(format_: str, pattern: str) -> ScoreLogs:
 
 
 def rows(logs: ScoreLogs, *left_out: str) -> list[str]:
-    """Return the rows of a table as texts, without some columns."""
-    return logs.table.drop(left_out).write_csv().splitlines()
+    """Return the rows of a table as texts, without some columns and without usage."""
+    return logs.table.drop(left_out).drop(USED, strict=False).write_csv().splitlines()
 
 
 def facts(file: str, tool: str, model: str, task: str, **others: object) -> LogFacts:
@@ -40,7 +40,7 @@ def facts(file: str, tool: str, model: str, task: str, **others: object) -> LogF
 def test_the_zip_of_inspect() -> None:
     logs = read("inspect", "*.eval")
 
-    assert logs.table.schema == {
+    assert logs.table.drop(USED, strict=False).schema == {
         "model": pl.String, "task": pl.String, "item": pl.String, "epoch": pl.Int64, "scorer": pl.String,
         "score": pl.Float64, "missing": pl.String, "subject": pl.String, "level": pl.Int64}
     assert rows(logs, "model", "task") == [
@@ -66,6 +66,20 @@ def test_the_zip_of_inspect() -> None:
         model_args={"device": "none", "temperature": 0.5}, task_version="3", dataset="sums",
         started="2026-11-27T17:38:44+00:00", ended="2026-11-27T17:38:45+00:00", planned=6, input_tokens=25,
         output_tokens=5, status="success", samples=6, errors=1),)
+
+
+@pytest.mark.parametrize(("format_", "pattern"), [
+    ("inspect", "*.eval"), ("inspect", "*.json"), ("promptfoo", "*.json")])
+def test_what_answers_used_adds_up_to_what_the_run_used(format_: str, pattern: str) -> None:
+    logs = read(format_, pattern)
+    answers = logs.table.unique(["model", "item", "epoch"])
+    totals = {model: (read_tokens, written) for model, read_tokens, written in answers.group_by("model").agg(
+        pl.col("input_tokens", "output_tokens").sum()).rows()}
+    # The run of model-b was stopped in its third item: of six tokens that it wrote two are of samples in the log.
+    stopped = {"mockllm/model-b": (10, 2)}
+    assert totals == {run.model: (run.input_tokens, run.output_tokens) for run in logs.facts} | {
+        model: used for model, used in stopped.items() if model in totals}
+    assert answers["seconds"].is_between(0, 1).all()  # promptfoo rounds to milliseconds
 
 
 def test_the_zip_of_inspect_agrees_with_its_results() -> None:
