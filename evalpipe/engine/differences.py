@@ -91,7 +91,8 @@ def tested(
         wald = Wald(value, bootstrap_error(difference.known), max(difference.units - 1, 1))
         test = Test(wald, "bootstrap", "bootstrap_error")
     else:  # such a test holds whatever the replicates: doubtful ones are left out, not the test
-        drawn, doubt = None if doubt else difference, None
+        drawn = None if doubt else difference
+        doubt = difference.few(level) if isinstance(test.contrast, NoneDiffers) else None
     limits = test.contrast.limits(level)
     return _degenerate_if(doubt, Tested(value, limits, test.method if limits else "none", drawn=drawn, test=test))
 

@@ -121,7 +121,8 @@ def _gate_forecast(
 def _gate_checks(plan: Plan, number: int, row: Row, evidence_needed: float) -> Iterator[NightCheck]:
     """Yield a check to simulate for each limit of gate ``number``, from its verdict; none without an interval.
 
-    The error of a night is that of its interval; a rate of rows is simulated by as many trials as have this error.
+    The error of a night is that of its interval; a rate of rows, or of items, is simulated by as many trials as have
+    this error.
     """
     value, lower, upper = row["observed"], row["lower"], row["upper"]
     if value is None or lower is None or upper is None or upper <= lower:
@@ -130,7 +131,8 @@ def _gate_checks(plan: Plan, number: int, row: Row, evidence_needed: float) -> I
     error = _rounded((upper - lower) / 2 / NormalDist().inv_cdf((1 + plan.level) / 2))
     entry = next((entry for entry in gate.entries if entry.metric.name == row["subject"]["metric"]), None)
     counts_rows = gate.rule.on != "sequence" or not plan.part(sequence_plan).between_nights
-    is_of_rows = entry is not None and gate.against is None and evidence_kind(entry) == "rows"
+    is_of_rows = entry is not None and gate.against is None and (
+        evidence_kind(entry) == "rows" or (entry.metric.sees, entry.metric.range) == ("items", (0, 1)))
     is_rate = counts_rows and is_of_rows and 0 < value < 1
     trials = max(round(_rounded(value * (1 - value) / error**2)), 1) if is_rate else None
     for side, limit in sides(gate):

@@ -50,3 +50,16 @@ def test_a_number_that_cannot_be_computed_with_is_refused(tmp_path: Path, option
                                       str(tmp_path / "reports" / "nightly"), option, number])
     assert result.exit_code == 2
     assert f"Invalid value for '{option}': {float(number):g} is no number up to 1e+60." in result.stderr
+
+
+def test_scores_of_0_and_1_are_expected_by_the_exact_evidence_that_judges_them(tmp_path: Path) -> None:
+    (tmp_path / "runs.csv").write_text("q,a\n" + "".join(f"{item},{int(item < 80)}\n" for item in range(100)))
+    spec = tmp_path / "agent.yaml"
+    spec.write_text(
+        "evalpipe: 1\nname: agent\ntask: score\nscore: {better: higher, range: [0, 1]}\nitem: q\n"
+        "datasets: {tonight: {path: runs.csv}}\nmodels: {a: {score: a}}\nmetrics: [mean]\n"
+        "gates: [{metric: mean, min: 0.8, on: sequence}]\nreport: {formats: []}\n", encoding="utf-8")
+    evalpipe.run(spec, out=tmp_path / "reports" / "nightly", as_of=year.day(1))
+    expected = json.loads(planned(spec, "--margin", "0", "--drop", "0.1", "--format", "json"))["expected"]
+    # Of 2,000 simulated sequences of nights with 100 items the median was 5; the asymptotic rule says 7.
+    assert expected["gates"][0]["median_delay"] == 5

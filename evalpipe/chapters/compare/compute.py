@@ -248,7 +248,8 @@ def _test_of_items(plan: Plan, first: Scope, second: Scope, entry: MetricPlan) -
         return Test(NoneDiffers(_independent_items(first), high - low), "none_differs", "none_differs")
     if not rows_count_alike(plan, entry, None):
         return None
-    if entry.metric.interval == "proportion":
+    if entry.metric.interval == "proportion" or (
+            (low, high) == (0, 1) and np.isin(np.append(values, other_values), (low, high)).all()):
         return _score_test(values > 0, other_values > 0, first.summary.floats)
     return _paired_t(first, second, entry)
 

@@ -13,6 +13,7 @@ from evalpipe.card.contents import card_of
 from evalpipe.card.summary import dot_plots
 from evalpipe.chapters.scores.card import glance
 from evalpipe.errors import SpecError
+from evalpipe.intervals.contrasts import PairedProportions
 from evalpipe.results import Results
 from evalpipe.run import run
 
@@ -179,6 +180,24 @@ def test_items_of_one_cluster_count_as_one() -> None:
                           "b": [1, 0] * 60})
     (row,) = of_alike(frame, cluster="topic").comparisons
     assert row.upper == pytest.approx(1 - 0.05 ** (1 / 30))
+
+
+def test_few_clusters_that_are_alike_decide_nothing() -> None:
+    frame = pl.DataFrame({"q": np.arange(100), "topic": np.repeat(np.arange(10), 10), "a": [1, 0] * 50,
+                          "b": [1, 0] * 50})
+    (row,) = of_alike(frame, cluster="topic", compare={"pairs": "all", "margins": {"mean": 0.3}}).comparisons
+    assert (row.status, row.verdict, row.margin_verdict) == ("degenerate", "untested", None)
+
+
+def test_scores_of_0_and_1_are_two_proportions_of_the_same_items() -> None:
+    frame = pl.DataFrame({"q": np.arange(100), "a": [1] * 100, "b": [1] * 97 + [0] * 3})
+    (row,) = of_alike(frame, compare={"pairs": "all", "margins": {"mean": 0.03}}).comparisons
+    assert (row.method, row.test) == ("tango", "mcnemar")
+    # Tango (1998), eq. 13, with b = 0, c = 3 and n = 100; Student's limits would be -0.064 and 0.004.
+    expected = PairedProportions(0, 3, 100).limits(0.95)
+    assert (row.lower, row.upper) == expected == (pytest.approx(-0.0845, abs=5e-5), pytest.approx(0.0081, abs=5e-5))
+    (continuous,) = of_alike(frame.with_columns(pl.col("b") * 0.9)).comparisons
+    assert continuous.method == "paired_t"
 
 
 @pytest.mark.parametrize("keys", [{"metrics": ["median"]}, {"score": {"better": "higher"}}])
