@@ -83,7 +83,7 @@ def ranked(results: Results, rows: Sequence[Estimate]) -> tuple[list[tuple[Estim
     None of other measures, and where ties are not known. Piepho (2004): models that share a letter are not told apart.
     """
     tied = next((tied for tied in results.tied_sets if tied.dataset == rows[0].dataset), None)
-    if tied is None or rows[0].metric != "mean" or len(tied.sets) > MOST_LETTERS:
+    if tied is None or rows[0].metric != "mean" or not 0 < len(tied.sets) <= MOST_LETTERS:
         return None
     slices = list(dict.fromkeys(str(row.slice) for row in rows))
     in_order = sorted(rows, key=lambda row: (slices.index(str(row.slice)), tied.ranked.index(row.model)))
@@ -224,7 +224,7 @@ def _tied_text(results: Results, tied: TiedModels) -> Text:
     ties, apart = ([text for text, count in sets if (count > 1) == is_tie] for is_tie in (True, False))
     sentences = [f"Not told apart, the best first: {'; '.join(ties)}."] if ties else []
     sentences += [f"Told apart from all others: {joined(apart)}."] if apart else []
-    sentences += [] if tied.complete else ["Not all sets are listed: there are too many."]
+    sentences += [] if tied.complete else ["The sets of models that are not told apart are too many to list."]
     return Text(" ".join(sentences))
 
 

@@ -280,6 +280,6 @@ def _tied(plan: Plan, results: Results, dataset: str, rows: Sequence[Comparison]
     for row in rows:
         pair = place[row.model], place[row.baseline]
         apart[pair] = apart[pair[::-1]] = row.verdict in ("better", "worse")
-    tied = tied_sets(apart)
-    return TiedModels(dataset=dataset, ranked=ranked, sets=[[ranked[k] for k in members] for members in tied.sets],
-                    complete=tied.complete)
+    sets = tied_sets(apart)
+    return TiedModels(dataset=dataset, ranked=ranked, complete=sets is not None,
+                    sets=[[ranked[k] for k in members] for members in sets or ()])

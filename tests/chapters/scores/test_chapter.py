@@ -69,6 +69,14 @@ def test_a_model_that_is_told_apart_from_all_is_not_among_the_tied(results: Resu
     assert list(glance(alone)) == []
 
 
+def test_too_many_tied_sets_are_neither_listed_nor_lettered(results: Results) -> None:
+    many = results.model_copy(update={"tied_sets": [results.tied_sets[0].model_copy(
+        update={"sets": [], "complete": False})]})
+    assert "The sets of models that are not told apart are too many to list." in str(card_of(many))
+    assert list(glance(many)) == []
+    assert "share a letter" not in str(dot_plots(many))
+
+
 def test_where_lower_is_better_the_best_comes_first(results: Results) -> None:
     turned = results_of(TABLE.with_columns(-pl.col(*CHANCE) + 1), score={"better": "lower", "range": [0, 1]},
                         rank={"method": "bradley_terry"})
