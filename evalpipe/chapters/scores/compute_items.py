@@ -6,7 +6,6 @@ Numbers closer than `TIE` of the largest are equal.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,13 +22,12 @@ class ItemSpread(NamedTuple):
 
     ``alike`` is the share of items, by weight, on which all models have the same score, of those that two models have;
     NaN where there are none. ``spread`` is the part of an item in the total over items of the variance across models;
-    NaN where no item has any. ``order`` lists the items from the largest spread down. ``none_solve`` and
-    ``all_solve`` are the items on which all models have the worst and the best score; false where no model has it.
+    NaN where no item has any. ``none_solve`` and ``all_solve`` are the items on which all models have the worst and the
+    best score; false where no model has it.
     """
 
     alike: float
     spread: Floats
-    order: Wholes
     none_solve: Flags
     all_solve: Flags
 
@@ -37,18 +35,11 @@ class ItemSpread(NamedTuple):
 class PairItems(NamedTuple):
     """Where the difference of two models comes from.
 
-    ``difference`` is the mean of the first model's scores less the second's on the items that both have.
-    ``contributions`` [items] add up to it, 0 where one of them lacks the item; ``order`` lists the items by their size,
-    the largest first. ``carriers`` is the smallest number of items that add up to half of the difference or more, None
-    where there is none. ``without`` [clusters] is the difference without the items of a cluster, NaN where no others
-    are left; ``turning`` are the clusters without which it is 0 or has the other sign.
+    ``carriers`` is the smallest number of items that add up to half of the difference or more, None where there is
+    none. ``turning`` are the clusters without which the difference is 0 or has the other sign.
     """
 
-    difference: float
-    contributions: Floats
-    order: Wholes
     carriers: int | None
-    without: Floats
     turning: Wholes
 
 
@@ -70,7 +61,7 @@ def item_spread(means: Floats, worst: float, best: float, weights: Floats | None
     none_solve, all_solve = (
         (count > 0) & (~has | (np.abs(means - end) <= near)).all(axis=1) for end in (worst, best))
     return ItemSpread(float(ratio((weight * alike).sum(), (weight * several).sum())), ratio(spread, spread.sum()),
-                      np.argsort(-spread, kind="stable"), none_solve, all_solve)
+                      none_solve, all_solve)
 
 
 def pair_items(
@@ -86,17 +77,15 @@ def pair_items(
     weight = np.where(has, 1.0 if weights is None else weights, 0.0)
     share = ratio(weight, weight.sum())
     contributions = np.where(weight > 0, share * differences, 0.0)
-    difference = float(contributions.sum()) if weight.any() else math.nan
-    sizes = np.abs(contributions)
-    order = np.argsort(-sizes, kind="stable")
-    near = TIE * float(sizes.sum())
-    sign = 0 if not abs(difference) > near else 1 if difference > 0 else -1
-    carried = sign * contributions[order]
-    carriers = int((np.cumsum(carried[carried > 0]) < abs(difference) / 2 - near).sum()) + 1 if sign else None
-    without, turning = np.empty(0), np.empty(0, np.intp)
+    difference = float(contributions.sum())
+    near = TIE * float(np.abs(contributions).sum())
+    turning = np.empty(0, np.intp)
+    if abs(difference) <= near:
+        return PairItems(None, turning)
+    sign = 1 if difference > 0 else -1
+    carried = -np.sort(-sign * contributions[sign * contributions > 0])
+    carriers = int((np.cumsum(carried) < abs(difference) / 2 - near).sum()) + 1
     if cluster is not None:
-        left = difference - np.bincount(cluster, contributions)
-        others = 1 - np.bincount(cluster, share)
-        without = ratio(np.where(np.abs(left) <= near, 0.0, left), np.where(others > TIE, others, 0.0))
-        turning = np.flatnonzero(sign * without <= 0) if sign else turning
-    return PairItems(difference, contributions, order, carriers, without, turning)
+        left, others = difference - np.bincount(cluster, contributions), 1 - np.bincount(cluster, share)
+        turning = np.flatnonzero((others > TIE) & (sign * left <= near))
+    return PairItems(carriers, turning)

@@ -22,9 +22,7 @@ import numpy as np
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 ROUNDING = 1e-9
 """The share by which a number of items or epochs may lie above an integer that it is rounded to."""
@@ -34,15 +32,13 @@ class Components(NamedTuple):
     """The variance of scores in its parts, each [models], in squared units of the score.
 
     ``between`` is the variance of the items' expected scores, ``within`` that of one epoch about its item's.
-    ``of_epoch`` is the intraclass correlation of one epoch, the share of ``between`` in the sum of both; ``of_mean``
-    that of the mean of an item's epochs. Below 0 the estimate ``between`` is set to 0, and ``truncated`` is true.
+    Below 0 the estimate ``between`` is set to 0. ``of_epoch`` is the intraclass correlation of one epoch, the share of
+    ``between`` in the sum of both.
     """
 
     between: Floats
     within: Floats
     of_epoch: Floats
-    of_mean: Floats
-    truncated: Flags
 
 
 class Errors(NamedTuple):
@@ -50,16 +46,14 @@ class Errors(NamedTuple):
 
     ``benchmark`` is the error where items are fixed; NaN where no item has two epochs. ``like_these`` is the error
     where items, or whole clusters, are drawn; it contains the noise of epochs, and is NaN with fewer than two of them.
-    ``items`` and ``units`` count the items that the value is of, and their clusters: limits from ``like_these`` are
-    Student's, with one degree of freedom less than ``units``. ``one_epoch`` is the variance that epochs would add if
-    each item had one; in a difference, one by each model.
+    ``items`` counts the items that the value is of. ``one_epoch`` is the variance that epochs would add if each item
+    had one; in a difference, one by each model.
     """
 
     value: Floats
     benchmark: Floats
     like_these: Floats
     items: Wholes
-    units: Wholes
     one_epoch: Floats
 
 
@@ -79,18 +73,15 @@ class Pairs(NamedTuple):
 class PowerAnalysis(NamedTuple):
     """What an evaluation could show with a given power, by the normal approximation, each [k].
 
-    ``smallest`` is the smallest true difference that it would show as it is, and ``smallest_here`` that on this
-    benchmark. ``items`` are how many items like these would show the difference that was asked for, at the present
-    epochs; in clusters, with as many to a cluster. ``epochs`` are how many of each item, by each model, would show it
-    on the present items: infinite where the items alone vary too much. ``epochs_here`` are how many would show it on
-    this benchmark.
+    ``smallest`` is the smallest true difference that it would show as it is. ``items`` are how many items like these
+    would show the difference that was asked for, at the present epochs; in clusters, with as many to a cluster.
+    ``epochs`` are how many of each item, by each model, would show it on the present items: infinite where the items
+    alone vary too much.
     """
 
     smallest: Floats
-    smallest_here: Floats
     items: Floats
     epochs: Floats
-    epochs_here: Floats
 
 
 def variance_components(means: Floats, epochs: Floats, within: Floats, weights: Floats | None = None) -> Components:
@@ -111,9 +102,7 @@ def variance_components(means: Floats, epochs: Floats, within: Floats, weights: 
     expected_items = np.where((weight > 0).sum(axis=0) > 1, expected_items, 0.0)
     estimate = ratio((share * away * away).sum(axis=0) - noise * expected_noise, expected_items)
     between = np.where(estimate < 0, 0.0, estimate)
-    noise_of_mean = noise * ratio((weight / count).sum(axis=0), weight.sum(axis=0))
-    return Components(
-        between, noise, ratio(between, between + noise), ratio(between, between + noise_of_mean), estimate < 0)
+    return Components(between, noise, ratio(between, between + noise))
 
 
 def mean_errors(
@@ -152,7 +141,8 @@ def paired_errors(
             (weight * a * b).sum(axis=0) for a, b in ((away, away), (other_away, other_away), (away, other_away)))
         correlations.append(np.clip(ratio(products, np.sqrt(squares) * np.sqrt(other_squares)), -1.0, 1.0))
     first, second = np.triu_indices(models, 1)
-    return Pairs(first, second, _joined(blocks), np.concatenate(correlations))
+    errors = Errors(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
+    return Pairs(first, second, errors, np.concatenate(correlations))
 
 
 def power_analysis(errors: Errors, difference: float = 0.01, alpha: float = 0.05, power: float = 0.8) -> PowerAnalysis:
@@ -170,8 +160,7 @@ def power_analysis(errors: Errors, difference: float = 0.01, alpha: float = 0.05
     with np.errstate(divide="ignore", invalid="ignore"):
         epochs = np.where(left <= 0, np.inf, errors.one_epoch / left)
     return PowerAnalysis(
-        z * errors.like_these, z * errors.benchmark, _rounded_up(errors.items * variance / allowed),
-        _rounded_up(epochs), _rounded_up(errors.one_epoch / allowed))
+        z * errors.like_these, _rounded_up(errors.items * variance / allowed), _rounded_up(epochs))
 
 
 def sums_by_cluster(values: Floats, cluster: Wholes | None) -> Floats:
@@ -205,7 +194,7 @@ def _errors(
     variance = clustered_variance(sums_by_cluster(weight * away, cluster), units)
     benchmark, like_these = (
         ratio(np.sqrt(total), whole) for total in (_total(weight * weight, noise_of_mean), variance))
-    return Errors(mean, benchmark, like_these, (weight > 0).sum(axis=0), units,
+    return Errors(mean, benchmark, like_these, (weight > 0).sum(axis=0),
                   ratio(_total(weight * weight, noise), whole * whole))
 
 
@@ -239,8 +228,3 @@ def _total(weight: Floats, values: Floats) -> Floats:
 def _rounded_up(numbers: Floats) -> Floats:
     """Return whole numbers of at least 1 that are not below ``numbers``, but for rounding."""
     return np.maximum(np.ceil(numbers * (1 - ROUNDING)), 1.0)
-
-
-def _joined(blocks: Sequence[Errors]) -> Errors:
-    """Return the errors of all blocks, one after the other."""
-    return Errors(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
