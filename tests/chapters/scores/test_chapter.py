@@ -13,6 +13,7 @@ from evalpipe.card.contents import card_of
 from evalpipe.card.summary import dot_plots
 from evalpipe.chapters.scores.card import glance
 from evalpipe.errors import SpecError
+from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.run import run
 
@@ -129,6 +130,36 @@ def test_the_card_has_a_section_on_items_and_says_what_a_score_means(results: Re
                  "Bradley-Terry strengths", "The items that decide", "of each item from 0 to 1; higher is better"):
         assert said in text
     assert "Bradley-Terry strengths" not in str(card_of(results_of()))
+
+
+QUERY_SCORES = {
+    "ndcg": "NDCG of the first 2 documents of each query",
+    "mean_average_precision": "Average precision of the first 2 documents of each query",
+    "mean_reciprocal_rank": "Reciprocal rank of the first 2 documents of each query",
+    "precision_at": "Precision of the first 2 documents of each query",
+    "recall_at": "Recall of the first 2 documents of each query",
+    "hit_rate_at": "Hit rate of the first 2 documents of each query",
+}
+
+
+@pytest.mark.parametrize(("measure", "what"), [
+    *(({"metric": name, "k": 2}, what) for name, what in QUERY_SCORES.items()),
+    ("ndcg", "NDCG of each query"),
+    ({"metric": "hit_rate_at", "k": 1}, "Hit rate of the first document of each query"),
+    ({"metric": "ndcg", "k": 1000, "gain": "exponential"},
+     "NDCG of the first 1,000 documents of each query (gain = exponential)"),
+    ({"metric": "map", "relevant_from": 2}, "Average precision of each query (relevant_from = 2)"),
+])
+def test_the_first_screen_says_what_the_score_of_a_query_is(measure: Any, what: str) -> None:
+    documents = pl.DataFrame({"q": [1, 1, 2, 2], "rel": [0, 2, 2, 0], "search": [1.0, 2.0, 1.0, 2.0]})
+    ranked = results_of(
+        documents, score={"better": "higher", "range": [0, 1], "of": measure}, epoch=None,
+        models={"search": {"ranking": {"relevance": "rel", "score": "search"}}})
+    assert f"'{what}, from 0 to 1; higher is better'" in str(card_of(ranked))
+
+
+def test_every_measure_of_ranked_lists_has_its_words() -> None:
+    assert {metric.name for metric in registry if metric.needs == "ranked_lists"} == set(QUERY_SCORES)
 
 
 def test_a_model_alone_has_no_pairs() -> None:
