@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -169,12 +170,12 @@ def _pairs(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable) -> Ite
     names = list(sample.models)
     if len(names) == 1:
         return
-    pairs = paired_errors(*scores)
+    errors, correlation = paired_errors(*scores)
     low, high = score_range(plan) or (0.0, 1.0)
     wanted = WANTED * (high - low)
-    power = power_analysis(pairs.errors, wanted, 1 - plan.level, POWER)
+    power = power_analysis(errors, wanted, 1 - plan.level, POWER)
     topics = _topics(plan, sample, table)
-    numbers = list(enumerate(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)))
+    numbers = list(enumerate(combinations(range(len(names)), 2)))
     if len(numbers) > MOST_PAIRS:
         means = mean_errors(*scores).value.tolist()
         place = {model: rank for rank, model in enumerate(
@@ -183,9 +184,9 @@ def _pairs(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable) -> Ite
     for k, (first, second) in numbers:
         carried = pair_items(scores.means[:, first], scores.means[:, second], scores.cluster, scores.weights)
         yield ScorePair(
-            dataset=sample.dataset, model=names[first], other=names[second], difference=float(pairs.errors.value[k]),
-            benchmark_error=_known(pairs.errors.benchmark[k]), items_error=_known(pairs.errors.like_these[k]),
-            correlation=_known(pairs.correlation[k]), smallest=_known(power.smallest[k]),
+            dataset=sample.dataset, model=names[first], other=names[second], difference=float(errors.value[k]),
+            benchmark_error=_known(errors.benchmark[k]), items_error=_known(errors.like_these[k]),
+            correlation=_known(correlation[k]), smallest=_known(power.smallest[k]),
             items=_whole(power.items[k]), epochs=_whole(power.epochs[k]), wanted=wanted, power=POWER,
             carriers=carried.carriers, turning=[topics[number] for number in carried.turning.tolist()])
 

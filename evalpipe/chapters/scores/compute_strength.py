@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evalpipe.arithmetic import SingularError, expit, product, solve
-from evalpipe.chapters.scores.compute_variance import clustered_variance, sums_by_cluster
+from evalpipe.chapters.scores.compute_variance import sums_by_cluster
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
@@ -136,12 +136,10 @@ def _sandwich(
     """Return the clustered variance [k] of log strengths from the inverse of their information, ``bread``."""
     weight = np.ones(len(means)) if weights is None else np.asarray(weights, float)
     residuals = np.empty((len(means), len(bread)))
-    compared = np.zeros(len(means))
     for model, column in enumerate(np.flatnonzero(connected).tolist()):
         outcome = _outcomes(means, column)[:, connected]
         residuals[:, model] = weight * np.where(np.isnan(outcome), 0.0, outcome - chance[model]).sum(axis=1)
-        compared += weight * ((~np.isnan(outcome)).sum(axis=1) > 1)
     sums = product(sums_by_cluster(residuals, cluster), bread)
-    units = np.asarray((sums_by_cluster(compared[:, None], cluster) > 0).sum())
-    of_one = clustered_variance(np.ones((1, 1)), units)
-    return np.asarray(of_one * np.diagonal(product(np.ascontiguousarray(sums.T), sums)))
+    compared = np.where((~np.isnan(means[:, connected])).sum(axis=1) > 1, weight, 0.0)
+    units = float((sums_by_cluster(compared[:, None], cluster) > 0).sum())
+    return np.asarray(ratio(units, units - 1) * np.diagonal(product(np.ascontiguousarray(sums.T), sums)))

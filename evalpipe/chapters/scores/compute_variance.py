@@ -57,19 +57,6 @@ class Errors(NamedTuple):
     one_epoch: Floats
 
 
-class Pairs(NamedTuple):
-    """The paired differences of all pairs of models, the ``first`` less the ``second``, on the items that both have.
-
-    Pairs stand in the order (0, 1), (0, 2), ..., (1, 2), .... ``correlation`` is that of the two models' item scores;
-    NaN where one of them has the same score on all items.
-    """
-
-    first: Wholes
-    second: Wholes
-    errors: Errors
-    correlation: Floats
-
-
 class PowerAnalysis(NamedTuple):
     """What an evaluation could show with a given power, by the normal approximation, each [k].
 
@@ -121,10 +108,12 @@ def mean_errors(
 
 def paired_errors(
     means: Floats, epochs: Floats, within: Floats, cluster: Wholes | None = None, weights: Floats | None = None
-) -> Pairs:
-    """Return the paired difference of each pair of models with its two standard errors, as `mean_errors` has them.
+) -> tuple[Errors, Floats]:
+    """Return the paired differences of models on the items that both have, with their errors, and correlations [k].
 
-    Miller (2024, section 4): the errors of the differences by item. Epochs of two models are independent.
+    Pairs stand in the order (0, 1), (0, 2), ..., (1, 2), ...; a difference is the first less the second. Miller (2024,
+    section 4): the errors of the differences by item. Epochs of two models are independent. The correlation is that of
+    the two models' item scores; NaN where one of them has the same score on all items.
     """
     models = means.shape[1]
     noise = _noise_of_epoch(means, epochs, within, weights)
@@ -140,9 +129,7 @@ def paired_errors(
         squares, other_squares, products = (
             (weight * a * b).sum(axis=0) for a, b in ((away, away), (other_away, other_away), (away, other_away)))
         correlations.append(np.clip(ratio(products, np.sqrt(squares) * np.sqrt(other_squares)), -1.0, 1.0))
-    first, second = np.triu_indices(models, 1)
-    errors = Errors(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
-    return Pairs(first, second, errors, np.concatenate(correlations))
+    return Errors(*(np.concatenate(columns) for columns in zip(*blocks, strict=True))), np.concatenate(correlations)
 
 
 def power_analysis(errors: Errors, difference: float = 0.01, alpha: float = 0.05, power: float = 0.8) -> PowerAnalysis:
@@ -172,26 +159,16 @@ def sums_by_cluster(values: Floats, cluster: Wholes | None) -> Floats:
     return np.asarray(np.add.reduceat(values[order], starts, axis=0))
 
 
-def clustered_variance(sums: Floats, units: Wholes) -> Floats:
-    """Return the variance of totals from the ``sums`` [clusters, k] that add up to them, of ``units`` [k] drawn.
-
-    The sum of squares times C / (C - 1) for C units; NaN for fewer than two.
-    """
-    count = units.astype(float)
-    return np.asarray(ratio(count, count - 1) * (sums * sums).sum(axis=0))
-
-
-def _errors(
-    values: Floats, noise: Floats, noise_of_mean: Floats, weight: Floats, cluster: Wholes | None
-) -> Errors:
+def _errors(values: Floats, noise: Floats, noise_of_mean: Floats, weight: Floats, cluster: Wholes | None) -> Errors:
     """Return the weighted means of ``values`` with their errors.
 
     All are [items, k]; ``noise`` is the variance of one epoch, ``noise_of_mean`` that of the item's value.
     """
     mean, away = _deviations(values, weight)
     whole = weight.sum(axis=0)
-    units = (sums_by_cluster((weight > 0).astype(float), cluster) > 0).sum(axis=0)
-    variance = clustered_variance(sums_by_cluster(weight * away, cluster), units)
+    sums = sums_by_cluster(weight * away, cluster)
+    units = (sums_by_cluster((weight > 0).astype(float), cluster) > 0).sum(axis=0).astype(float)
+    variance = ratio(units, units - 1) * (sums * sums).sum(axis=0)
     benchmark, like_these = (
         ratio(np.sqrt(total), whole) for total in (_total(weight * weight, noise_of_mean), variance))
     return Errors(mean, benchmark, like_these, (weight > 0).sum(axis=0),

@@ -142,23 +142,22 @@ def test_pairs_are_the_means_of_differences() -> None:
     scores[3:9, :, 1] = np.nan
     scores[7:12, :, 2] = np.nan
     data = totals(scores)
-    pairs = paired_errors(*data, CLUSTER, WEIGHTS)
+    differences, correlation = paired_errors(*data, CLUSTER, WEIGHTS)
 
     single = mean_errors(*data, CLUSTER, WEIGHTS)
-    assert list(zip(pairs.first, pairs.second, strict=True)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-    for pair, (first, second) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+    for pair, (first, second) in enumerate([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]):
         both = ~np.isnan(data.means[:, first] - data.means[:, second])
         difference = (data.means[:, first] - data.means[:, second])[both, None]
         alone = mean_errors(difference, np.ones_like(difference), np.zeros_like(difference), CLUSTER[both],
                             WEIGHTS[both])
         for name in ("value", "like_these", "items"):
-            assert getattr(pairs.errors, name)[pair] == pytest.approx(getattr(alone, name)[0], rel=1e-12), name
+            assert getattr(differences, name)[pair] == pytest.approx(getattr(alone, name)[0], rel=1e-12), name
         of_models = np.cov(*(data.means[both][:, [first, second]].T), aweights=WEIGHTS[both])
         expected = of_models[0, 1] / math.sqrt(of_models[0, 0] * of_models[1, 1])
-        assert pairs.correlation[pair] == pytest.approx(expected, rel=1e-12)
+        assert correlation[pair] == pytest.approx(expected, rel=1e-12)
     # Items 0 and 3 have all models: there the variances of both means add up.
-    assert pairs.errors.benchmark[2] == pytest.approx(math.hypot(single.benchmark[0], single.benchmark[3]), rel=1e-12)
-    assert pairs.errors.one_epoch[2] == pytest.approx(single.one_epoch[0] + single.one_epoch[3], rel=1e-12)
+    assert differences.benchmark[2] == pytest.approx(math.hypot(single.benchmark[0], single.benchmark[3]), rel=1e-12)
+    assert differences.one_epoch[2] == pytest.approx(single.one_epoch[0] + single.one_epoch[3], rel=1e-12)
 
 
 def test_an_item_that_a_model_lacks_is_left_out() -> None:
@@ -176,9 +175,9 @@ def test_the_order_of_items_and_models_changes_nothing() -> None:
                       mean_errors(*data.at(items, models), CLUSTER[items], WEIGHTS[items]))
 
     same(turned, Errors(*(array[models] for array in errors)))
-    pairs, turned_pairs = paired_errors(*data), paired_errors(*data.at(items, models))
-    assert turned_pairs.errors.value == pytest.approx(np.array([-1, -1, 1]) * pairs.errors.value[[1, 2, 0]])
-    assert turned_pairs.errors.like_these == pytest.approx(pairs.errors.like_these[[1, 2, 0]])
+    pairs, turned_pairs = paired_errors(*data)[0], paired_errors(*data.at(items, models))[0]
+    assert turned_pairs.value == pytest.approx(np.array([-1, -1, 1]) * pairs.value[[1, 2, 0]])
+    assert turned_pairs.like_these == pytest.approx(pairs.like_these[[1, 2, 0]])
 
 
 def test_weights_of_items_that_are_drawn_are_copies_in_their_cluster() -> None:
@@ -245,10 +244,9 @@ def test_the_smallest_difference_is_shown_in_four_runs_of_five() -> None:
 
 def test_designs_are_those_of_millers_formula() -> None:
     data = totals(drawn(12, unbalanced=False))
-    pairs = paired_errors(*data)
-    plan = power_analysis(pairs.errors, 0.2, alpha=0.01, power=0.9)
+    plan = power_analysis(paired_errors(*data)[0], 0.2, alpha=0.01, power=0.9)
 
-    for pair, (first, second) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+    for pair, (first, second) in enumerate([(0, 1), (0, 2), (1, 2)]):
         differences = data.means[:, first] - data.means[:, second]
         needed = normal_sample_size_one_tail(0.2, 0.9, 0.005, differences.std(ddof=1))
         assert plan.items[pair] == math.ceil(needed)
@@ -284,34 +282,34 @@ def test_what_cannot_be_estimated_is_nan(scores: Any, weights: Any, cluster: Any
     data = totals(np.repeat(np.array(scores)[:, :, None], 2, axis=2))
     given = (None if cluster is None else np.array(cluster), None if weights is None else np.array(weights))
     errors = mean_errors(*data, *given)
-    pairs = paired_errors(*data, *given)
-    plan = power_analysis(pairs.errors)
+    pairs, _ = paired_errors(*data, *given)
+    plan = power_analysis(pairs)
 
     value, benchmark, like_these = expected
     for result, number in ((errors.value, value), (errors.benchmark, benchmark), (errors.like_these, like_these)):
         assert result == pytest.approx([number] * 2, nan_ok=True)
-    assert pairs.errors.value == pytest.approx([value * 0], nan_ok=True)
-    assert pairs.errors.like_these == pytest.approx([like_these * 0], nan_ok=True)
-    assert pairs.errors.benchmark == pytest.approx([math.sqrt(2) * benchmark], nan_ok=True)
+    assert pairs.value == pytest.approx([value * 0], nan_ok=True)
+    assert pairs.like_these == pytest.approx([like_these * 0], nan_ok=True)
+    assert pairs.benchmark == pytest.approx([math.sqrt(2) * benchmark], nan_ok=True)
     assert np.isnan(plan.items[0]) == np.isnan(like_these)
     assert np.isnan(plan.epochs[0]) == (np.isnan(like_these) or np.isnan(benchmark))
 
 
 def test_scores_that_never_vary_have_errors_of_exactly_0() -> None:
     data = totals(np.full((7, 3, 2), 0.1))._replace(within=np.zeros((7, 2)))
-    pairs = paired_errors(*data)
+    pairs, correlation = paired_errors(*data)
 
     assert mean_errors(*data).like_these.tolist() == [0.0, 0.0]
     assert variance_components(*data).between.tolist() == [0.0, 0.0]
     assert np.isnan(variance_components(*data).of_epoch).all()
-    assert np.isnan(pairs.correlation).all()
-    assert power_analysis(pairs.errors).items.tolist() == [1.0]
+    assert np.isnan(correlation).all()
+    assert power_analysis(pairs).items.tolist() == [1.0]
 
 
 def test_one_model_has_no_pair() -> None:
-    pairs = paired_errors(*totals(drawn(14, models=1)))
+    pairs, correlation = paired_errors(*totals(drawn(14, models=1)))
 
-    assert all(array.shape == (0,) for array in (pairs.first, pairs.correlation, *pairs.errors))
+    assert all(array.shape == (0,) for array in (correlation, *pairs))
 
 
 def test_components_need_an_item_with_two_epochs_and_two_items() -> None:
