@@ -239,9 +239,11 @@ def _errors_table(results: Results, errors: Sequence[ScoreError]) -> Table:
         epochs = str(of_model.fewest_epochs) if of_model.fewest_epochs == of_model.most_epochs else numbers.ranged(
             str(of_model.fewest_epochs), str(of_model.most_epochs))
         limits = ranged(row.value, row.benchmark_lower, row.benchmark_upper).interval
+        deviations = (None if variance is None else variance**0.5 for variance in (
+            row.items_variance, row.epochs_variance))
         rows.append(Row((
-            names.model(row.model), _number(row.value), limits or "–", _number(row.benchmark_error),
-            _number(row.items_error), _root(row.items_variance), _root(row.epochs_variance), _number(row.correlation),
+            names.model(row.model), _number(row.value), limits or "–",
+            *map(_number, (row.benchmark_error, row.items_error, *deviations, row.correlation)),
             numbers.count(of_model.items), epochs, numbers.count(sum(of_model.missing.values())))))
     level = with_intervals(results, limited=any(row.benchmark_lower is not None for row in errors))
     return Table(f"Mean scores on this benchmark, and for items like these{level}", ERRORS, tuple(rows), stacked=True)
@@ -298,8 +300,3 @@ def _items(results: Results, dataset: str) -> Iterator[Block]:
 def _number(value: float | None, write: Callable[[float, int], str] = numbers.fixed) -> Cell:
     """Return a number with three decimals; a dash for None."""
     return "–" if value is None else Number(write(value, 3), None, None, numbers.exact(value))
-
-
-def _root(variance: float | None) -> Cell:
-    """Return the standard deviation of a variance; a dash for None."""
-    return _number(None if variance is None else variance**0.5)

@@ -28,19 +28,6 @@ ROUNDING = 1e-9
 """The share by which a number of items or epochs may lie above an integer that it is rounded to."""
 
 
-class Components(NamedTuple):
-    """The variance of scores in its parts, each [models], in squared units of the score.
-
-    ``between`` is the variance of the items' expected scores, ``within`` that of one epoch about its item's.
-    Below 0 the estimate ``between`` is set to 0. ``of_epoch`` is the intraclass correlation of one epoch, the share of
-    ``between`` in the sum of both.
-    """
-
-    between: Floats
-    within: Floats
-    of_epoch: Floats
-
-
 class Errors(NamedTuple):
     """Means or paired differences, each [k], with their standard errors, in units of the score.
 
@@ -57,26 +44,14 @@ class Errors(NamedTuple):
     one_epoch: Floats
 
 
-class PowerAnalysis(NamedTuple):
-    """What an evaluation could show with a given power, by the normal approximation, each [k].
+def variance_components(
+    means: Floats, epochs: Floats, within: Floats, weights: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return the variance of items' expected scores, and that of one epoch about its item's, for each model.
 
-    ``smallest`` is the smallest true difference that it would show as it is. ``items`` are how many items like these
-    would show the difference that was asked for, at the present epochs; in clusters, with as many to a cluster.
-    ``epochs`` are how many of each item, by each model, would show it on the present items: infinite where the items
-    alone vary too much.
-    """
-
-    smallest: Floats
-    items: Floats
-    epochs: Floats
-
-
-def variance_components(means: Floats, epochs: Floats, within: Floats, weights: Floats | None = None) -> Components:
-    """Return the variance of items and of epochs for each model, by analysis of variance with random items.
-
-    One-way, unbalanced: Searle, Casella & McCulloch (1992), Variance Components, chapter 3; for balanced epochs the
-    estimates are those of REML unless truncated. With weights the sums of squares are weighted, and are set equal to
-    their expectations all the same. ``of_mean`` is of an item with the mean noise, averaged over items.
+    By analysis of variance with random items, one-way, unbalanced: Searle, Casella & McCulloch (1992), Variance
+    Components, chapter 3. A variance of items below 0 is set to 0; otherwise, for balanced epochs, the estimates are
+    those of REML. With weights the sums of squares are weighted, and are set equal to their expectations all the same.
     """
     weight = _weights_where(means, weights)
     count = np.where(weight > 0, epochs, 1.0)
@@ -88,8 +63,7 @@ def variance_components(means: Floats, epochs: Floats, within: Floats, weights: 
     expected_items = whole - ratio((share * share).sum(axis=0), whole)
     expected_items = np.where((weight > 0).sum(axis=0) > 1, expected_items, 0.0)
     estimate = ratio((share * away * away).sum(axis=0) - noise * expected_noise, expected_items)
-    between = np.where(estimate < 0, 0.0, estimate)
-    return Components(between, noise, ratio(between, between + noise))
+    return np.where(estimate < 0, 0.0, estimate), noise
 
 
 def mean_errors(
@@ -132,12 +106,17 @@ def paired_errors(
     return Errors(*(np.concatenate(columns) for columns in zip(*blocks, strict=True))), np.concatenate(correlations)
 
 
-def power_analysis(errors: Errors, difference: float = 0.01, alpha: float = 0.05, power: float = 0.8) -> PowerAnalysis:
-    """Return what could be shown by two-sided tests at the level ``alpha``, and what it takes to show a difference.
+def power_analysis(
+    errors: Errors, difference: float = 0.01, alpha: float = 0.05, power: float = 0.8
+) -> tuple[Floats, Floats, Floats]:
+    """Return what two-sided tests at the level ``alpha`` show with a power, by the normal approximation, each [k].
+
+    First the smallest true difference that is shown as it is. Then how many items like these would show a given true
+    ``difference``, above 0, at the present epochs; in clusters, with as many to a cluster. Last how many epochs of each
+    item, by each model, would show it on the present items: infinite where the items alone vary too much.
 
     Miller (2024), section 5: n = (z of alpha / 2 + z of power)^2 (variance of items + noise of epochs) / difference^2.
-    The variance of items is what the noise of epochs leaves of the error, at least 0. ``difference`` is in units of the
-    score and above 0; at least one item, and one epoch, is needed.
+    The variance of items is what the noise of epochs leaves of the error, at least 0.
     """
     normal = NormalDist()
     z = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
@@ -146,8 +125,7 @@ def power_analysis(errors: Errors, difference: float = 0.01, alpha: float = 0.05
     left = allowed - np.maximum(variance - of_epochs, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         epochs = np.where(left <= 0, np.inf, errors.one_epoch / left)
-    return PowerAnalysis(
-        z * errors.like_these, _rounded_up(errors.items * variance / allowed), _rounded_up(epochs))
+    return z * errors.like_these, _rounded_up(errors.items * variance / allowed), _rounded_up(epochs)
 
 
 def sums_by_cluster(values: Floats, cluster: Wholes | None) -> Floats:

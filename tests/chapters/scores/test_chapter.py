@@ -94,6 +94,7 @@ def test_the_error_on_this_benchmark_is_of_epochs_alone(results: Results) -> Non
     assert row.benchmark_error == pytest.approx(float(np.sqrt(by_item["good"].mean() / EPOCHS / ITEMS)), rel=1e-12)
     assert row.items_error == pytest.approx(float(by_item["mean"].std() / np.sqrt(ITEMS)), rel=1e-12)
     assert row.benchmark_lower < row.value < row.benchmark_upper
+    assert row.correlation == pytest.approx(row.items_variance / (row.items_variance + row.epochs_variance))
 
 
 def test_without_repeats_there_is_no_error_on_this_benchmark() -> None:
