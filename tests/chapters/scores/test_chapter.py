@@ -207,6 +207,12 @@ def test_models_that_score_the_same_on_all_items_may_differ_on_others() -> None:
     assert row.p_value == 1
 
 
+@pytest.mark.parametrize(("better", "solved"), [("higher", 15), ("lower", 5)])
+def test_items_that_all_models_solve_have_the_better_end_of_the_range(better: str, solved: int) -> None:
+    (row,) = of_alike(score={"better": better, "range": [0, 1]}).item_agreement
+    assert (row.all_solve, row.none_solve, row.alike) == (solved, 20 - solved, 1)
+
+
 def test_enough_items_that_are_alike_show_a_difference_within_the_margin() -> None:
     for items, verdict in ((298, "undecided"), (299, "equivalent")):  # 0.99^298 = 0.0500, 0.99^299 = 0.0495
         frame = pl.DataFrame({"q": np.arange(items), "a": [1] * items, "b": [1] * items})
