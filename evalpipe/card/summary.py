@@ -44,6 +44,7 @@ from evalpipe.words.spelling import clipped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalpipe.base.records import Scalar
     from evalpipe.card.page import Block, Cell, Piece
     from evalpipe.results import Estimate, Results
     from evalpipe.results.comments import Comment
@@ -333,6 +334,10 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
     yield "Owner", _stated_or_missing(results, "owner")
 
 
+USUAL_OPTIONS = {"gain": "linear", "relevant_from": 1.0}
+"""The defaults of measures of ranked lists."""
+
+
 def _score_facts(results: Results) -> Iterator[tuple[str, Cell]]:
     """Yield (term, text) on what a score means: its range and unit, and which is better."""
     scale = results.spec.get("score") or {}
@@ -340,13 +345,20 @@ def _score_facts(results: Results) -> Iterator[tuple[str, Cell]]:
     within = "" if span is None else f" from {numbers.given(span[0])} to {numbers.given(span[1])}"
     unit = f", in {scale['unit']}" if scale.get("unit") else ""
     measure = scale.get("of")
-    written = {"metric": measure} if isinstance(measure, str) else dict(measure or {})
-    of_query = ", ".join([str(written.pop("metric", "")), *(f"{name} = {value}" for name, value in written.items())])
-    what = f"{of_query}, of each query" if measure else "of each item"
+    what = f"{_query_score(**measure)}{',' if within else ''}" if measure else "of each item"
     yield "Score", f"{what}{within}{unit}; {scale.get('better')} is better"
     if scale.get("success") is not None:
         beyond = "less" if scale["better"] == "lower" else "more"
         yield "Success", f"a score of {numbers.given(scale['success'])} or {beyond}"
+
+
+def _query_score(metric: str, k: int | None = None, **options: Scalar) -> str:
+    """Return what a measure of ranked lists is of one query: "NDCG of the first 10 documents of each query"."""
+    title = "NDCG" if metric == "ndcg" else capital(
+        metric.removeprefix("mean_").removesuffix("_at").replace("_", " "))
+    first = "" if k is None else f" of the first {'document' if k == 1 else f'{numbers.count(k)} documents'}"
+    unusual = {name: value for name, value in options.items() if value != USUAL_OPTIONS.get(name)}
+    return wording.measure(f"{title}{first} of each query", unusual)
 
 
 def _outcome_facts(results: Results) -> Iterator[tuple[str, Cell]]:

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Heading, Number, Row, Section, Table, Text
-from evalpipe.card.tables import with_intervals
+from evalpipe.card.tables import ranged, signed_number, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
 from evalpipe.findings.claims import NOT_SCORES, ONE_MODEL, Claim, Unless, rule
-from evalpipe.findings.words import finding, grouped, of_models, on_dataset
+from evalpipe.findings.words import by_dataset, finding, of_models, on_dataset
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.scores.records import (
-        DecidingItem,
         ItemAgreement,
         ScoreError,
         ScorePair,
@@ -58,8 +57,7 @@ STRENGTHS = (
 
 def sections(results: Results) -> Iterator[Section]:
     """Yield the section on items, epochs and ties, with a part for each dataset."""
-    blocks = [block for errors in grouped(results.score_errors, lambda row: row.dataset)
-              for block in _of_dataset(results, errors)]
+    blocks = [block for errors in by_dataset(results.score_errors) for block in _of_dataset(results, errors)]
     if blocks:
         yield Section("scores", "Items and epochs", (Text(LEAD, "lead"), *blocks), part="results")
 
@@ -67,7 +65,7 @@ def sections(results: Results) -> Iterator[Section]:
 def glance(results: Results) -> Iterator[Table]:
     """Yield which models are tied, for the first screen."""
     for tied in results.tied_sets:
-        rows = tuple(Row((text, str(count))) for text, count in _sets(results, tied) if count > 1)
+        rows = tuple(Row((_models(results, members), str(len(members)))) for members in tied.sets if len(members) > 1)
         if rows:
             yield Table("Models that are not told apart, the best first", (
                 Column("Tied set", style="what"), Column("Models", "num")), rows)
@@ -83,7 +81,7 @@ def ranked(results: Results, rows: Sequence[Estimate]) -> tuple[list[tuple[Estim
     None of other measures, and where ties are not known. Piepho (2004): models that share a letter are not told apart.
     """
     tied = next((tied for tied in results.tied_sets if tied.dataset == rows[0].dataset), None)
-    if tied is None or rows[0].metric != "mean" or len(tied.sets) > MOST_LETTERS:
+    if tied is None or rows[0].metric != "mean" or not 0 < len(tied.sets) <= MOST_LETTERS:
         return None
     slices = list(dict.fromkeys(str(row.slice) for row in rows))
     in_order = sorted(rows, key=lambda row: (slices.index(str(row.slice)), tied.ranked.index(row.model)))
@@ -115,7 +113,7 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "On this benchmark: the variance of each item's epochs over their number; an item with one epoch has the "
             "pooled variance of the others. For items like these: the standard deviation of the items' scores over the "
             "root of their number, or of totals of clusters where there are any. What it takes is by the normal "
-            f"approximation, with {_percent(0.8)} power at the level of the intervals."),
+            "approximation, with 80% power at the level of the intervals."),
             "Miller, E. (2024). Adding error bars to evals: a statistical approach to language model evaluations. "
             "arXiv:2411.00640.")
     if results.strengths:
@@ -144,7 +142,7 @@ def benchmark_saturated(results: Results) -> Iterator[Claim]:
     ends = (results.spec.get("score") or {}).get("range")
     if not ends:
         return
-    for errors in grouped(results.score_errors, lambda row: row.dataset):
+    for errors in by_dataset(results.score_errors):
         best = min(errors, key=lambda row: abs(_best_score(results) - row.value))
         if abs(_best_score(results) - best.value) < LITTLE_LEFT * (ends[1] - ends[0]):
             yield Claim(best, saturated)
@@ -187,7 +185,7 @@ def mostly_alike(results: Results, rows: Sequence[ItemAgreement]) -> Iterator[Fi
 
 def epochs_of_models(results: Results, rows: Sequence[ScoreError]) -> Iterator[Finding]:
     """Yield findings on models whose epochs of one item differ more than their items do."""
-    for of_dataset in grouped(rows, lambda row: row.dataset):
+    for of_dataset in by_dataset(rows):
         low, high = (numbers.number(end(row.correlation or 0.0 for row in of_dataset)) for end in (min, max))
         text = (f"Epochs of one item differ more than items do, for {of_models(results, of_dataset)}: the intraclass "
                 f"correlation is {low if low == high else f'{low} to {high}'}. A single epoch says little of an item.")
@@ -210,8 +208,7 @@ def _of_dataset(results: Results, errors: Sequence[ScoreError]) -> Iterator[Bloc
     yield Text(READ, "small")
     pairs = [row for row in results.score_pairs if row.dataset == dataset]
     if pairs:
-        yield _pairs_table(results, pairs)
-        yield Text(_pairs_note(pairs[0]), "small")
+        yield from _pairs(results, pairs)
     strengths = [row for row in results.strengths if row.dataset == dataset]
     if strengths:
         yield _strengths_table(results, strengths)
@@ -220,18 +217,17 @@ def _of_dataset(results: Results, errors: Sequence[ScoreError]) -> Iterator[Bloc
 
 def _tied_text(results: Results, tied: TiedModels) -> Text:
     """Return the sentence that says which models are tied."""
-    sets = list(_sets(results, tied))
-    ties, apart = ([text for text, count in sets if (count > 1) == is_tie] for is_tie in (True, False))
+    ties, apart = ([_models(results, members) for members in tied.sets if (len(members) > 1) == is_tie]
+                   for is_tie in (True, False))
     sentences = [f"Not told apart, the best first: {'; '.join(ties)}."] if ties else []
     sentences += [f"Told apart from all others: {joined(apart)}."] if apart else []
-    sentences += [] if tied.complete else ["Not all sets are listed: there are too many."]
+    sentences += [] if tied.complete else ["The sets of models that are not told apart are too many to list."]
     return Text(" ".join(sentences))
 
 
-def _sets(results: Results, tied: TiedModels) -> Iterator[tuple[str, int]]:
-    """Yield the models of each tied set, and their number."""
-    names = names_of(results)
-    yield from ((joined([names.model(name) for name in members]), len(members)) for members in tied.sets)
+def _models(results: Results, members: Sequence[str]) -> str:
+    """Return the labels of models in words."""
+    return joined(list(map(names_of(results).model, members)))
 
 
 def _errors_table(results: Results, errors: Sequence[ScoreError]) -> Table:
@@ -242,47 +238,42 @@ def _errors_table(results: Results, errors: Sequence[ScoreError]) -> Table:
         of_model = scored[row.dataset, row.model]
         epochs = str(of_model.fewest_epochs) if of_model.fewest_epochs == of_model.most_epochs else numbers.ranged(
             str(of_model.fewest_epochs), str(of_model.most_epochs))
-        limits = None if row.benchmark_lower is None or row.benchmark_upper is None else numbers.interval(
-            row.value, row.benchmark_lower, row.benchmark_upper)[1]
+        limits = ranged(row.value, row.benchmark_lower, row.benchmark_upper).interval
+        deviations = (None if variance is None else variance**0.5 for variance in (
+            row.items_variance, row.epochs_variance))
         rows.append(Row((
-            names.model(row.model), _number(row.value), limits or "–", _number(row.benchmark_error),
-            _number(row.items_error), _root(row.items_variance), _root(row.epochs_variance), _number(row.correlation),
+            names.model(row.model), _number(row.value), limits or "–",
+            *map(_number, (row.benchmark_error, row.items_error, *deviations, row.correlation)),
             numbers.count(of_model.items), epochs, numbers.count(sum(of_model.missing.values())))))
     level = with_intervals(results, limited=any(row.benchmark_lower is not None for row in errors))
     return Table(f"Mean scores on this benchmark, and for items like these{level}", ERRORS, tuple(rows), stacked=True)
 
 
-def _pairs_table(results: Results, pairs: Sequence[ScorePair]) -> Table:
-    """Return the table of what it takes to tell two models apart."""
+def _pairs(results: Results, pairs: Sequence[ScorePair]) -> Iterator[Block]:
+    """Yield the table of what it takes to tell two models apart, and what its columns mean."""
     names = names_of(results)
     rows = tuple(Row((
-        f"{names.model(row.model)} minus {names.model(row.other)}", _signed(row.difference), _number(row.items_error),
-        _number(row.smallest), _count(row.items), _count(row.epochs), _count(row.carriers),
-        joined(row.turning) if row.turning else "–")) for row in pairs)
-    return Table("What it takes to tell two models apart", PAIRS, rows, stacked=True, most=30)
-
-
-def _pairs_note(pair: ScorePair) -> str:
-    """Return what the columns of the table of pairs mean."""
-    wanted, power = numbers.given(pair.wanted), _percent(pair.power)
-    return (f"Error: the standard error of the paired difference, for items like these. Smallest difference: the true "
-            f"difference that these items and epochs show with {power} power. Items and epochs: how many would show a "
-            f"difference of {wanted} with {power} power, at the present epochs or items; – where no number would, or "
-            "where no item has two epochs. Items that carry half: the fewest that add up to half of the difference. "
-            "Turned without: clusters without which the difference is zero or has the other sign.")
+        f"{names.model(row.model)} minus {names.model(row.other)}", _number(row.difference, numbers.signed),
+        _number(row.items_error), _number(row.smallest),
+        *("–" if number is None else numbers.count(number) for number in (row.items, row.epochs, row.carriers)),
+        joined(row.turning) or "–")) for row in pairs)
+    yield Table("What it takes to tell two models apart", PAIRS, rows, stacked=True, most=30)
+    wanted, power = numbers.given(pairs[0].wanted), numbers.whole_percent(pairs[0].power, 1)
+    yield Text(
+        "Error: the standard error of the paired difference, for items like these. Smallest difference: the true "
+        f"difference that these items and epochs show with {power} power. Items and epochs: how many would show a "
+        f"difference of {wanted} with {power} power, at the present epochs or items; – where no number would, or "
+        "where no item has two epochs. Items that carry half: the fewest that add up to half of the difference. "
+        "Turned without: clusters without which the difference is zero or has the other sign.", "small")
 
 
 def _strengths_table(results: Results, strengths: Sequence[Strength]) -> Table:
     """Return the table of Bradley-Terry strengths, the strongest model first."""
-    names = names_of(results)
-    ordered = sorted(strengths, key=lambda row: (row.log_strength is None, -(row.log_strength or 0.0)))
-    rows = []
-    for row in ordered:
-        strength: tuple[str, str | None] = ("–", None)
-        if row.log_strength is not None:
-            strength = numbers.signed_interval(row.log_strength, row.lower, row.upper)
-        rows.append(Row((names.model(row.model), strength[0], strength[1] or "–", _number(row.against_average),
-                         _number(row.win_rate))))
+    names, rows = names_of(results), []
+    for row in sorted(strengths, key=lambda row: (row.log_strength is None, -(row.log_strength or 0.0))):
+        strength = signed_number(row.log_strength, row.lower, row.upper)
+        rows.append(Row((names.model(row.model), strength.value, strength.interval or "–",
+                         _number(row.against_average), _number(row.win_rate))))
     return Table(f"Bradley-Terry strengths{with_intervals(results, limited=True)}", STRENGTHS, tuple(rows),
                  stacked=True)
 
@@ -295,43 +286,17 @@ def _items(results: Results, dataset: str) -> Iterator[Block]:
             ends = "" if agreement.all_solve is None else (
                 f" All have the best score on {numbers.count(agreement.all_solve)}, and the worst on "
                 f"{numbers.count(agreement.none_solve or 0)}.")
-            yield Text(f"All models have the same score on {_percent(agreement.alike)} of the "
+            yield Text(f"All models have the same score on {numbers.whole_percent(agreement.alike, 1)} of the "
                        f"{numbers.count(agreement.items)} items.{ends}")
     if deciding:
-        yield _deciding_table(results, deciding)
+        models = list(deciding[0].scores)
+        columns = (Column("Item", style="what"), Column("Part of the variance", "num"),
+                   *(Column(names_of(results).model(name), "num") for name in models))
+        rows = tuple(Row((row.item, numbers.whole_percent(row.share, 1),
+                          *(_number(row.scores[name]) for name in models))) for row in deciding)
+        yield Table("The items that decide: those on which models differ most", columns, rows, most=10)
 
 
-def _deciding_table(results: Results, deciding: Sequence[DecidingItem]) -> Table:
-    """Return the table of the items on which models differ most."""
-    names = names_of(results)
-    models = list(deciding[0].scores)
-    columns = (Column("Item", style="what"), Column("Part of the variance", "num"),
-               *(Column(names.model(name), "num") for name in models))
-    rows = tuple(Row((row.item, _percent(row.share), *(_number(row.scores[name]) for name in models)))
-                 for row in deciding)
-    return Table("The items that decide: those on which models differ most", columns, rows, most=10)
-
-
-def _number(value: float | None) -> Cell:
+def _number(value: float | None, write: Callable[[float, int], str] = numbers.fixed) -> Cell:
     """Return a number with three decimals; a dash for None."""
-    return "–" if value is None else Number(numbers.fixed(value, 3), None, None, numbers.exact(value))
-
-
-def _signed(value: float | None) -> Cell:
-    """Return a number with its sign and three decimals; a dash for None."""
-    return "–" if value is None else Number(numbers.signed(value, 3), None, None, numbers.exact(value))
-
-
-def _root(variance: float | None) -> Cell:
-    """Return the standard deviation of a variance; a dash for None."""
-    return _number(None if variance is None else variance**0.5)
-
-
-def _count(value: int | None) -> str:
-    """Return a whole number; a dash for None."""
-    return "–" if value is None else numbers.count(value)
-
-
-def _percent(share: float) -> str:
-    """Return a share as whole per cents."""
-    return numbers.whole_percent(share, 1.0)
+    return "–" if value is None else Number(write(value, 3), None, None, numbers.exact(value))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalpipe.chapters.scores.compute_items import item_spread, pair_items
+from evalpipe.chapters.scores.compute_items import item_spread, items_at, pair_items
 from evalpipe.chapters.scores.compute_strength import bradley_terry
 from evalpipe.chapters.scores.compute_ties import tied_sets
 from evalpipe.chapters.scores.compute_variance import (
@@ -28,6 +29,7 @@ from evalpipe.chapters.scores.records import (
     Strength,
     TiedModels,
 )
+from evalpipe.metrics.values import ratio
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
@@ -151,7 +153,8 @@ def _known(value: float) -> float | None:
 def _errors(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ScoreError]:
     """Yield the two errors of each mean score, and the parts of its variance."""
     errors = mean_errors(*scores)
-    parts = variance_components(scores.means, scores.epochs, scores.within, scores.weights)
+    between, within = variance_components(scores.means, scores.epochs, scores.within, scores.weights)
+    correlation = ratio(between, between + within)
     reach = NormalDist().inv_cdf((1 + plan.level) / 2) * errors.benchmark
     low, high = score_range(plan) or (-math.inf, math.inf)
     for k, name in enumerate(sample.models):
@@ -160,8 +163,8 @@ def _errors(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ScoreError]:
             dataset=sample.dataset, model=name, value=value, benchmark_error=_known(errors.benchmark[k]),
             benchmark_lower=_known(max(low, value - float(reach[k]))),
             benchmark_upper=_known(min(high, value + float(reach[k]))), items_error=_known(errors.like_these[k]),
-            level=plan.level, items_variance=_known(parts.between[k]), epochs_variance=_known(parts.within[k]),
-            correlation=_known(parts.of_epoch[k]))
+            level=plan.level, items_variance=_known(between[k]), epochs_variance=_known(within[k]),
+            correlation=_known(correlation[k]))
 
 
 def _pairs(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable) -> Iterator[ScorePair]:
@@ -169,25 +172,25 @@ def _pairs(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable) -> Ite
     names = list(sample.models)
     if len(names) == 1:
         return
-    pairs = paired_errors(*scores)
+    errors, correlation = paired_errors(*scores)
     low, high = score_range(plan) or (0.0, 1.0)
     wanted = WANTED * (high - low)
-    power = power_analysis(pairs.errors, wanted, 1 - plan.level, POWER)
+    smallest, items, epochs = power_analysis(errors, wanted, 1 - plan.level, POWER)
     topics = _topics(plan, sample, table)
-    numbers = list(enumerate(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)))
+    numbers = list(enumerate(combinations(range(len(names)), 2)))
     if len(numbers) > MOST_PAIRS:
         means = mean_errors(*scores).value.tolist()
         place = {model: rank for rank, model in enumerate(
             sorted(range(len(names)), key=lambda k: (means[k], names[k])))}
         numbers = [(k, pair) for k, pair in numbers if abs(place[pair[0]] - place[pair[1]]) == 1]
     for k, (first, second) in numbers:
-        carried = pair_items(scores.means[:, first], scores.means[:, second], scores.cluster, scores.weights)
+        carriers, turning = pair_items(scores.means[:, first], scores.means[:, second], scores.cluster, scores.weights)
         yield ScorePair(
-            dataset=sample.dataset, model=names[first], other=names[second], difference=float(pairs.errors.value[k]),
-            benchmark_error=_known(pairs.errors.benchmark[k]), items_error=_known(pairs.errors.like_these[k]),
-            correlation=_known(pairs.correlation[k]), smallest=_known(power.smallest[k]),
-            items=_whole(power.items[k]), epochs=_whole(power.epochs[k]), wanted=wanted, power=POWER,
-            carriers=carried.carriers, turning=[topics[number] for number in carried.turning.tolist()])
+            dataset=sample.dataset, model=names[first], other=names[second], difference=float(errors.value[k]),
+            benchmark_error=_known(errors.benchmark[k]), items_error=_known(errors.like_these[k]),
+            correlation=_known(correlation[k]), smallest=_known(smallest[k]),
+            items=_whole(items[k]), epochs=_whole(epochs[k]), wanted=wanted, power=POWER,
+            carriers=carriers, turning=[topics[number] for number in turning])
 
 
 def _whole(value: float) -> int | None:
@@ -203,36 +206,30 @@ def _topics(plan: Plan, sample: Sample, table: ScoreTable) -> dict[int, str]:
     return {int(number): str(named[item]) for item, number in zip(sample.ids, sample.cluster.tolist(), strict=True)}
 
 
-def _spread(plan: Plan | None, scores: Scores) -> Any:
-    """Return how models differ on items, given the ends of the range where the plan has one."""
-    low, high = (None if plan is None else score_range(plan)) or (math.nan, math.nan)
-    return item_spread(scores.means, low, high, scores.weights)
-
-
 def _deciding(sample: Sample, scores: Scores) -> Iterator[DecidingItem]:
     """Yield the items on which models differ most, those that differ most first."""
     if len(sample.models) < 2 or sample.ids is None:
         return
-    spread = _spread(None, scores)
+    _, spread = item_spread(scores.means, scores.weights)
     names = sample.ids.to_list()
     # Items of the same spread by name, for the order of rows says nothing.
-    order = sorted(range(len(names)), key=lambda row: (-float(spread.spread[row]), names[row]))
+    order = sorted(range(len(names)), key=lambda row: (-float(spread[row]), names[row]))
     for row in order[:MOST_ITEMS]:
-        if spread.spread[row] > 0:
+        if spread[row] > 0:
             yield DecidingItem(
-                dataset=sample.dataset, item=names[row], share=float(spread.spread[row]),
+                dataset=sample.dataset, item=names[row], share=float(spread[row]),
                 scores=dict(zip(sample.models, map(float, scores.means[row]), strict=True)))
 
 
 def _agreement(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ItemAgreement]:
     """Yield on how many items models differ at all."""
-    spread = _spread(plan, scores)
-    has_range = score_range(plan) is not None
-    at_ends = [int(spread.none_solve.sum()), int(spread.all_solve.sum())]
+    alike, _ = item_spread(scores.means, scores.weights)
+    ends = score_range(plan)
+    at_ends = (None, None) if ends is None else tuple(items_at(scores.means, end) for end in ends)
     none_solve, all_solve = at_ends if higher_is_better(plan) else at_ends[::-1]
     yield ItemAgreement(
-        dataset=sample.dataset, items=len(scores.means), alike=_known(spread.alike),
-        all_solve=all_solve if has_range else None, none_solve=none_solve if has_range else None)
+        dataset=sample.dataset, items=len(scores.means), alike=_known(alike), all_solve=all_solve,
+        none_solve=none_solve)
 
 
 def _strengths(plan: Plan, sample: Sample, scores: Scores) -> Iterator[Strength]:
@@ -280,6 +277,6 @@ def _tied(plan: Plan, results: Results, dataset: str, rows: Sequence[Comparison]
     for row in rows:
         pair = place[row.model], place[row.baseline]
         apart[pair] = apart[pair[::-1]] = row.verdict in ("better", "worse")
-    tied = tied_sets(apart)
-    return TiedModels(dataset=dataset, ranked=ranked, sets=[[ranked[k] for k in members] for members in tied.sets],
-                    complete=tied.complete)
+    sets = tied_sets(apart)
+    return TiedModels(dataset=dataset, ranked=ranked, complete=sets is not None,
+                    sets=[[ranked[k] for k in members] for members in sets or ()])

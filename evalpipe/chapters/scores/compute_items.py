@@ -6,8 +6,7 @@ Numbers closer than `TIE` of the largest are equal.
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,88 +14,62 @@ from evalpipe.chapters.scores.compute_strength import TIE
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 
-class ItemSpread(NamedTuple):
-    """How models differ on items, each [items] unless stated otherwise.
+def item_spread(means: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
+    """Return how models differ on items, from ``means`` [items, models].
 
-    ``alike`` is the share of items, by weight, on which all models have the same score, of those that two models have;
-    NaN where there are none. ``spread`` is the part of an item in the total over items of the variance across models;
-    NaN where no item has any. ``order`` lists the items from the largest spread down. ``none_solve`` and
-    ``all_solve`` are the items on which all models have the worst and the best score; false where no model has it.
-    """
-
-    alike: float
-    spread: Floats
-    order: Wholes
-    none_solve: Flags
-    all_solve: Flags
-
-
-class PairItems(NamedTuple):
-    """Where the difference of two models comes from.
-
-    ``difference`` is the mean of the first model's scores less the second's on the items that both have.
-    ``contributions`` [items] add up to it, 0 where one of them lacks the item; ``order`` lists the items by their size,
-    the largest first. ``carriers`` is the smallest number of items that add up to half of the difference or more, None
-    where there is none. ``without`` [clusters] is the difference without the items of a cluster, NaN where no others
-    are left; ``turning`` are the clusters without which it is 0 or has the other sign.
-    """
-
-    difference: float
-    contributions: Floats
-    order: Wholes
-    carriers: int | None
-    without: Floats
-    turning: Wholes
-
-
-def item_spread(means: Floats, worst: float, best: float, weights: Floats | None = None) -> ItemSpread:
-    """Return how models differ on items, from ``means`` [items, models] and the ends of the range of scores.
-
-    An end that the range lacks is infinite or NaN; no item is then at it.
+    First the share of items, by weight, on which all models have the same score, of those that two models have; NaN
+    where there are none. Then the part of each item [items] in the total over items of the variance across models; NaN
+    where no item has any.
     """
     weight = np.ones(len(means)) if weights is None else np.asarray(weights, float)
     has = ~np.isnan(means)
     count = has.sum(axis=1)
-    near = TIE * np.max(np.abs(means), initial=0.0, where=has)
     lowest, highest = (np.where(has, means, end) for end in (np.inf, -np.inf))
     several = count > 1
-    alike = several & (highest.max(axis=1) - lowest.min(axis=1) <= near)
+    alike = several & (highest.max(axis=1) - lowest.min(axis=1) <= _near(means))
     center = ratio(np.where(has, means, 0.0).sum(axis=1), count)[:, None]
     squares = np.where(has & ~alike[:, None], (means - center) * (means - center), 0.0).sum(axis=1)
     spread = weight * ratio(squares, count, empty=0.0)
-    none_solve, all_solve = (
-        (count > 0) & (~has | (np.abs(means - end) <= near)).all(axis=1) for end in (worst, best))
-    return ItemSpread(float(ratio((weight * alike).sum(), (weight * several).sum())), ratio(spread, spread.sum()),
-                      np.argsort(-spread, kind="stable"), none_solve, all_solve)
+    return float(ratio((weight * alike).sum(), (weight * several).sum())), ratio(spread, spread.sum())
+
+
+def items_at(means: Floats, end: float) -> int:
+    """Return the number of items on which all models that have one have the score ``end``."""
+    has = ~np.isnan(means)
+    return int((has.any(axis=1) & (~has | (np.abs(means - end) <= _near(means))).all(axis=1)).sum())
+
+
+def _near(means: Floats) -> float:
+    """Return how far apart two scores may lie and be the same."""
+    return TIE * float(np.max(np.abs(means), initial=0.0, where=~np.isnan(means)))
 
 
 def pair_items(
     first: Floats, second: Floats, cluster: Wholes | None = None, weights: Floats | None = None
-) -> PairItems:
-    """Return which items carry the difference of two models' scores, ``first`` and ``second`` [items].
+) -> tuple[int | None, list[int]]:
+    """Return what carries the difference of two models' scores, ``first`` and ``second`` [items].
 
-    ``cluster`` [items] numbers the topics from 0; without it no cluster is left out. Items that favour the other model
-    take from the difference: so a few may carry half of it, or all.
+    First the smallest number of items that add up to half of it or more, None without a difference. Items that favour
+    the other model take from it: so a few may carry half of it, or all. Then the clusters without which it is 0 or has
+    the other sign; ``cluster`` [items] numbers them from 0.
     """
     differences = first - second
     has = ~np.isnan(differences)
     weight = np.where(has, 1.0 if weights is None else weights, 0.0)
     share = ratio(weight, weight.sum())
     contributions = np.where(weight > 0, share * differences, 0.0)
-    difference = float(contributions.sum()) if weight.any() else math.nan
-    sizes = np.abs(contributions)
-    order = np.argsort(-sizes, kind="stable")
-    near = TIE * float(sizes.sum())
-    sign = 0 if not abs(difference) > near else 1 if difference > 0 else -1
-    carried = sign * contributions[order]
-    carriers = int((np.cumsum(carried[carried > 0]) < abs(difference) / 2 - near).sum()) + 1 if sign else None
-    without, turning = np.empty(0), np.empty(0, np.intp)
+    difference = float(contributions.sum())
+    near = TIE * float(np.abs(contributions).sum())
+    turning: list[int] = []
+    if not abs(difference) > near:
+        return None, turning
+    sign = 1 if difference > 0 else -1
+    carried = -np.sort(-sign * contributions[sign * contributions > 0])
+    carriers = int((np.cumsum(carried) < abs(difference) / 2 - near).sum()) + 1
     if cluster is not None:
-        left = difference - np.bincount(cluster, contributions)
-        others = 1 - np.bincount(cluster, share)
-        without = ratio(np.where(np.abs(left) <= near, 0.0, left), np.where(others > TIE, others, 0.0))
-        turning = np.flatnonzero(sign * without <= 0) if sign else turning
-    return PairItems(difference, contributions, order, carriers, without, turning)
+        left, others = difference - np.bincount(cluster, contributions), 1 - np.bincount(cluster, share)
+        turning = np.flatnonzero((others > TIE) & (sign * left <= near)).tolist()
+    return carriers, turning

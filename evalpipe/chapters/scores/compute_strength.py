@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from evalpipe.arithmetic import SingularError, expit, product, solve
-from evalpipe.chapters.scores.compute_variance import clustered_variance, sums_by_cluster
+from evalpipe.chapters.scores.compute_variance import sums_by_cluster
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
@@ -32,20 +32,18 @@ CONVERGED = 1e-9
 
 
 class Strengths(NamedTuple):
-    """The strengths of models, each [models] unless stated otherwise.
+    """The strengths of models, each [models].
 
-    ``log_strength`` has the mean 0 over the ``connected`` models: the log odds of a win are the difference of two.
-    ``error`` is its standard error, ``covariance`` [models, models] has those of differences. ``against_average`` is
-    the probability of a win against a model of log strength 0, ``win_rate`` the share of wins in all that the model
-    was compared in, ties half. What the data cannot tell is NaN, ``win_rate`` where nothing was compared.
+    ``log_strength`` has the mean 0: the log odds of a win are the difference of two. ``error`` is its standard error.
+    ``against_average`` is the probability of a win against a model of log strength 0, ``win_rate`` the share of wins in
+    all that the model was compared in, ties half. What the data cannot tell is NaN, ``win_rate`` where nothing was
+    compared.
     """
 
     log_strength: Floats
     error: Floats
-    covariance: Floats
     against_average: Floats
     win_rate: Floats
-    connected: Flags
 
 
 def count_wins(means: Floats, weights: Floats | None = None) -> Floats:
@@ -60,11 +58,6 @@ def count_wins(means: Floats, weights: Floats | None = None) -> Floats:
         wins[model] = (weight[:, None] * np.where(np.isnan(outcome), 0.0, outcome)).sum(axis=0)
     np.fill_diagonal(wins, 0.0)
     return wins
-
-
-def win_rates(wins: Floats) -> Floats:
-    """Return the share of wins of each model [m] in all its comparisons with others, from ``wins`` [m, m]."""
-    return ratio(wins.sum(axis=1), (wins + wins.T).sum(axis=1))
 
 
 def connected_models(wins: Floats) -> Flags:
@@ -112,18 +105,16 @@ def bradley_terry(means: Floats, cluster: Wholes | None = None, weights: Floats 
     """
     wins = count_wins(means, weights)
     connected = connected_models(wins)
-    k, places = int(connected.sum()), np.ix_(connected, connected)
-    log_strength, covariance = np.full(len(wins), np.nan), np.full(wins.shape, np.nan)
-    if k:
-        inner = wins[places]
-        fitted = fit_strengths(inner)
-        log_strength[connected] = fitted
+    log_strength, error = (np.full(len(wins), np.nan) for _ in range(2))
+    if connected.any():
+        inner = wins[np.ix_(connected, connected)]
+        log_strength[connected] = fitted = fit_strengths(inner)
         if not np.isnan(fitted).any():
             chance = expit(fitted[:, None] - fitted)
-            bread = solve(_information(inner + inner.T, chance), np.eye(k))
-            covariance[places] = _sandwich(bread, means, connected, chance, cluster, weights)
-    return Strengths(log_strength, np.sqrt(np.diagonal(covariance)), covariance, expit(log_strength), win_rates(wins),
-                     connected)
+            bread = solve(_information(inner + inner.T, chance), np.eye(len(inner)))
+            error[connected] = np.sqrt(_sandwich(bread, means, connected, chance, cluster, weights))
+    win_rate = ratio(wins.sum(axis=1), (wins + wins.T).sum(axis=1))
+    return Strengths(log_strength, error, expit(log_strength), win_rate)
 
 
 def _outcomes(means: Floats, model: int) -> Floats:
@@ -142,15 +133,13 @@ def _information(games: Floats, chance: Floats) -> Floats:
 def _sandwich(
     bread: Floats, means: Floats, connected: Flags, chance: Floats, cluster: Wholes | None, weights: Floats | None
 ) -> Floats:
-    """Return the clustered covariance [k, k] of log strengths from the inverse of their information, ``bread``."""
+    """Return the clustered variance [k] of log strengths from the inverse of their information, ``bread``."""
     weight = np.ones(len(means)) if weights is None else np.asarray(weights, float)
     residuals = np.empty((len(means), len(bread)))
-    compared = np.zeros(len(means))
     for model, column in enumerate(np.flatnonzero(connected).tolist()):
         outcome = _outcomes(means, column)[:, connected]
         residuals[:, model] = weight * np.where(np.isnan(outcome), 0.0, outcome - chance[model]).sum(axis=1)
-        compared += weight * ((~np.isnan(outcome)).sum(axis=1) > 1)
     sums = product(sums_by_cluster(residuals, cluster), bread)
-    units = np.asarray((sums_by_cluster(compared[:, None], cluster) > 0).sum())
-    of_one = clustered_variance(np.ones((1, 1)), units)
-    return np.asarray(of_one * product(np.ascontiguousarray(sums.T), sums))
+    compared = np.where((~np.isnan(means[:, connected])).sum(axis=1) > 1, weight, 0.0)
+    units = float((sums_by_cluster(compared[:, None], cluster) > 0).sum())
+    return np.asarray(ratio(units, units - 1) * np.diagonal(product(np.ascontiguousarray(sums.T), sums)))

@@ -22,27 +22,10 @@ import numpy as np
 from evalpipe.metrics.values import ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.base.arraytypes import Floats, Wholes
 
 ROUNDING = 1e-9
 """The share by which a number of items or epochs may lie above an integer that it is rounded to."""
-
-
-class Components(NamedTuple):
-    """The variance of scores in its parts, each [models], in squared units of the score.
-
-    ``between`` is the variance of the items' expected scores, ``within`` that of one epoch about its item's.
-    ``of_epoch`` is the intraclass correlation of one epoch, the share of ``between`` in the sum of both; ``of_mean``
-    that of the mean of an item's epochs. Below 0 the estimate ``between`` is set to 0, and ``truncated`` is true.
-    """
-
-    between: Floats
-    within: Floats
-    of_epoch: Floats
-    of_mean: Floats
-    truncated: Flags
 
 
 class Errors(NamedTuple):
@@ -50,55 +33,25 @@ class Errors(NamedTuple):
 
     ``benchmark`` is the error where items are fixed; NaN where no item has two epochs. ``like_these`` is the error
     where items, or whole clusters, are drawn; it contains the noise of epochs, and is NaN with fewer than two of them.
-    ``items`` and ``units`` count the items that the value is of, and their clusters: limits from ``like_these`` are
-    Student's, with one degree of freedom less than ``units``. ``one_epoch`` is the variance that epochs would add if
-    each item had one; in a difference, one by each model.
+    ``items`` counts the items that the value is of. ``one_epoch`` is the variance that epochs would add if each item
+    had one; in a difference, one by each model.
     """
 
     value: Floats
     benchmark: Floats
     like_these: Floats
     items: Wholes
-    units: Wholes
     one_epoch: Floats
 
 
-class Pairs(NamedTuple):
-    """The paired differences of all pairs of models, the ``first`` less the ``second``, on the items that both have.
+def variance_components(
+    means: Floats, epochs: Floats, within: Floats, weights: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return the variance of items' expected scores, and that of one epoch about its item's, for each model.
 
-    Pairs stand in the order (0, 1), (0, 2), ..., (1, 2), .... ``correlation`` is that of the two models' item scores;
-    NaN where one of them has the same score on all items.
-    """
-
-    first: Wholes
-    second: Wholes
-    errors: Errors
-    correlation: Floats
-
-
-class PowerAnalysis(NamedTuple):
-    """What an evaluation could show with a given power, by the normal approximation, each [k].
-
-    ``smallest`` is the smallest true difference that it would show as it is, and ``smallest_here`` that on this
-    benchmark. ``items`` are how many items like these would show the difference that was asked for, at the present
-    epochs; in clusters, with as many to a cluster. ``epochs`` are how many of each item, by each model, would show it
-    on the present items: infinite where the items alone vary too much. ``epochs_here`` are how many would show it on
-    this benchmark.
-    """
-
-    smallest: Floats
-    smallest_here: Floats
-    items: Floats
-    epochs: Floats
-    epochs_here: Floats
-
-
-def variance_components(means: Floats, epochs: Floats, within: Floats, weights: Floats | None = None) -> Components:
-    """Return the variance of items and of epochs for each model, by analysis of variance with random items.
-
-    One-way, unbalanced: Searle, Casella & McCulloch (1992), Variance Components, chapter 3; for balanced epochs the
-    estimates are those of REML unless truncated. With weights the sums of squares are weighted, and are set equal to
-    their expectations all the same. ``of_mean`` is of an item with the mean noise, averaged over items.
+    By analysis of variance with random items, one-way, unbalanced: Searle, Casella & McCulloch (1992), Variance
+    Components, chapter 3. A variance of items below 0 is set to 0; otherwise, for balanced epochs, the estimates are
+    those of REML. With weights the sums of squares are weighted, and are set equal to their expectations all the same.
     """
     weight = _weights_where(means, weights)
     count = np.where(weight > 0, epochs, 1.0)
@@ -110,10 +63,7 @@ def variance_components(means: Floats, epochs: Floats, within: Floats, weights: 
     expected_items = whole - ratio((share * share).sum(axis=0), whole)
     expected_items = np.where((weight > 0).sum(axis=0) > 1, expected_items, 0.0)
     estimate = ratio((share * away * away).sum(axis=0) - noise * expected_noise, expected_items)
-    between = np.where(estimate < 0, 0.0, estimate)
-    noise_of_mean = noise * ratio((weight / count).sum(axis=0), weight.sum(axis=0))
-    return Components(
-        between, noise, ratio(between, between + noise), ratio(between, between + noise_of_mean), estimate < 0)
+    return np.where(estimate < 0, 0.0, estimate), noise
 
 
 def mean_errors(
@@ -132,10 +82,12 @@ def mean_errors(
 
 def paired_errors(
     means: Floats, epochs: Floats, within: Floats, cluster: Wholes | None = None, weights: Floats | None = None
-) -> Pairs:
-    """Return the paired difference of each pair of models with its two standard errors, as `mean_errors` has them.
+) -> tuple[Errors, Floats]:
+    """Return the paired differences of models on the items that both have, with their errors, and correlations [k].
 
-    Miller (2024, section 4): the errors of the differences by item. Epochs of two models are independent.
+    Pairs stand in the order (0, 1), (0, 2), ..., (1, 2), ...; a difference is the first less the second. Miller (2024,
+    section 4): the errors of the differences by item. Epochs of two models are independent. The correlation is that of
+    the two models' item scores; NaN where one of them has the same score on all items.
     """
     models = means.shape[1]
     noise = _noise_of_epoch(means, epochs, within, weights)
@@ -151,16 +103,20 @@ def paired_errors(
         squares, other_squares, products = (
             (weight * a * b).sum(axis=0) for a, b in ((away, away), (other_away, other_away), (away, other_away)))
         correlations.append(np.clip(ratio(products, np.sqrt(squares) * np.sqrt(other_squares)), -1.0, 1.0))
-    first, second = np.triu_indices(models, 1)
-    return Pairs(first, second, _joined(blocks), np.concatenate(correlations))
+    return Errors(*(np.concatenate(columns) for columns in zip(*blocks, strict=True))), np.concatenate(correlations)
 
 
-def power_analysis(errors: Errors, difference: float = 0.01, alpha: float = 0.05, power: float = 0.8) -> PowerAnalysis:
-    """Return what could be shown by two-sided tests at the level ``alpha``, and what it takes to show a difference.
+def power_analysis(
+    errors: Errors, difference: float = 0.01, alpha: float = 0.05, power: float = 0.8
+) -> tuple[Floats, Floats, Floats]:
+    """Return what two-sided tests at the level ``alpha`` show with a power, by the normal approximation, each [k].
+
+    First the smallest true difference that is shown as it is. Then how many items like these would show a given true
+    ``difference``, above 0, at the present epochs; in clusters, with as many to a cluster. Last how many epochs of each
+    item, by each model, would show it on the present items: infinite where the items alone vary too much.
 
     Miller (2024), section 5: n = (z of alpha / 2 + z of power)^2 (variance of items + noise of epochs) / difference^2.
-    The variance of items is what the noise of epochs leaves of the error, at least 0. ``difference`` is in units of the
-    score and above 0; at least one item, and one epoch, is needed.
+    The variance of items is what the noise of epochs leaves of the error, at least 0.
     """
     normal = NormalDist()
     z = normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)
@@ -169,9 +125,7 @@ def power_analysis(errors: Errors, difference: float = 0.01, alpha: float = 0.05
     left = allowed - np.maximum(variance - of_epochs, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         epochs = np.where(left <= 0, np.inf, errors.one_epoch / left)
-    return PowerAnalysis(
-        z * errors.like_these, z * errors.benchmark, _rounded_up(errors.items * variance / allowed),
-        _rounded_up(epochs), _rounded_up(errors.one_epoch / allowed))
+    return z * errors.like_these, _rounded_up(errors.items * variance / allowed), _rounded_up(epochs)
 
 
 def sums_by_cluster(values: Floats, cluster: Wholes | None) -> Floats:
@@ -183,29 +137,19 @@ def sums_by_cluster(values: Floats, cluster: Wholes | None) -> Floats:
     return np.asarray(np.add.reduceat(values[order], starts, axis=0))
 
 
-def clustered_variance(sums: Floats, units: Wholes) -> Floats:
-    """Return the variance of totals from the ``sums`` [clusters, k] that add up to them, of ``units`` [k] drawn.
-
-    The sum of squares times C / (C - 1) for C units; NaN for fewer than two.
-    """
-    count = units.astype(float)
-    return np.asarray(ratio(count, count - 1) * (sums * sums).sum(axis=0))
-
-
-def _errors(
-    values: Floats, noise: Floats, noise_of_mean: Floats, weight: Floats, cluster: Wholes | None
-) -> Errors:
+def _errors(values: Floats, noise: Floats, noise_of_mean: Floats, weight: Floats, cluster: Wholes | None) -> Errors:
     """Return the weighted means of ``values`` with their errors.
 
     All are [items, k]; ``noise`` is the variance of one epoch, ``noise_of_mean`` that of the item's value.
     """
     mean, away = _deviations(values, weight)
     whole = weight.sum(axis=0)
-    units = (sums_by_cluster((weight > 0).astype(float), cluster) > 0).sum(axis=0)
-    variance = clustered_variance(sums_by_cluster(weight * away, cluster), units)
+    sums = sums_by_cluster(weight * away, cluster)
+    units = (sums_by_cluster((weight > 0).astype(float), cluster) > 0).sum(axis=0).astype(float)
+    variance = ratio(units, units - 1) * (sums * sums).sum(axis=0)
     benchmark, like_these = (
         ratio(np.sqrt(total), whole) for total in (_total(weight * weight, noise_of_mean), variance))
-    return Errors(mean, benchmark, like_these, (weight > 0).sum(axis=0), units,
+    return Errors(mean, benchmark, like_these, (weight > 0).sum(axis=0),
                   ratio(_total(weight * weight, noise), whole * whole))
 
 
@@ -239,8 +183,3 @@ def _total(weight: Floats, values: Floats) -> Floats:
 def _rounded_up(numbers: Floats) -> Floats:
     """Return whole numbers of at least 1 that are not below ``numbers``, but for rounding."""
     return np.maximum(np.ceil(numbers * (1 - ROUNDING)), 1.0)
-
-
-def _joined(blocks: Sequence[Errors]) -> Errors:
-    """Return the errors of all blocks, one after the other."""
-    return Errors(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))

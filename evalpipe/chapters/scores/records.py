@@ -104,7 +104,7 @@ class TiedModels(Record):
     sets: list[list[str]]
     """Each the largest set of models of which no two are told apart; a model may be in several."""
     complete: bool
-    """Whether these are all such sets; otherwise there are too many, and each tied pair is in one of these."""
+    """Whether the sets are listed; otherwise there are more than 200, and `sets` is empty."""
 
 
 class DecidingItem(Record):

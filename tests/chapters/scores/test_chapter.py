@@ -14,6 +14,7 @@ from evalpipe.card.summary import dot_plots
 from evalpipe.chapters.scores.card import glance
 from evalpipe.errors import SpecError
 from evalpipe.intervals.contrasts import PairedProportions
+from evalpipe.metrics import registry
 from evalpipe.results import Results
 from evalpipe.run import run
 
@@ -70,6 +71,14 @@ def test_a_model_that_is_told_apart_from_all_is_not_among_the_tied(results: Resu
     assert list(glance(alone)) == []
 
 
+def test_too_many_tied_sets_are_neither_listed_nor_lettered(results: Results) -> None:
+    many = results.model_copy(update={"tied_sets": [results.tied_sets[0].model_copy(
+        update={"sets": [], "complete": False})]})
+    assert "The sets of models that are not told apart are too many to list." in str(card_of(many))
+    assert list(glance(many)) == []
+    assert "share a letter" not in str(dot_plots(many))
+
+
 def test_where_lower_is_better_the_best_comes_first(results: Results) -> None:
     turned = results_of(TABLE.with_columns(-pl.col(*CHANCE) + 1), score={"better": "lower", "range": [0, 1]},
                         rank={"method": "bradley_terry"})
@@ -86,6 +95,7 @@ def test_the_error_on_this_benchmark_is_of_epochs_alone(results: Results) -> Non
     assert row.benchmark_error == pytest.approx(float(np.sqrt(by_item["good"].mean() / EPOCHS / ITEMS)), rel=1e-12)
     assert row.items_error == pytest.approx(float(by_item["mean"].std() / np.sqrt(ITEMS)), rel=1e-12)
     assert row.benchmark_lower < row.value < row.benchmark_upper
+    assert row.correlation == pytest.approx(row.items_variance / (row.items_variance + row.epochs_variance))
 
 
 def test_without_repeats_there_is_no_error_on_this_benchmark() -> None:
@@ -122,6 +132,36 @@ def test_the_card_has_a_section_on_items_and_says_what_a_score_means(results: Re
                  "Bradley-Terry strengths", "The items that decide", "of each item from 0 to 1; higher is better"):
         assert said in text
     assert "Bradley-Terry strengths" not in str(card_of(results_of()))
+
+
+QUERY_SCORES = {
+    "ndcg": "NDCG of the first 2 documents of each query",
+    "mean_average_precision": "Average precision of the first 2 documents of each query",
+    "mean_reciprocal_rank": "Reciprocal rank of the first 2 documents of each query",
+    "precision_at": "Precision of the first 2 documents of each query",
+    "recall_at": "Recall of the first 2 documents of each query",
+    "hit_rate_at": "Hit rate of the first 2 documents of each query",
+}
+
+
+@pytest.mark.parametrize(("measure", "what"), [
+    *(({"metric": name, "k": 2}, what) for name, what in QUERY_SCORES.items()),
+    ("ndcg", "NDCG of each query"),
+    ({"metric": "hit_rate_at", "k": 1}, "Hit rate of the first document of each query"),
+    ({"metric": "ndcg", "k": 1000, "gain": "exponential"},
+     "NDCG of the first 1,000 documents of each query (gain = exponential)"),
+    ({"metric": "map", "relevant_from": 2}, "Average precision of each query (relevant_from = 2)"),
+])
+def test_the_first_screen_says_what_the_score_of_a_query_is(measure: Any, what: str) -> None:
+    documents = pl.DataFrame({"q": [1, 1, 2, 2], "rel": [0, 2, 2, 0], "search": [1.0, 2.0, 1.0, 2.0]})
+    ranked = results_of(
+        documents, score={"better": "higher", "range": [0, 1], "of": measure}, epoch=None,
+        models={"search": {"ranking": {"relevance": "rel", "score": "search"}}})
+    assert f"'{what}, from 0 to 1; higher is better'" in str(card_of(ranked))
+
+
+def test_every_measure_of_ranked_lists_has_its_words() -> None:
+    assert {metric.name for metric in registry if metric.needs == "ranked_lists"} == set(QUERY_SCORES)
 
 
 def test_a_model_alone_has_no_pairs() -> None:
@@ -166,6 +206,12 @@ def test_models_that_score_the_same_on_all_items_may_differ_on_others() -> None:
     assert (row.difference, row.verdict, row.method, row.status) == (0, "undecided", "none_differs", "ok")
     assert (row.lower, row.upper) == (pytest.approx(-most), pytest.approx(most))
     assert row.p_value == 1
+
+
+@pytest.mark.parametrize(("better", "solved"), [("higher", 15), ("lower", 5)])
+def test_items_that_all_models_solve_have_the_better_end_of_the_range(better: str, solved: int) -> None:
+    (row,) = of_alike(score={"better": better, "range": [0, 1]}).item_agreement
+    assert (row.all_solve, row.none_solve, row.alike) == (solved, 20 - solved, 1)
 
 
 def test_enough_items_that_are_alike_show_a_difference_within_the_margin() -> None:

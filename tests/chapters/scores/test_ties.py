@@ -1,8 +1,9 @@
-"""Tied sets: by hand, against Piepho's insertion and absorption, and where there are too many of them."""
+"""Tied sets: by hand, against a search over all subsets, and where there are too many of them."""
 
 from __future__ import annotations
 
-from itertools import combinations
+import sys
+from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalpipe.chapters.scores.compute_ties import MOST_STEPS, tied_sets
+from evalpipe.chapters.scores.compute_ties import MOST_SETS, tied_sets
+
+PLACE = np.arange(40)
 
 
 def verdicts(models: int, pairs: Any) -> Any:
@@ -20,14 +23,12 @@ def verdicts(models: int, pairs: Any) -> Any:
     return apart
 
 
-def inserted_and_absorbed(apart: Any) -> list[tuple[int, ...]]:
-    """Return the sets of the display as Piepho (2004) builds it: a column is split for each pair that is apart."""
-    columns = {frozenset(range(len(apart)))}
-    for first, second in zip(*np.nonzero(np.triu(apart)), strict=True):
-        split = {column - {member} for column in columns for member in (first, second)
-                 if {first, second} <= column} | {column for column in columns if not {first, second} <= column}
-        columns = {column for column in split if not any(column < other for other in split)}
-    return sorted(tuple(sorted(map(int, column))) for column in columns)
+def searched(apart: Any) -> list[tuple[int, ...]]:
+    """Return the sets of models of which no two are apart and that no other model can join, of all subsets."""
+    tied = [{int(other) for other in np.flatnonzero(~row)} for row in apart]
+    subsets = (set(chosen) for size in range(1, len(apart) + 1) for chosen in combinations(range(len(apart)), size))
+    return sorted(tuple(sorted(chosen)) for chosen in subsets
+                  if set.intersection(*(tied[model] for model in chosen)) == chosen)
 
 
 @pytest.mark.parametrize(
@@ -43,48 +44,70 @@ def inserted_and_absorbed(apart: Any) -> list[tuple[int, ...]]:
     ],
 )
 def test_sets_by_hand(models: int, apart: Any, expected: Any) -> None:
-    assert tied_sets(verdicts(models, apart)) == (expected, True)
+    assert tied_sets(verdicts(models, apart)) == expected
+
+
+def test_sets_of_five_models_are_those_of_a_search_whatever_is_tied() -> None:
+    pairs = list(combinations(range(5), 2))
+    for number in range(2 ** len(pairs)):
+        apart = verdicts(5, compress(pairs, map(int, f"{number:010b}")))
+        assert tied_sets(apart) == searched(apart)
 
 
 @given(st.integers(1, 9).flatmap(lambda m: st.tuples(st.just(m), st.sets(st.sampled_from(
     list(combinations(range(m), 2)) or [(0, 0)])))))
-def test_sets_are_those_of_the_letter_display(drawn: Any) -> None:
+def test_sets_of_more_models_are_those_of_a_search(drawn: Any) -> None:
     models, pairs = drawn
     apart = verdicts(models, {pair for pair in pairs if pair[0] < pair[1]})
 
-    assert tied_sets(apart) == (inserted_and_absorbed(apart), True)
+    assert tied_sets(apart) == searched(apart)
 
 
-def test_what_stands_in_one_half_of_the_matrix_counts() -> None:
-    apart = verdicts(3, [(0, 2)])
+@pytest.mark.parametrize("tied_places", range(1, 40, 6))
+def test_40_models_in_a_line_have_a_set_for_each_window(tied_places: int) -> None:
+    sets = tied_sets(np.abs(PLACE[:, None] - PLACE) > tied_places)
 
-    assert tied_sets(np.triu(apart)) == tied_sets(np.tril(apart)) == tied_sets(apart | np.eye(3, dtype=bool))
-
-
-def test_40_models_in_a_line_have_a_set_for_each_window() -> None:
-    place = np.arange(40)
-    sets, complete = tied_sets(np.abs(place[:, None] - place) > 6)
-
-    assert complete
-    assert sets == [tuple(range(first, first + 7)) for first in range(34)]
+    assert sets == [tuple(range(first, first + tied_places + 1)) for first in range(40 - tied_places)]
 
 
-@pytest.mark.parametrize("size", [2, 3, 5])
-def test_too_many_sets_are_cut_to_some_that_hold_each_tied_pair(size: int) -> None:
-    apart = np.kron(np.eye(39 // size, dtype=bool), np.ones((size, size), bool))  # size^(39 / size) maximal sets
-    apart = np.pad(apart, (0, 1), constant_values=True)  # and one model that is apart from all
-    sets, complete = tied_sets(apart)
-    ties = ~(apart | np.eye(len(apart), dtype=bool))
+def groups(size: int, count: int) -> Any:
+    """Return verdicts on ``count`` groups of models; those of a group are apart: there are size^count sets."""
+    return np.kron(np.eye(count, dtype=bool), ~np.eye(size, dtype=bool))
 
-    assert not complete
-    assert len(sets) < MOST_STEPS / 2
-    assert sets == sorted(set(sets))
-    assert (len(apart) - 1,) in sets
-    held = np.zeros_like(apart)
-    for members in sets:
-        assert list(members) == sorted(members)
-        assert not apart[np.ix_(members, members)][~np.eye(len(members), dtype=bool)].any()
-        assert not ties[:, members].all(axis=1).any(), "another model could join"
-        assert members == (len(apart) - 1,) or len(members) == 39 // size
-        held[np.ix_(members, members)] = True
-    assert (held | ~ties).all()
+
+def test_of_more_sets_than_are_listed_there_are_none() -> None:
+    sets = tied_sets(groups(2, 7))
+
+    assert sets is not None
+    assert len(sets) == 2**7 < MOST_SETS < 2**8
+    assert tied_sets(groups(2, 8)) is None
+
+
+EACH_FROM_ONE = np.eye(40, k=20, dtype=bool) | np.eye(40, k=-20, dtype=bool)
+EACH_FROM_ONE[20:, 20:] = ~np.eye(20, dtype=bool)
+
+
+@pytest.mark.parametrize(
+    ("apart", "number", "most"),
+    [
+        (np.abs(PLACE[:, None] - PLACE) > 6, 34, 5_000),
+        (EACH_FROM_ONE, 21, 5_000),  # 2^20 sets while nothing parts the last 20
+        (np.pad(groups(14, 2), (0, 12)), 196, 40 * MOST_SETS * MOST_SETS),
+        (groups(2, 20), None, 8 * MOST_SETS * MOST_SETS),
+    ],
+)
+def test_40_models_take_few_steps(apart: Any, number: int | None, most: int) -> None:
+    steps = 0
+
+    def count(_frame: object, event: str, _value: object) -> None:
+        nonlocal steps
+        steps += event == "call"  # of a generator, each comparison of two sets
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        sets = tied_sets(apart)
+    finally:
+        sys.setprofile(before)
+    assert (None if sets is None else len(sets)) == number
+    assert len(apart) < steps < most
