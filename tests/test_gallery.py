@@ -25,7 +25,7 @@ SIMULATED = ["cars", "customers", "loans", "payments"]
 NEEDS = {
     "credit": ["Costs", "yes: bayes, from the costs", "Disparities", "age = 18 to 29", "Decision curve."],
     "clinic": ["Sensitivity: 0.96 (0.91–0.99)", "Decision curve.", "Marked thresholds on patients", "Calibration."],
-    "fraud": ["Precision at k: 0.52 (0.36–0.66)", "Recall at k: 0.4", "Predictive values by prevalence."],
+    "fraud": ["Precision at 50: 0.52 (0.36–0.66)", "Recall at 50: 0.4", "Predictive values by prevalence."],
     "churn": ["Comparison with Present model", "Lift.", "Cumulative gain.", "Profit."],
     "pricing": ["importance weights", "MAE by slice.", "Observed against predicted.", "Mean error: −7 (−"],
     "survey": ["Weighted kappa: 0.65 (0.59–0.71)", "Ordinal MAE", "Reliability at each cut between levels"],

@@ -64,15 +64,15 @@ class Tested(Limited):
 
 
 def tested(
-    first: Drawn, second: Drawn, level: float, test: Test | None, undefined: Sentence | None, *, of_items: bool
+    first: Drawn, second: Drawn, level: float, test: Test | None, undefined: Sentence | None, *, may_differ: bool
 ) -> Tested:
     """Return the first number less the second, with the limits and the p-value of one test.
 
     ``test`` is specific to the measure, if there is one; it needs no replicates. Else the test is Wald's with the
     standard error of the replicates, by Student's distribution with one degree of freedom less than there are rows or
     clusters on the smaller side: Efron & Tibshirani (1993), section 12.4. ``undefined`` is why there may be none.
-    Where it is zero in every resample there is nothing to test; ``of_items``, others may differ, and it has no limits
-    but those of a test for that.
+    Where it is zero in every resample there is nothing to test, unless rows that were not drawn ``may_differ``: then it
+    has no limits but those of a test for that.
     """
     difference = replace(first - second, undefined=undefined)
     unlimited = difference.unlimited()
@@ -80,9 +80,10 @@ def tested(
         return Tested(unlimited.value, status=unlimited.status, reason=unlimited.reason)
     value = difference.value
     is_zero = _all_zero(np.append(difference.known, value), max(abs(first.value), abs(second.value)))
-    if is_zero and of_items and not (test is not None and isinstance(test.contrast, NoneDiffers)):
+    none_differs = test is not None and isinstance(test.contrast, NoneDiffers)
+    if is_zero and may_differ and not none_differs:
         return _degenerate_if(CONSTANT, Tested(0.0))
-    if is_zero and not of_items:
+    if is_zero and not may_differ:
         unchanged = Tested(0.0, (0.0, 0.0), "percentile", drawn=difference, same=True)
         return _degenerate_if(difference.few(level), unchanged)
     drawn: Drawn | None = difference
@@ -92,7 +93,7 @@ def tested(
         test = Test(wald, "bootstrap", "bootstrap_error")
     else:  # such a test holds whatever the replicates: doubtful ones are left out, not the test
         drawn = None if doubt else difference
-        doubt = difference.few(level) if isinstance(test.contrast, NoneDiffers) else None
+        doubt = difference.few(level) if none_differs and difference.clusters is not None else None
     limits = test.contrast.limits(level)
     return _degenerate_if(doubt, Tested(value, limits, test.method if limits else "none", drawn=drawn, test=test))
 

@@ -172,7 +172,7 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
         if test is not None and pair.same_rows and pair.dataset.sample.streamed:
             test = _test_of_grid_cells(plan, test, pair.first, pair.second, float(values[0].value - values[1].value))
         difference = tested(*values, plan.level, test, undefined,
-                            of_items=pair.same_rows and entry.metric.sees == "items")
+                            may_differ=pair.same_rows and rows_may_differ(pair.first, pair.second, entry))
         margin = plan.margin(entry) or 0.0
         p, p_zero = (math.nan if difference.test is None else equivalence_p_value(difference.test.contrast, bound)
                      for bound in (margin, 0.0))
@@ -226,8 +226,9 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     """
     if entry.metric.sees == "items":
         return _test_of_items(plan, first, second, entry)
-    if not rows_count_alike(plan, entry, k):
-        return None
+    test = _test_of_classes_alike(first, second, entry, k) if rows_may_differ(first, second, entry) else None
+    if test is not None or not rows_count_alike(plan, entry, k):
+        return test
     summaries = summary_of(first, entry, k), summary_of(second, entry, k)
     if entry.metric.name in AREAS:
         return _test_of_areas(*summaries, AREAS[entry.metric.name])
@@ -245,7 +246,7 @@ def _test_of_items(plan: Plan, first: Scope, second: Scope, entry: MetricPlan) -
     values, other_values = (scope.summary.of_each_row(entry.metric, entry.params) for scope in (first, second))
     low, high = entry.metric.range
     if np.array_equal(values, other_values) and math.isfinite(high - low):
-        return Test(NoneDiffers(_independent_items(first), high - low), "none_differs", "none_differs")
+        return Test(NoneDiffers(_independent_rows(first), high - low), "none_differs", "none_differs")
     if not rows_count_alike(plan, entry, None):
         return None
     if entry.metric.interval == "proportion" or (
@@ -254,14 +255,44 @@ def _test_of_items(plan: Plan, first: Scope, second: Scope, entry: MetricPlan) -
     return _paired_t(first, second, entry)
 
 
-def _independent_items(scope: Scope) -> float:
-    """Return how many items, or clusters of one size, would vary as much as those of a scope with their weights."""
+def rows_may_differ(first: Scope, second: Scope, entry: MetricPlan) -> bool:
+    """Tell whether two models that a measure finds alike in every row may differ in rows that were not drawn.
+
+    So may scores of items, and classes of two models but for those of the same scores, cut at the same threshold.
+    """
+    if entry.metric.sees == "items":
+        return True
+    model, other = (scope.sample.models[scope.model] for scope in (first, second))
+    if any(leaf.metric.needs != "labels" for leaf in entry.leaves) or model.source or other.source:
+        return False
+    return model.score is None or other.score is None or model.cut != other.cut or not np.array_equal(
+        model.score, other.score)
+
+
+def _test_of_classes_alike(first: Scope, second: Scope, entry: MetricPlan, k: int | None) -> Test | None:
+    """Return the test of a proportion of which all rows are alike by both models; None where some are not."""
+    if not is_proportion(entry) or entry.prior.shares is not None or (entry.average is not None and k is None):
+        return None
+    (successes, trials), others = (
+        flags(summary_of(scope, entry, k), entry, options_of(entry, k)) for scope in (first, second))
+    if not trials.any() or not (np.array_equal(successes, others[0]) and np.array_equal(trials, others[1])):
+        return None
+    return Test(NoneDiffers(_independent_rows(first, trials), 1.0), "none_differs", "none_differs")
+
+
+def _independent_rows(scope: Scope, is_counted: Flags | None = None) -> float:
+    """Return how many rows, or clusters of one size, would vary as much as those of a scope with their weights.
+
+    ``is_counted`` [n] are those that count, by default all.
+    """
     weight, cluster = scope.summary.floats, scope.subset.cluster
+    if is_counted is not None:
+        weight = weight * is_counted
     if cluster is not None:
         weight = np.asarray(
             np.bincount(cluster if scope.subset.rows is None else cluster[scope.subset.rows], weight), float)
-    is_counted = cluster is None and scope.sample.weight_kind != "importance"
-    return float(weight.sum() if is_counted else kish(weight))
+    counts_rows = cluster is None and scope.sample.weight_kind != "importance"
+    return float(weight.sum() if counts_rows else kish(weight))
 
 
 def _test_of_areas(area: Summary, other_area: Summary, scale: float) -> Test | None:
