@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evalpipe.card.method import Procedure
@@ -34,23 +33,27 @@ LEAD = (
     "like these: the items are a sample, and another sample would give another mean. NIST AI 800-3 calls the first "
     "benchmark accuracy, the second generalized accuracy. The intervals in all other sections are for items like these."
 )
-ERRORS = (  # those of judges are shown where answers have judges
+ERRORS = (
     Column("Model", style="what"), Column("Mean score", "num"),
     Column("Interval", "num", "limits", over="This benchmark"), Column("Error", "num", over="This benchmark"),
     Column("Error", "num", over="Items like these"), Column("Items", "num", over="SD of"),
-    Column("Epochs", "num", over="SD of"), Column("Judges", "num", over="SD of"), Column("ICC", "num"),
-    Column("Error", "num", over="Judges"), Column("ICC", "num", over="Judges"), Column("Items", "num"),
-    Column("Epochs", "num"), Column("Missing", "num"),
+    Column("Epochs", "num", over="SD of"), Column("ICC", "num"), Column("Items", "num"), Column("Epochs", "num"),
+    Column("Missing", "num"),
 )
 READ = (
     "Error: the standard error. SD of items: the standard deviation of the items' expected scores; of epochs: that of "
     "one epoch about its item's. ICC: the intraclass correlation, the share of the variance of a single score that "
     "lies between items. Missing: scores that the data lack."
 )
+JUDGES = (
+    Column("Model", style="what"), Column("Judges", "num"), Column("SD of judges", "num"),
+    Column("Error of judges", "num"), Column("ICC of judges", "num"),
+)
 READ_JUDGES = (
-    " Judges of each answer: {judges}; its score is their mean. SD of judges: the standard deviation of the "
-    "judges' expected scores. Error of judges: what another panel of as many judges would add to the error of the "
-    "mean; intervals elsewhere hold these judges fixed. ICC of judges: their absolute agreement, ICC(2,1)."
+    "The score of an answer is the mean over its judges. SD of judges: the standard deviation of the judges' expected "
+    "scores. Error of judges: what another panel of as many judges would add to the error of the mean; all intervals "
+    "and errors elsewhere hold these judges fixed. ICC of judges: their absolute agreement, ICC(2,1), the share of "
+    "items in the variance of one judge's scores."
 )
 PAIRS = (
     Column("Models", style="what"), Column("Difference", "num"), Column("Error", "num"),
@@ -221,8 +224,13 @@ def _of_dataset(results: Results, errors: Sequence[ScoreError]) -> Iterator[Bloc
         yield Heading(dataset)
     yield from (_tied_text(results, tied) for tied in results.tied_sets if tied.dataset == dataset)
     yield _errors_table(results, errors)
-    judges = {row.judges for row in results.judges if row.dataset == dataset}
-    yield Text(READ + "".join(READ_JUDGES.format(judges=number) for number in judges), "small")
+    yield Text(READ, "small")
+    judges = [row for row in results.judges if row.dataset == dataset]
+    if judges:
+        yield Table("How the judges of one answer differ", JUDGES, tuple(Row((
+            names_of(results).model(row.model), str(row.judges), _root(row.variance), _number(row.error),
+            _number(row.agreement))) for row in judges), stacked=True)
+        yield Text(READ_JUDGES, "small")
     pairs = [row for row in results.score_pairs if row.dataset == dataset]
     if pairs:
         yield _pairs_table(results, pairs)
@@ -253,24 +261,18 @@ def _errors_table(results: Results, errors: Sequence[ScoreError]) -> Table:
     """Return the table of the two errors of each mean score, and of the parts of its variance."""
     names, rows = names_of(results), []
     scored = {(row.dataset, row.model): row for row in results.scored}
-    judged = {row.model: (row.variance, row.error, row.agreement) for row in results.judges
-              if row.dataset == errors[0].dataset}
     for row in errors:
         of_model = scored[row.dataset, row.model]
         epochs = str(of_model.fewest_epochs) if of_model.fewest_epochs == of_model.most_epochs else numbers.ranged(
             str(of_model.fewest_epochs), str(of_model.most_epochs))
         limits = None if row.benchmark_lower is None or row.benchmark_upper is None else numbers.interval(
             row.value, row.benchmark_lower, row.benchmark_upper)[1]
-        variance, error, agreement = judged.get(row.model, (None, None, None))
         rows.append(Row((
             names.model(row.model), _number(row.value), limits or "–", _number(row.benchmark_error),
-            _number(row.items_error), _root(row.items_variance), _root(row.epochs_variance), _root(variance),
-            _number(row.correlation), _number(error), _number(agreement), numbers.count(of_model.items), epochs,
-            numbers.count(sum(of_model.missing.values())))))
+            _number(row.items_error), _root(row.items_variance), _root(row.epochs_variance), _number(row.correlation),
+            numbers.count(of_model.items), epochs, numbers.count(sum(of_model.missing.values())))))
     level = with_intervals(results, limited=any(row.benchmark_lower is not None for row in errors))
-    columns = ERRORS if judged else tuple(
-        replace(column, shown="Judges" not in (column.head, column.over)) for column in ERRORS)
-    return Table(f"Mean scores on this benchmark, and for items like these{level}", columns, tuple(rows), stacked=True)
+    return Table(f"Mean scores on this benchmark, and for items like these{level}", ERRORS, tuple(rows), stacked=True)
 
 
 def _pairs_table(results: Results, pairs: Sequence[ScorePair]) -> Table:

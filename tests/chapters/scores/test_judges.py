@@ -14,6 +14,7 @@ import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
 from evalpipe.card.contents import card_of
+from evalpipe.card.page import Table
 from evalpipe.chapters.scores.compute_judges import judge_components
 from evalpipe.errors import DataError
 from evalpipe.results import Results
@@ -191,18 +192,17 @@ def test_a_frequency_weight_counts_items_as_often() -> None:
     assert [row.variance for row in weighted.judges] == pytest.approx([row.variance for row in doubled.judges])
 
 
-def test_the_card_has_columns_of_judges_only_where_there_are_any() -> None:
-    judged = results_of()
+def test_the_card_has_a_table_of_judges_only_where_there_are_any() -> None:
     plain = run({key: value for key, value in SPEC.items() if key != "judge"},
                 frames={"bench": TABLE.group_by("q", "run").agg(pl.col("a", "b").mean())})
-    heads, texts = [], []
-    for results in (judged, plain):
-        (section,) = (section for section in card_of(results).sections if section.anchor == "scores")
-        table = next(block for block in section.blocks if "Mean scores on" in str(block))
-        heads.append([head.text for row in table.heads for head in row])
-        texts.append(str(section.blocks))
-    assert heads[0].count("Judges") == 2
-    assert "Judges" not in heads[1]
-    assert "Judges of each answer: 3; its score is their mean." in texts[0]
-    assert "hold these judges fixed" in texts[0]
-    assert "judge" not in texts[1]
+    judged, without = (next(section for section in card_of(results).sections if section.anchor == "scores")
+                       for results in (results_of(), plain))
+    (table,) = (block for block in judged.blocks if isinstance(block, Table) and "judges" in str(block.caption))
+    assert [column.head for column in table.columns] == [
+        "Model", "Judges", "SD of judges", "Error of judges", "ICC of judges"]
+    assert [row.cells[:2] for row in table.rows] == [("a", "3"), ("b", "3")]
+    row = results_of().judges[0]
+    exact = [float(cell.exact.replace("−", "-")) for cell in table.rows[0].cells[2:]]  # noqa: RUF001 - a minus sign
+    assert exact == pytest.approx([row.variance ** 0.5, row.error, row.agreement])
+    assert "hold these judges fixed" in str(judged.blocks)
+    assert "judge" not in str(without.blocks)
