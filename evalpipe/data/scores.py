@@ -176,17 +176,11 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     if not frame.height:
         raise _Faults(Problem("no-rows", f"{source.called} has no rows", places.place(*source.loc),
                               "write it again: it has names of columns, and no row"))
-    item = (pl.int_range(1, frame.height + 1, eager=True).cast(pl.String) if source.item is None
-            else texts(frame[source.item])).alias("item")
-    if item.null_count():
-        message = f"{counted(item.null_count(), 'row')} of {source.called} {_have(item.null_count())} no item"
-        raise _Faults(Problem("missing-item", message, places.place("item"), "give each row the name of its item"))
+    item = (pl.int_range(1, frame.height + 1, eager=True).cast(pl.String).alias("item") if source.item is None
+            else _names(places, source, "item", frame[source.item]))
+    judge = [] if source.judge is None else [_names(places, source, "judge", frame[source.judge])]
     epoch = (pl.repeat(1, frame.height, dtype=pl.Int64, eager=True) if source.epoch is None
              else _whole_numbers(places, source, frame[source.epoch])).alias("epoch")
-    judge = [] if source.judge is None else [texts(frame[source.judge]).alias("judge")]
-    if judge and judge[0].null_count():
-        message = f"{counted(judge[0].null_count(), 'row')} of {source.called} {_have(judge[0].null_count())} no judge"
-        raise _Faults(Problem("missing-judge", message, places.place("judge"), "give each row the name of its judge"))
     of_models = [column for model in source.models for column in (model.column, model.relevance)]
     used = {*filter(None, (source.epoch, source.judge, *(source.long or ()), *of_models))}
     metadata = [column for column in frame.columns if column not in used and column != source.item]
@@ -200,6 +194,21 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
         pl.when(pl.col("score").is_null()).then(pl.lit(NO_VALUE)).alias("missing")).filter(where)
         for name, (score, where) in columns.items()}
     return _Scores(MappingProxyType(models), items, files)
+
+
+def _names(places: Origin, source: ScoreSource, key: str, column: pl.Series) -> pl.Series:
+    """Return the names [n] of items, or of judges, as ``key`` says; raises _Faults."""
+    try:
+        names = texts(column).alias(key)
+    except Unreadable as fault:
+        message = f"column '{column.name}' of {source.called} {fault.reason}"
+        raise _Faults(Problem(fault.code, message, places.place(key), fault.hint)) from None
+    if names.null_count():
+        message = f"{counted(names.null_count(), 'row')} of {source.called} {_have(names.null_count())} no {key}"
+        place, hint = places.place(key), f"give each row the name of its {key}"
+        raise _Faults(Problem("missing-item", message, place, hint) if key == "item" else
+                      Problem("missing-judge", message, place, hint))
+    return names
 
 
 def _loc(model: ScoresOfModel) -> Loc:
@@ -401,8 +410,7 @@ def _faults_of_model(places: Origin, source: ScoreSource, name: str, rows: pl.Da
         of_model = f"of the model '{name}'" + (f" by the judge {quoted(first['judge'])}" if "judge" in first else "")
         if source.epoch is None and source.tool is None:
             message = f"{source.called} has several scores {of_model} for the item {quoted(first['item'])}"
-            hint = "name the column that numbers them under 'epoch'" + (
-                "" if "judge" in first else ", or the column of their judges under 'judge'")
+            hint = "name the column that numbers them under 'epoch', or that of their judges under 'judge'"
         else:
             message = (f"{source.called} has two scores {of_model} for epoch {first['epoch']} of the item "
                        f"{quoted(first['item'])}")

@@ -50,10 +50,9 @@ JUDGES = (
     Column("Error of judges", "num"), Column("ICC of judges", "num"),
 )
 READ_JUDGES = (
-    "The score of an answer is the mean over its judges. SD of judges: the standard deviation of the judges' expected "
-    "scores. Error of judges: what another panel of as many judges would add to the error of the mean; all intervals "
-    "and errors elsewhere hold these judges fixed. ICC of judges: their absolute agreement, ICC(2,1), the share of "
-    "items in the variance of one judge's scores."
+    "The score of an answer is the mean over its judges. SD of judges: that of the judges' expected scores. Error of "
+    "judges: what another panel of as many judges would add to the error of the mean; intervals and errors elsewhere "
+    "hold these judges fixed. ICC of judges: ICC(2,1), the share of items in the variance of one judge's scores."
 )
 PAIRS = (
     Column("Models", style="what"), Column("Difference", "num"), Column("Error", "num"),

@@ -62,8 +62,8 @@ class ScoreLog(Sparse):
     """The model's name in the log, as the tool writes it, or in the model column of a long table."""
     scorer: Annotated[Annotated[tuple[StrictStr, ...], Field(min_length=1), OneOrMore()] | None, Unique(
         "duplicate-scorer", "the scorer {} is listed twice")] = None
-    """The scorer whose numbers are the scores; may be absent where a log has one scorer. Of a list, as
-    `[judge_a, judge_b]`, each is a judge, and the score of an answer is the mean over them."""
+    """The scorer whose numbers are the scores; may be absent where a log has one scorer. Those of a list, as
+    `[judge_a, judge_b]`, are judges, and the score of an answer is their mean."""
     task: StrictStr | None = None
     """The task in the log; may be absent where the logs are of one task."""
 

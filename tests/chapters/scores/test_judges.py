@@ -110,6 +110,12 @@ def test_where_every_answer_lacks_a_judge_no_item_is_left() -> None:
         results_of(frame, score={"better": "higher", "range": [0, 1], "missing": "leave_out"})
 
 
+@pytest.mark.parametrize("key", ["q", "by"])
+def test_a_column_of_lists_names_nothing(key: str) -> None:
+    with pytest.raises(DataError, match=f"column '{key}' of dataset 'bench' holds lists or mappings, not single val"):
+        results_of(TABLE.with_columns(pl.concat_list(key).alias(key)))
+
+
 def test_a_judge_of_one_model_alone_is_missing_for_the_others() -> None:
     long = pl.DataFrame({"q": ["x"] * 3, "run": [1] * 3, "by": ["j", "k", "j"], "m": ["a", "a", "b"], "s": [1, 1, 1]})
     with pytest.raises(DataError, match="1 score of the model 'b' in dataset 'bench' is missing: 1 for no score by"):
@@ -184,6 +190,21 @@ def test_a_condition_selects_items_with_their_judges() -> None:
     assert some.judges == results_of(TABLE.filter(pl.col("q") < "q06")).judges
 
 
+def test_an_importance_weight_weighs_the_items() -> None:
+    weighted = results_of(TABLE.with_columns(w=pl.col("q").str.slice(1).cast(pl.Float64) + 0.5),
+                          weight={"column": "w", "kind": "importance"}, models={"a": {"score": "a"}})
+    means = TABLE.group_by("q", "by", maintain_order=True).agg(pl.col("a").mean())["a"].to_numpy()
+    _, variance, _, agreement = judge_components(means.reshape(ITEMS, JUDGES), np.arange(ITEMS) + 0.5)
+    (row,) = weighted.judges
+    assert (row.variance, row.agreement) == pytest.approx((variance, agreement))
+
+
+def test_names_of_judges_in_a_file_are_texts(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("q,run,by,a,b\n1,1,7,1,0\n1,1,07,0,0\n2,1,7,1,0\n2,1,07,0,1\n", "utf-8")
+    results = run(SPEC | {"datasets": {"bench": {"path": str(tmp_path / "t.csv")}}})
+    assert [row.judges for row in results.judges] == [2, 2]
+
+
 def test_a_frequency_weight_counts_items_as_often() -> None:
     weight = {"weight": {"column": "w", "kind": "frequency"}}
     twice = pl.concat([TABLE, TABLE.filter(pl.col("q") == "q03").with_columns(q=pl.lit("q99"))])
@@ -202,7 +223,7 @@ def test_the_card_has_a_table_of_judges_only_where_there_are_any() -> None:
         "Model", "Judges", "SD of judges", "Error of judges", "ICC of judges"]
     assert [row.cells[:2] for row in table.rows] == [("a", "3"), ("b", "3")]
     row = results_of().judges[0]
-    exact = [float(cell.exact.replace("−", "-")) for cell in table.rows[0].cells[2:]]  # noqa: RUF001 - a minus sign
+    exact = [float(cell.exact.replace("−", "-")) for cell in table.rows[0].cells[2:]]
     assert exact == pytest.approx([row.variance ** 0.5, row.error, row.agreement])
     assert "hold these judges fixed" in str(judged.blocks)
     assert "judge" not in str(without.blocks)
