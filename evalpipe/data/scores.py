@@ -182,7 +182,7 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     epoch = (pl.repeat(1, frame.height, dtype=pl.Int64, eager=True) if source.epoch is None
              else _whole_numbers(places, source, frame[source.epoch])).alias("epoch")
     of_models = [column for model in source.models for column in (model.column, model.relevance)]
-    used = {*filter(None, (source.epoch, source.judge, *(source.long or ()), *of_models))}
+    used = {*filter(None, (source.epoch, *(source.long or ()), *of_models))}
     metadata = [column for column in frame.columns if column not in used and column != source.item]
     items = frame.select(metadata).with_columns(item.alias("item")) if metadata else pl.DataFrame([item])
     if source.of is not None:

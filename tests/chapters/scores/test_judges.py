@@ -11,17 +11,19 @@ import pandas as pd
 import polars as pl
 import pytest
 import statsmodels.formula.api as smf
+from click.testing import CliRunner
 from statsmodels.stats.anova import anova_lm
 
 from evalpipe.card.contents import card_of
 from evalpipe.card.page import Table
 from evalpipe.chapters.scores.compute_judges import judge_components
+from evalpipe.cli.app import app
 from evalpipe.errors import DataError
 from evalpipe.results import Results
 from evalpipe.run import run
 
 LOGS = Path(__file__).parents[2] / "data" / "logs" / "inspect"
-ITEMS, EPOCHS, JUDGES = 12, 2, 3
+ITEMS, EPOCHS, JUDGES = 12, 3, 3
 SPEC: dict[str, Any] = {
     "evalpipe": 1, "name": "judged", "task": "score", "score": {"better": "higher", "range": [0, 1]}, "item": "q",
     "epoch": "run", "judge": "by", "datasets": {"bench": {"path": "memory"}},
@@ -37,7 +39,7 @@ def drawn(seed: int, items: int = ITEMS, judges: int = JUDGES) -> Any:
 def wide() -> pl.DataFrame:
     """Return a table with a row for each item, epoch and judge."""
     rng = np.random.default_rng(7)
-    rows = [(f"q{item:02}", epoch, f"j{judge}") for item in range(ITEMS) for epoch in (1, 2) for judge in range(JUDGES)]
+    rows = [(f"q{item:02}", epoch, f"j{judge}") for item, epoch, judge in np.ndindex(ITEMS, EPOCHS, JUDGES)]
     scores = rng.integers(0, 5, (len(rows), 2)) / 4
     return pl.DataFrame(rows, schema=["q", "run", "by"], orient="row").with_columns(
         a=pl.Series(scores[:, 0]), b=pl.Series(scores[:, 1]), topic=pl.col("q").str.slice(2))
@@ -52,7 +54,7 @@ def results_of(frame: pl.DataFrame = TABLE, **keys: Any) -> Results:
 
 def test_the_score_of_an_epoch_is_the_mean_over_its_judges() -> None:
     answers = TABLE.group_by("q", "run", maintain_order=True).agg(pl.col("a", "b").mean())
-    metrics = ["mean", "median", {"metric": "share_at_least", "limit": 0.5}, "flip_rate", "win_rate"]
+    metrics = ["mean", "median", {"metric": "share_at_least", "limit": 0.5}, "flip_rate", "agreement", "win_rate"]
     judged = results_of(metrics=metrics)
     plain = run({key: value for key, value in SPEC.items() if key != "judge"} | {"metrics": metrics},
                 frames={"bench": answers})
@@ -108,6 +110,11 @@ def test_where_every_answer_lacks_a_judge_no_item_is_left() -> None:
     frame = pl.DataFrame({"q": ["x", "y"], "run": [1, 1], "by": ["j", "k"], "a": [1.0, 1.0], "b": [1.0, 0.0]})
     with pytest.raises(DataError, match="no item of dataset 'bench' has a score of every model"):
         results_of(frame, score={"better": "higher", "range": [0, 1], "missing": "leave_out"})
+
+
+def test_slices_are_of_items_and_not_of_judges() -> None:
+    with pytest.raises(DataError, match="column 'by' of dataset 'bench' differs between the rows of one item"):
+        results_of(slices=["by"])
 
 
 @pytest.mark.parametrize("key", ["q", "by"])
@@ -200,9 +207,12 @@ def test_an_importance_weight_weighs_the_items() -> None:
 
 
 def test_names_of_judges_in_a_file_are_texts(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("q,run,by,a,b\n1,1,7,1,0\n1,1,07,0,0\n2,1,7,1,0\n2,1,07,0,1\n", "utf-8")
-    results = run(SPEC | {"datasets": {"bench": {"path": str(tmp_path / "t.csv")}}})
+    (tmp_path / "t.csv").write_text("q,run,by,a,b\n1,1,2.1,1,0\n1,1,2.10,0,0\n", "utf-8")
+    of_file = SPEC | {"datasets": {"bench": {"path": str(tmp_path / "t.csv")}}, "ledger": False}
+    results = run(of_file, out=tmp_path / "out")
     assert [row.judges for row in results.judges] == [2, 2]
+    shown = CliRunner().invoke(app, ["show", str(tmp_path / "out"), "mean@a"]).output
+    assert "score a; item q; epoch run; judge by" in shown
 
 
 def test_a_frequency_weight_counts_items_as_often() -> None:
