@@ -207,10 +207,11 @@ def test_an_importance_weight_weighs_the_items() -> None:
 
 
 def test_names_of_judges_in_a_file_are_texts(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("q,run,by,a,b\n1,1,2.1,1,0\n1,1,2.10,0,0\n", "utf-8")
-    of_file = SPEC | {"datasets": {"bench": {"path": str(tmp_path / "t.csv")}}, "ledger": False}
+    (tmp_path / "t.csv").write_text("q,run,by,a,b\n1,1,7.50,1,0\n1,1,8,0,0\n2,1,8,1,1\n", "utf-8")
+    of_file = SPEC | {"datasets": {"bench": {"path": str(tmp_path / "t.csv")}}, "ledger": False,
+                      "score": {"better": "higher", "range": [0, 1], "missing": 0}}
     results = run(of_file, out=tmp_path / "out")
-    assert [row.judges for row in results.judges] == [2, 2]
+    assert [row.missing for row in results.scored] == [{"no score by judge 7.50": 1}] * 2
     shown = CliRunner().invoke(app, ["show", str(tmp_path / "out"), "mean@a"]).output
     assert "score a; item q; epoch run; judge by" in shown
 
