@@ -23,8 +23,7 @@ def judge_components(scores: Floats, weights: Floats | None = None) -> tuple[flo
     judges, whole = scores.shape[1], weight.sum()
     away = scores - scores[0, 0]  # what is the same everywhere has a variance of exactly 0
     by_item, by_judge = away.mean(axis=1), ratio((weight[:, None] * away).sum(axis=0), whole)
-    mean = by_judge.mean()
-    share = ratio((weight * weight).sum(), whole * whole)
+    mean, share = by_judge.mean(), ratio((weight * weight).sum(), whole * whole)
     free = whole * (1 - share)
     left = away - by_item[:, None] - by_judge + mean
     rest = ratio((weight[:, None] * left * left).sum(), free * (judges - 1))
