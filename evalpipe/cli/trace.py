@@ -75,7 +75,7 @@ def _columns(results: Results, traced: Estimate, model: ModelSummary, needs: set
     classes_are_computed = results.levels and traced.variant != "original"  # from recalibrated probabilities
     if spec.get("score"):
         columns = {kind: [column] for kind, column in model.columns.items()}
-        columns |= {key: [spec[key]] for key in ("item", "epoch") if spec.get(key)}
+        columns |= {key: [spec[key]] for key in ("item", "epoch", "judge") if spec.get(key)}
     else:
         columns = {"truth": [spec["outcome"]["column"]],
                    **_predicted(model, needs, {"prediction"} if classes_are_computed else set())}

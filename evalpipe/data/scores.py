@@ -6,7 +6,7 @@ a model lacks are left out for all models, so that all are compared on the same 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from evalpipe.plan.sources import LogFacts, ScoresOfModel, ScoreSource
 
 KEYS = ["item", "epoch", "score", "missing"]
-"""The columns of the scores of one model: texts, numbers, numbers or null, and why a score is missing or null."""
+"""The columns of the scores of one model: texts, numbers, numbers or null, and why a score is missing or null.
+
+Where answers have judges, the column "judge" follows: a row is the score of one of them.
+"""
 NO_VALUE = "no value"
 """Why a score is missing in a table, which does not say more."""
 NO_RELEVANT = "no relevant document"
@@ -73,7 +76,7 @@ def look_at_scores(
     try:
         scores = _from_logs(places, source) if source.tool is not None and frame is None else _from_table(
             places, source, frame)
-        table = _brought_together(places, source, scores)
+        table = _brought_together(places, source, _with_every_judge(scores))
     except _Faults as faults:
         return faults.problems
     types = dict(table.frame.schema)
@@ -103,7 +106,8 @@ def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
     if faults:
         raise _Faults(*faults)
     rows_of = {name: rows for name, rows in entries.items() if isinstance(rows, pl.DataFrame)}
-    models = {name: rows.select(KEYS).with_columns(_usage(places, source, model, rows, rows["score"]))
+    judge = [pl.col("scorer").alias("judge")] if any(len(model.scorer or ()) > 1 for model in source.models) else []
+    models = {name: rows.select(*KEYS, *judge).with_columns(_usage(places, source, model, rows, rows["score"]))
               for model in source.models for name, rows in rows_of.items() if name == model.name}
     tasks = {name: str(rows["task"][0]) for name, rows in rows_of.items()}
     task = next(iter(tasks.values()))
@@ -132,20 +136,21 @@ def _as_path(name: str) -> Path:
 def _entries_of_model(
     places: Origin, source: ScoreSource, model: ScoresOfModel, table: pl.DataFrame
 ) -> pl.DataFrame | Problem:
-    """Return the rows of a model in the table of logs, of one task and one scorer; or why they are not to be told."""
+    """Return the rows of a model in the table of logs, of one task and its scorers; or why they are not to be told."""
     loc = ("models", model.name, "log")
     entries = table
-    for key, name in (("model", model.log_model), ("task", model.task), ("scorer", model.scorer)):
+    for key, named in (("model", model.log_model), ("task", model.task), ("scorer", model.scorer)):
         present = entries[key].unique(maintain_order=True).to_list()
-        if name is not None:
-            if name not in present:
+        if named is not None:
+            names = [named] if isinstance(named, str) else list(named)
+            name = next((name for name in names if name not in present), None)
+            if name is not None:
                 message = f"the logs of {source.called} have no {key} called {quoted(name)}" + (
                     "" if key == "model" else f" for the model '{model.name}'")
                 guess = closest(name, present)
-                names = listed(list(map(str, present[:12])), "and")
-                hint = f"did you mean '{guess}'?" if guess else f"they have {names}"
+                hint = f"did you mean '{guess}'?" if guess else f"they have {listed(present[:12], 'and')}"
                 return Problem("unknown-in-log", message, places.place(*loc, key), hint)
-            entries = entries.filter(pl.col(key) == name)
+            entries = entries.filter(pl.col(key).is_in(names))
         elif len(present) > 1:
             message = (f"the logs of {source.called} have {counted(len(present), key)} for the model '{model.name}': "
                        f"{listed(list(map(str, present[:6])), 'and')}")
@@ -163,7 +168,7 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
         files = ((None, None, frame.height),)
     of_long = zip(source.long or (), ("model", "score"), strict=False)
     keys: list[tuple[str | None, Loc]] = [
-        (source.item, ("item",)), (source.epoch, ("epoch",)),
+        (source.item, ("item",)), (source.epoch, ("epoch",)), (source.judge, ("judge",)),
         *((column, ("datasets", source.dataset, "long", key)) for column, key in of_long),
         *((model.column, _loc(model)) for model in source.models),
         *((model.relevance, (*_loc(model)[:-1], "relevance")) for model in source.models),
@@ -176,11 +181,9 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     if not frame.height:
         raise _Faults(Problem("no-rows", f"{source.called} has no rows", places.place(*source.loc),
                               "write it again: it has names of columns, and no row"))
-    item = (pl.int_range(1, frame.height + 1, eager=True).cast(pl.String) if source.item is None
-            else texts(frame[source.item])).alias("item")
-    if item.null_count():
-        message = f"{counted(item.null_count(), 'row')} of {source.called} {_have(item.null_count())} no item"
-        raise _Faults(Problem("missing-item", message, places.place("item"), "give each row the name of its item"))
+    item = (pl.int_range(1, frame.height + 1, eager=True).cast(pl.String).alias("item") if source.item is None
+            else _names(places, source, "item", frame[source.item]))
+    judge = [] if source.judge is None else [_names(places, source, "judge", frame[source.judge])]
     epoch = (pl.repeat(1, frame.height, dtype=pl.Int64, eager=True) if source.epoch is None
              else _whole_numbers(places, source, frame[source.epoch])).alias("epoch")
     of_models = [column for model in source.models for column in (model.column, model.relevance, *model.usage.values())]
@@ -194,7 +197,7 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     models = {}
     for model in source.models:
         score, where = _column_of_model(places, source, model, frame)
-        rows = pl.DataFrame([item, epoch, score.alias("score")]).with_columns(
+        rows = pl.DataFrame([item, epoch, score.alias("score"), *judge]).with_columns(
             pl.when(pl.col("score").is_null()).then(pl.lit(NO_VALUE)).alias("missing")).filter(where)
         models[model.name] = rows.with_columns(_usage(places, source, model, frame.filter(where), rows["score"]))
     return _Scores(MappingProxyType(models), items, files)
@@ -221,6 +224,21 @@ def _usage(
             raise _Faults(Problem("bad-usage", message, places.place(*loc), "say for each row what was used"))
         uses.append(amounts.alias(USAGE + use))
     return uses
+
+
+def _names(places: Origin, source: ScoreSource, key: str, column: pl.Series) -> pl.Series:
+    """Return the names [n] of items, or of judges, as ``key`` says; raises _Faults."""
+    try:
+        names = texts(column).alias(key)
+    except Unreadable as fault:
+        message = f"column '{column.name}' of {source.called} {fault.reason}"
+        raise _Faults(Problem(fault.code, message, places.place(key), fault.hint)) from None
+    if names.null_count():
+        message = f"{counted(names.null_count(), 'row')} of {source.called} {_have(names.null_count())} no {key}"
+        place, hint = places.place(key), f"give each row the name of its {key}"
+        raise _Faults(Problem("missing-item", message, place, hint) if key == "item" else
+                      Problem("missing-judge", message, place, hint))
+    return names
 
 
 def _loc(model: ScoresOfModel) -> Loc:
@@ -303,7 +321,7 @@ def _read_files(
              for name in frame.columns}
     return frame.with_columns(
         typed(frame[name], kind, source.csv.decimal).alias(name) for name, kind in kinds.items()
-        if name != source.item and (source.long is None or name != source.long[0])), tuple(files)
+        if name not in (source.item, source.judge) and (source.long is None or name != source.long[0])), tuple(files)
 
 
 def _whole_numbers(places: Origin, source: ScoreSource, column: pl.Series) -> pl.Series:
@@ -367,6 +385,8 @@ def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> S
         raise _Faults(*faults)
     missing = {name: _counts_by_reason(rows) for name, rows in scores.models.items()}
     settled = {name: _settle(source, rows) for name, rows in scores.models.items()}
+    judged = {name: rows for name, rows in settled.items() if "judge" in rows.columns}
+    settled |= {name: _means_by(rows, "item", "epoch").sort("item", "score") for name, rows in judged.items()}
     shared, incomplete = _shared_items(settled)
     if not shared.height:
         raise _Faults(Problem("no-shared-items", f"no item of {source.called} has a score of every model",
@@ -386,7 +406,21 @@ def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> S
         frame.with_columns(series), tuple(frame.columns), scores.files, varying, scores.runs,
         MappingProxyType(incomplete),
         MappingProxyType({name: MappingProxyType(counts) for name, counts in missing.items() if counts}),
-        MappingProxyType(_queries(source, scores, shared["item"])))
+        MappingProxyType(_queries(source, scores, shared["item"])),
+        MappingProxyType({name: _means_by(rows.join(shared, "item", "semi"), "item", "judge")["score"].to_numpy()
+                          .reshape(shared.height, -1) for name, rows in judged.items()}))
+
+
+def _with_every_judge(scores: _Scores) -> _Scores:
+    """Return the scores with a row for each judge of each answer: the score is missing where the judge has none."""
+    if any("judge" not in rows.columns for rows in scores.models.values()):
+        return scores
+    judges = pl.concat([rows.select("judge") for rows in scores.models.values()]).unique(maintain_order=True)
+    every = {name: rows.select("item", "epoch").unique(maintain_order=True).join(judges, how="cross").join(
+        rows, on=["item", "epoch", "judge"], how="left", maintain_order="left") for name, rows in scores.models.items()}
+    reason = pl.col("missing").fill_null(pl.format("no score by judge {}", "judge"))
+    return replace(scores, models={name: rows.with_columns(
+        missing=pl.when(pl.col("score").is_null()).then(reason)) for name, rows in every.items()})
 
 
 def _queries(source: ScoreSource, scores: _Scores, items: pl.Series) -> dict[str, Queries]:
@@ -402,14 +436,15 @@ def _queries(source: ScoreSource, scores: _Scores, items: pl.Series) -> dict[str
 
 def _faults_of_model(places: Origin, source: ScoreSource, name: str, rows: pl.DataFrame) -> Iterator[Problem]:
     """Yield the problems of a model's scores: the same epoch twice, numbers that are none, or outside the range."""
-    twice = rows.filter(pl.struct("item", "epoch").is_duplicated())
+    twice = rows.filter(pl.struct(key for key in ("item", "epoch", "judge") if key in rows.columns).is_duplicated())
     if twice.height:
         first = twice.row(0, named=True)
+        of_model = f"of the model '{name}'" + (f" by the judge {quoted(first['judge'])}" if "judge" in first else "")
         if source.epoch is None and source.tool is None:
-            message = f"{source.called} has several scores of the model '{name}' for the item {quoted(first['item'])}"
-            hint = "name the column that numbers them under 'epoch'"
+            message = f"{source.called} has several scores {of_model} for the item {quoted(first['item'])}"
+            hint = "name the column that numbers them under 'epoch', or that of their judges under 'judge'"
         else:
-            message = (f"{source.called} has two scores of the model '{name}' for epoch {first['epoch']} of the item "
+            message = (f"{source.called} has two scores {of_model} for epoch {first['epoch']} of the item "
                        f"{quoted(first['item'])}")
             hint = "number the epochs of an item from 1, each once"
         yield Problem("repeated-item", message, places.place(*source.loc), hint)
@@ -455,10 +490,12 @@ def _unsettled(places: Origin, source: ScoreSource, scores: _Scores) -> Iterator
 
 
 def _settle(source: ScoreSource, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return items, scores and usage without missing scores: these count a number, or are left out."""
+    """Return scores without missing ones, which count a number, or are left out: of a judge, with the whole answer."""
     rule = source.scale.missing
     if isinstance(rule, int | float):
         rows = rows.with_columns(pl.col("score").fill_null(float(rule)))
+    if "judge" in rows.columns:
+        return rows.filter(pl.col("score").is_not_null().all().over("item", "epoch")).drop("missing")
     # Within an item by score, so that the order of epochs, and of rows in files, changes no last digit.
     return rows.filter(pl.col("score").is_not_null()).sort("item", "score", *_uses(rows)).drop("epoch", "missing")
 
@@ -503,10 +540,7 @@ def _of_items(source: ScoreSource, rows: pl.DataFrame, shared: pl.DataFrame) -> 
     score, codes = rows["score"].to_numpy(), rows["item"].rle_id().to_numpy()
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     epochs = np.diff(starts, append=len(score)).astype(float)
-    total = np.add.reduceat(score, starts)
-    # The mean of equal scores is this score, to the last digit.
-    first, last = score[starts], score[starts + epochs.astype(np.intp) - 1]
-    mean = np.where(first == last, first, total / epochs)
+    mean = _means(score, starts)
     within = np.add.reduceat((score - np.repeat(mean, epochs.astype(np.intp))) ** 2, starts)
     limit = source.scale.success_from
     success = np.zeros(len(score)) if limit is None else np.asarray(
@@ -514,6 +548,22 @@ def _of_items(source: ScoreSource, rows: pl.DataFrame, shared: pl.DataFrame) -> 
     return {"score": mean, "epochs": epochs, "within": within, "agreeing": _equal_pairs(score, codes, starts),
             "successes": np.add.reduceat(success, starts),
             **{use: np.add.reduceat(rows[use].to_numpy(), starts) / epochs for use in _uses(rows)}}
+
+
+def _means_by(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Return the mean scores by the columns ``keys``, in their order, with what was used: the most of any row."""
+    rows = rows.sort(*keys, "score")
+    starts = np.flatnonzero(np.diff(rows.select(pl.struct(keys).rle_id()).to_series().to_numpy(), prepend=-1))
+    most = rows.group_by(*keys, maintain_order=True).agg(pl.col(_uses(rows)).max())
+    return most.with_columns(pl.Series("score", _means(rows["score"].to_numpy(), starts)))
+
+
+def _means(score: Floats, starts: Wholes) -> Floats:
+    """Return the mean of each group of scores [groups] that begins at ``starts``; within a group they ascend."""
+    counts = np.diff(starts, append=len(score))
+    first, last = score[starts], score[starts + counts - 1]
+    # The mean of equal scores is this score, to the last digit.
+    return np.where(first == last, first, np.add.reduceat(score, starts) / counts)
 
 
 def _equal_pairs(score: Floats, codes: Wholes, starts: Wholes) -> Floats:

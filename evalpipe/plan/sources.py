@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalpipe.base.arraytypes import Floats
     from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.formats import CellType
     from evalpipe.base.levels import PeriodLength
@@ -126,14 +127,14 @@ class QuerySource(Source):
 class ScoresOfModel(NamedTuple):
     """Where the scores of a model are: a column of a wide table, or entries of a log or of a long table by names.
 
-    With a column of the ``relevance``, ``column`` has scores of documents. ``usage`` are the columns of what an epoch
-    used, by name.
+    Several scorers are judges. With a column of the ``relevance``, ``column`` has scores of documents. ``usage`` has
+    the columns of what an epoch used, by name.
     """
 
     name: str
     column: str | None
     log_model: str | None
-    scorer: str | None
+    scorer: tuple[str, ...] | None
     task: str | None
     relevance: str | None = None
     usage: Mapping[str, str] = MappingProxyType({})
@@ -143,9 +144,9 @@ class ScoresOfModel(NamedTuple):
 class ScoreSource(Source):
     """Scores of items: logs of a ``tool`` at ``paths``, or a table, None where it is wide.
 
-    ``long`` are the columns of the model and of the score of a long table; ``item`` and ``epoch`` those that the spec
-    names, ``scale`` what a score means; ``of`` is the measure of a ranked list that is the score of a query, with its
-    options.
+    ``long`` are the columns of the model and of the score of a long table; ``item``, ``epoch`` and ``judge`` those that
+    the spec names, ``scale`` what a score means; ``of`` is the measure of a ranked list that is the score of a query,
+    with its options.
     """
 
     paths: tuple[str, ...]
@@ -153,6 +154,7 @@ class ScoreSource(Source):
     long: tuple[str, str] | None
     item: str | None
     epoch: str | None
+    judge: str | None
     models: tuple[ScoresOfModel, ...]
     scale: ScoreScale
     of: tuple[str, Mapping[str, Any]] | None = None
@@ -301,7 +303,7 @@ def _score_source(spec: Spec, name: str, dataset: Dataset | LogDataset) -> Score
         paths, key, csv, tool = (dataset.path,), "path", _csv_plan(dataset.csv, dataset.encoding), None
         columns = None if dataset.long is None else (dataset.long.model, dataset.long.score)
     return ScoreSource(name, None, paths[0], ("datasets", name, key), csv, paths, tool, columns, spec.item, spec.epoch,
-                       models, spec.score, of)
+                       spec.judge, models, spec.score, of)
 
 
 def _query_source(spec: Spec, name: str, declared: QueryDataset) -> QuerySource:
@@ -399,7 +401,8 @@ class ScoreTable:
     sha256 and rows of what was read, None in memory. ``varying`` are columns that differ within an item. ``runs`` are
     what logs say of their runs; ``incomplete`` counts, by model, items that it lacks and that are left out for all;
     ``missing`` counts missing scores by model and reason; ``queries`` are the ranked lists of models of which items are
-    queries, in the order of the items.
+    queries, in the order of the items; ``judges`` are, by model, the mean scores of items by judge [items, judges],
+    where answers have judges.
     """
 
     frame: pl.DataFrame
@@ -410,6 +413,7 @@ class ScoreTable:
     incomplete: Mapping[str, int]
     missing: Mapping[str, Mapping[str, int]]
     queries: Mapping[str, Queries] = field(default_factory=lambda: MappingProxyType({}))
+    judges: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

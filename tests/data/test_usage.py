@@ -73,3 +73,12 @@ def test_logs_say_what_answers_used() -> None:
     results = run(spec(**keys), frames=None)
     # A token for each of two answers, in 0.01 and 0.007 seconds: the log.
     assert [row.value for row in results.rows if row.metric == "mean_usage"] == [1, pytest.approx(0.0085)]
+
+
+def test_an_answer_has_one_usage_whoever_judges_it() -> None:
+    frame = pl.DataFrame({
+        "q": ["x", "x", "y", "y"], "judge": ["j", "k"] * 2, "a": [1, 0, 1, 1], "a cost": [2.0, 2.0, 6.0, 6.0],
+        "b": 1, "b cost": 1.0})
+    results = run(spec(judge="judge", score={"better": "higher", "range": [0, 1], "success": 0.5}),
+                  frames={"bench": frame})
+    assert values(results, "a") == {"mean": 0.75, "mean_usage": 4.0, "usage_per_success": 4.0}

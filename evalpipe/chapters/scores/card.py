@@ -44,6 +44,15 @@ READ = (
     "one epoch about its item's. ICC: the intraclass correlation, the share of the variance of a single score that "
     "lies between items. Missing: scores that the data lack."
 )
+JUDGES = (
+    Column("Model", style="what"), Column("Judges", "num"), Column("SD of judges", "num"),
+    Column("Error of judges", "num"), Column("ICC of judges", "num"),
+)
+READ_JUDGES = (
+    "The score of an answer is the mean over its judges. SD of judges: that of the judges' expected scores. Error of "
+    "judges: what another panel of as many judges would add to the error of the mean; intervals and errors elsewhere "
+    "hold these judges fixed. ICC of judges: ICC(2,1), the share of items in the variance of one judge's scores."
+)
 PAIRS = (
     Column("Models", style="what"), Column("Difference", "num"), Column("Error", "num"),
     Column("Smallest difference", "num"), Column("Items", "num"), Column("Epochs", "num"),
@@ -116,6 +125,13 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "approximation, with 80% power at the level of the intervals."),
             "Miller, E. (2024). Adding error bars to evals: a statistical approach to language model evaluations. "
             "arXiv:2411.00640.")
+    if results.judges:
+        yield Procedure("Judges", (
+            "A two-way crossed analysis of variance with random items and judges, of means over epochs. A negative "
+            "estimate of a variance counts 0; the agreement is of estimates as they are."),
+            "Shrout, P. E. & Fleiss, J. L. (1979). Intraclass correlations: uses in assessing rater reliability. "
+            "Psychological Bulletin 86, 420–428. Searle, S. R., Casella, G. & McCulloch, C. E. (1992). Variance "
+            "components. Wiley.")
     if results.strengths:
         yield Procedure("Bradley-Terry strengths", (
             "The log odds of a win in an item are the difference of two log strengths; a tie is half a win of each. "
@@ -206,6 +222,12 @@ def _of_dataset(results: Results, errors: Sequence[ScoreError]) -> Iterator[Bloc
     yield from (_tied_text(results, tied) for tied in results.tied_sets if tied.dataset == dataset)
     yield _errors_table(results, errors)
     yield Text(READ, "small")
+    judges = [row for row in results.judges if row.dataset == dataset]
+    if judges:
+        yield Table("How the judges of one answer differ", JUDGES, tuple(Row((
+            names_of(results).model(row.model), str(row.judges), _number(_deviation(row.variance)), _number(row.error),
+            _number(row.agreement))) for row in judges), stacked=True)
+        yield Text(READ_JUDGES, "small")
     pairs = [row for row in results.score_pairs if row.dataset == dataset]
     if pairs:
         yield from _pairs(results, pairs)
@@ -239,8 +261,7 @@ def _errors_table(results: Results, errors: Sequence[ScoreError]) -> Table:
         epochs = str(of_model.fewest_epochs) if of_model.fewest_epochs == of_model.most_epochs else numbers.ranged(
             str(of_model.fewest_epochs), str(of_model.most_epochs))
         limits = ranged(row.value, row.benchmark_lower, row.benchmark_upper).interval
-        deviations = (None if variance is None else variance**0.5 for variance in (
-            row.items_variance, row.epochs_variance))
+        deviations = map(_deviation, (row.items_variance, row.epochs_variance))
         rows.append(Row((
             names.model(row.model), _number(row.value), limits or "–",
             *map(_number, (row.benchmark_error, row.items_error, *deviations, row.correlation)),
@@ -295,6 +316,11 @@ def _items(results: Results, dataset: str) -> Iterator[Block]:
         rows = tuple(Row((row.item, numbers.whole_percent(row.share, 1),
                           *(_number(row.scores[name]) for name in models))) for row in deciding)
         yield Table("The items that decide: those on which models differ most", columns, rows, most=10)
+
+
+def _deviation(variance: float | None) -> float | None:
+    """Return the standard deviation of a variance."""
+    return None if variance is None else variance**0.5
 
 
 def _number(value: float | None, write: Callable[[float, int], str] = numbers.fixed) -> Cell:

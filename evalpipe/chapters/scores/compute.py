@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalpipe.chapters.scores.compute_items import item_spread, items_at, pair_items
+from evalpipe.chapters.scores.compute_judges import judge_components
 from evalpipe.chapters.scores.compute_strength import bradley_terry
 from evalpipe.chapters.scores.compute_ties import tied_sets
 from evalpipe.chapters.scores.compute_variance import (
@@ -22,6 +23,7 @@ from evalpipe.chapters.scores.plan import higher_is_better, rank_plan, score_pla
 from evalpipe.chapters.scores.records import (
     DecidingItem,
     ItemAgreement,
+    JudgedModel,
     LogRun,
     ScoredModel,
     ScoreError,
@@ -102,6 +104,7 @@ def _of_dataset(plan: Plan, sample: Sample, table: ScoreTable) -> Iterator[tuple
     yield "scored", _scored(sample, table)
     counted = scores.counted(sample)
     yield "score_errors", _errors(plan, sample, counted)
+    yield "judges", _judges(sample, table, counted.weights)
     yield "score_pairs", _pairs(plan, sample, counted, table)
     yield "deciding_items", _deciding(sample, scores)
     yield "item_agreement", _agreement(plan, sample, scores)
@@ -165,6 +168,16 @@ def _errors(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ScoreError]:
             benchmark_upper=_known(min(high, value + float(reach[k]))), items_error=_known(errors.like_these[k]),
             level=plan.level, items_variance=_known(between[k]), epochs_variance=_known(within[k]),
             correlation=_known(correlation[k]))
+
+
+def _judges(sample: Sample, table: ScoreTable, weights: Floats | None) -> Iterator[JudgedModel]:
+    """Yield how the judges of each model's answers differ; none where answers have no judges."""
+    place = {item: row for row, item in enumerate(table.frame.to_series(0).to_list())}
+    rows = np.repeat([place[item] for item in ([] if sample.ids is None else sample.ids)], sample.observations)
+    for name, scores in table.judges.items():
+        (_, variance, _, agreement), judges = judge_components(scores[rows], weights), scores.shape[1]
+        yield JudgedModel(dataset=sample.dataset, model=name, judges=judges, variance=_known(variance),
+                          error=_known(math.sqrt(variance / judges)), agreement=_known(agreement))
 
 
 def _pairs(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable) -> Iterator[ScorePair]:
@@ -250,9 +263,9 @@ def columns_as_written(plan: Plan, model: str, columns: dict[str, str]) -> dict[
     named = next((scores for table in tables for scores in getattr(table, "models", ()) if scores.name == model), None)
     if named is None:
         return columns
-    parts = {"score": named.column, "model": named.log_model, "task": named.task, "scorer": named.scorer,
-             "relevance": named.relevance}
-    return {part: name for part, name in parts.items() if name is not None}
+    parts = {"score": named.column, "model": named.log_model, "task": named.task,
+             "scorer": ", ".join(named.scorer or ()), "relevance": named.relevance}
+    return {part: name for part, name in parts.items() if name}
 
 
 def with_tied_sets(plan: Plan, results: Results) -> Results:

@@ -67,6 +67,12 @@ def rules(draft: Draft) -> Iterator[Problem]:
         for form in sorted(forms):
             yield from _model(draft, loc, model, form)
         yield from _idle_keys(draft, loc, model, forms)
+    if draft.spec.judge is not None and forms == {"logs"}:
+        yield draft.tree.idle("unused-key", "'judge' has no effect: every dataset is logs, whose scorers are judges",
+                              "judge", key=True, hint="list the scorers under 'log', as in 'scorer: [a, b]'")
+    elif draft.spec.judge is not None and draft.spec.item is None and draft.readable("item"):
+        yield draft.tree.problem("missing-key", "'judge' needs 'item', which names what judges score", "judge",
+                                 key=True, hint="name the column of items under 'item'")
 
 
 def _dataset(draft: Draft, loc: Loc, dataset: AnyDataset, *, of_scores: bool) -> Iterator[Problem]:
@@ -117,9 +123,10 @@ def _rankings(draft: Draft) -> Iterator[Problem]:
     if ranked and draft.spec.item is None and draft.readable("item"):
         yield draft.tree.problem("no-query", "models have rankings, and no column names the query", "models", ranked[0],
                                  "ranking", key=True, hint="name the column of queries under 'item'")
-    if ranked and draft.spec.epoch is not None:
-        yield draft.tree.problem("ranking-with-epochs", "models have rankings, and a ranked list has no epochs",
-                                 "epoch", key=True, hint="remove it")
+    for key in ("epoch", "judge") if ranked else ():
+        if getattr(draft.spec, key) is not None:
+            yield draft.tree.problem("ranking-with-epochs", f"models have rankings, and a ranked list has no {key}s",
+                                     key, key=True, hint="remove it")
     if ranked and others:
         message = f"the model '{ranked[0]}' has a ranking, and '{others[0]}' has none"
         yield draft.tree.problem("ranking-of-some", message, "models", others[0], key=True,

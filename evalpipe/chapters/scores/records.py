@@ -70,6 +70,19 @@ class ScoreError(OfModel):
     """The intraclass correlation of one epoch: the share of the first in the sum of both."""
 
 
+class JudgedModel(OfModel):
+    """How the judges of a model's answers differ; null where that is not known."""
+
+    judges: int
+    """How many judges score each answer."""
+    variance: float | None
+    """The variance of the judges' expected scores."""
+    error: float | None
+    """The standard error of the mean by the choice of judges, which no other error here contains."""
+    agreement: float | None
+    """ICC(2,1) of Shrout & Fleiss (1979): the share of items in the variance of one judge's scores."""
+
+
 class ScorePair(Record):
     """The difference of two models' mean scores: how sure it is, what it would take, and which items carry it."""
 
@@ -153,6 +166,8 @@ class ScoresFields(Record):
     """The items and epochs of each model; absent of other tasks."""
     score_errors: Annotated[list[ScoreError], UNWRITTEN] = Field(default_factory=list)
     """The error of each mean score on this benchmark, and for items like these; absent of other tasks."""
+    judges: Annotated[list[JudgedModel], UNWRITTEN] = Field(default_factory=list)
+    """How judges differ; absent where answers have no judges."""
     score_pairs: Annotated[list[ScorePair], UNWRITTEN] = Field(default_factory=list)
     """What it takes to tell two models apart; absent of other tasks."""
     tied_sets: Annotated[list[TiedModels], UNWRITTEN] = Field(default_factory=list)

@@ -13,10 +13,12 @@ from evalpipe.spec.field_types import (
     Excludes,
     Identifier,
     Number,
+    OneOrMore,
     Only,
     Shown,
     Sparse,
     SpecPart,
+    Unique,
 )
 from evalpipe.spec.measures import MeasureOfSpec
 from evalpipe.tasks import SCORES
@@ -59,8 +61,10 @@ class ScoreLog(Sparse):
 
     model: StrictStr
     """The model's name in the log, as the tool writes it, or in the model column of a long table."""
-    scorer: StrictStr | None = None
-    """The scorer whose numbers are the scores; may be absent where a log has one scorer."""
+    scorer: Annotated[Annotated[tuple[StrictStr, ...], Field(min_length=1), OneOrMore()] | None, Unique(
+        "duplicate-scorer", "the scorer {} is listed twice")] = None
+    """The scorer whose numbers are the scores; may be absent where a log has one scorer. Those of a list, as
+    `[judge_a, judge_b]`, are judges, and the score of an answer is their mean."""
     task: StrictStr | None = None
     """The task in the log; may be absent where the logs are of one task."""
 
@@ -94,6 +98,9 @@ class ScoresKeys(SpecPart):
     epoch: Annotated[ColumnName | None, After("item"), Only(*SCORES), UNWRITTEN] = None
     """The column that numbers the epochs of an item, where a table has several rows for one; logs number them
     themselves."""
+    judge: Annotated[ColumnName | None, After("epoch"), Only(*SCORES), UNWRITTEN] = None
+    """The column that names the judge, a person or a model, where a table has a row for each judge of an answer. The
+    score of an epoch is the mean over its judges; a judge that an answer lacks is a missing score (`score.missing`)."""
     rank: Annotated[Ranking | None, After("compare"), Only(*SCORES), UNWRITTEN] = None
     """How models are ranked beside their means, as `{method: bradley_terry}`."""
 
