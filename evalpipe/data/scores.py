@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.base.origin import Loc, Origin
-    from evalpipe.plan.sources import LogFacts, ScoresOfModel, ScoreSource
+    from evalpipe.plan.sources import Format, LogFacts, ScoresOfModel, ScoreSource
 
 KEYS = ["item", "epoch", "score", "missing"]
 """The columns of the scores of one model: texts, numbers, numbers or null, and why a score is missing or null."""
@@ -62,6 +62,9 @@ class _Scores:
     items: pl.DataFrame
     files: tuple[tuple[str | None, str | None, int], ...]
     runs: tuple[LogFacts, ...] = ()
+    format: Format = "scores"
+    columns: tuple[str, ...] = ()
+    """The format and all columns of the files of a table."""
     lists: Mapping[str, RankedLists] = field(default_factory=lambda: MappingProxyType({}))
     """By model, the ranked lists of all queries in the order of their names, where items are queries."""
 
@@ -154,8 +157,9 @@ def _entries_of_model(
 def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None) -> _Scores:
     """Return the scores in a wide or a long table, in files or in memory; raises _Faults."""
     files: tuple[tuple[str | None, str | None, int], ...] = ()
+    form: Format = "memory"
     if frame is None:
-        frame, files = _read_files(places, source)
+        frame, files, form = _read_files(places, source)
     else:
         files = ((None, None, frame.height),)
     of_long = zip(source.long or (), ("model", "score"), strict=False)
@@ -184,13 +188,13 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     items = frame.select(metadata).with_columns(item.alias("item")) if metadata else pl.DataFrame([item])
     if source.of is not None:
         lists = {model.name: _ranked(places, source, model, frame, item) for model in source.models}
-        return _Scores(MappingProxyType(_scores_of_queries(source, lists, item)), items, files,
-                       lists=MappingProxyType(lists))
+        return _Scores(MappingProxyType(_scores_of_queries(source, lists, item)), items, files, (), form,
+                       tuple(frame.columns), MappingProxyType(lists))
     columns = {model.name: _column_of_model(places, source, model, frame) for model in source.models}
     models = {name: pl.DataFrame([item, epoch, score.alias("score")]).with_columns(
         pl.when(pl.col("score").is_null()).then(pl.lit(NO_VALUE)).alias("missing")).filter(where)
         for name, (score, where) in columns.items()}
-    return _Scores(MappingProxyType(models), items, files)
+    return _Scores(MappingProxyType(models), items, files, (), form, tuple(frame.columns))
 
 
 def _loc(model: ScoresOfModel) -> Loc:
@@ -244,8 +248,8 @@ def _no_column(places: Origin, source: ScoreSource, column: str, loc: Loc, frame
 
 def _read_files(
     places: Origin, source: ScoreSource
-) -> tuple[pl.DataFrame, tuple[tuple[str | None, str | None, int], ...]]:
-    """Return all columns of the files of a table, in the types that their values have, and what was read."""
+) -> tuple[pl.DataFrame, tuple[tuple[str | None, str | None, int], ...], Format]:
+    """Return all columns of the files of a table, in the types that their values have, what was read, the format."""
     located = find(places, source)
     if isinstance(located, Problem):
         raise _Faults(located)
@@ -268,12 +272,12 @@ def _read_files(
         raise _Faults(Problem("columns-differ", f"the files of {source.called} have different columns",
                               places.place(*source.loc), "all files of a dataset must have the same columns")) from None
     if located.format not in SEPARATORS:
-        return frame, tuple(files)
+        return frame, tuple(files), located.format
     kinds = {name: source.csv.types.get(name) or infer_type(frame[name], source.csv.decimal).type
              for name in frame.columns}
     return frame.with_columns(
         typed(frame[name], kind, source.csv.decimal).alias(name) for name, kind in kinds.items()
-        if name != source.item and (source.long is None or name != source.long[0])), tuple(files)
+        if name != source.item and (source.long is None or name != source.long[0])), tuple(files), located.format
 
 
 def _whole_numbers(places: Origin, source: ScoreSource, column: pl.Series) -> pl.Series:
@@ -354,7 +358,7 @@ def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> S
         frame.with_columns(series), tuple(frame.columns), scores.files, varying, scores.runs,
         MappingProxyType(incomplete),
         MappingProxyType({name: MappingProxyType(counts) for name, counts in missing.items() if counts}),
-        MappingProxyType(_queries(source, scores, shared["item"])))
+        scores.format, scores.columns, MappingProxyType(_queries(source, scores, shared["item"])))
 
 
 def _queries(source: ScoreSource, scores: _Scores, items: pl.Series) -> dict[str, Queries]:
