@@ -98,24 +98,16 @@ def init(
 
 def proposal_for(data: Sequence[str], answers: Answers) -> AnyProposal:
     """Return the proposal for data, with all questions answered: for logs and for `--task score` a spec of scores."""
+    from evalpipe.proposal import scores
     from evalpipe.proposal.columns import look_at_datasets
     from evalpipe.proposal.propose import parts_from_first_rows, propose
-    from evalpipe.proposal.scores import (
-        MOST_ROWS,
-        OF_BOTH,
-        OF_LOGS,
-        OF_TABLES,
-        look_at_logs,
-        propose_scores,
-        refuse_idle_flags,
-    )
 
-    logs = look_at_logs(data)
+    logs = scores.look_at_logs(data)
     if logs is None and answers.task not in SCORES:
-        refuse_idle_flags(answers, (*OF_LOGS, *OF_TABLES, *OF_BOTH), "predictions of an outcome")
+        scores.refuse_idle_flags(answers, scores.OF_SCORES, "predictions of an outcome")
         looked = look_at_datasets(data)
         return answered_proposal(partial(propose, looked), partial(parts_from_first_rows, looked), answers)
-    proposing = partial(propose_scores, logs or look_at_datasets(data, limit=MOST_ROWS))
+    proposing = partial(scores.propose_scores, logs or look_at_datasets(data, limit=scores.MOST_ROWS))
     return answered_proposal(proposing, proposing, answers)
 
 

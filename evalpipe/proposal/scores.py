@@ -36,7 +36,8 @@ MOST_VALUES = 20
 """The most values of a column of items that is proposed as a slice."""
 LONG = ("model", "score")
 """The columns of a table with a row for each model and item."""
-OF_LOGS, OF_TABLES, OF_BOTH = ("log_task", "scorer"), ("item", "epoch"), ("better", "missing")
+OF_LOGS, OF_TABLES = ("log_task", "scorer"), ("item", "epoch")
+OF_SCORES = (*OF_LOGS, *OF_TABLES, "better", "missing")
 OF_OUTCOMES = ("outcome", "event", "levels", "order", "exposure")
 """Flags by the data that they have a meaning for, as `Answers` names them."""
 

@@ -12,6 +12,7 @@ import yaml
 
 import evalpipe
 from cli.conftest import Command
+from cli.test_init import at_terminal
 from data.logs.written_logs import header, sample, write
 from evalpipe.data.logs import format_of_log
 
@@ -98,6 +99,19 @@ error[missing-needed]: depending on the answer above, what does a missing score 
 
 3 errors
 """)
+
+
+def test_in_a_terminal_what_logs_leave_open_is_asked_in_turn(folder: Path) -> None:
+    shutil.copytree(LOGS / "openai_evals", folder / "logs")
+
+    code, seen = at_terminal(folder, "characters\nup\nhigher\n0\n", "init", "logs/openai_evals.jsonl")
+
+    assert code == 0, seen
+    assert "which scorer is evaluated? \n" in seen
+    assert "--better names 'up', which is none of the ends; the ends are 'higher' and 'lower'\n" in seen
+    spec = yaml.safe_load(Path("openai_evals.yaml").read_text(encoding="utf-8"))
+    assert spec["score"] == {"better": "higher", "range": [0, 1], "missing": 0}
+    assert spec["models"] == {"model-a": {"log": {"model": "model-a", "scorer": "characters"}}}
 
 
 def test_a_glob_of_logs_of_several_tasks_stays_one_and_names_the_task(command: Command, folder: Path) -> None:
