@@ -54,19 +54,11 @@ WITH_OUTCOME: tuple[Task, ...] = (*CLASSES, *NUMBERS)
 WITHOUT_LEVELS: tuple[Task, ...] = (*NUMBERS, *SCORES)
 """What models give for a row is a number, and there are no levels."""
 
-NOT_PROPOSED = "a spec of scores is written by hand: docs/scores.md shows one"
-"""What `evalpipe init` says where scores of items are asked for."""
-
-
-def proposed_task(word: str) -> Task:
-    """Return ``word`` as a task of which `evalpipe init` proposes specs; raises UsageError where it is none."""
-    return known_task(word, WITH_OUTCOME, NOT_PROPOSED if word in SCORES else None)
-
-
-def known_task(word: str, tasks: tuple[Task, ...] = get_args(Task), hint: str | None = None) -> Task:
-    """Return ``word`` as one of ``tasks``; raises UsageError where it is none, with a ``hint`` if there is one."""
+def known_task(word: str) -> Task:
+    """Return ``word`` as a task; raises UsageError where it is none."""
+    tasks: tuple[Task, ...] = get_args(Task)
     if word not in tasks:
         guess = closest(word, tasks)
-        hint = hint or meant_task(word) or (f"did you mean {quoted(guess)}?" if guess else None)
+        hint = meant_task(word) or (f"did you mean {quoted(guess)}?" if guess else None)
         raise UsageError.of("unknown-choice", f"expected {listed(tasks)} as the task, got {quoted(word)}", hint)
     return word

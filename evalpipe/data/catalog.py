@@ -276,23 +276,25 @@ def csv_faults(places: Origin, table: DataTable) -> Iterator[Problem]:
 
     source = table.named
     csv, place = source.csv, places.place(*source.csv_loc)
-    if csv.encoding is not None and table.format not in SEPARATORS:
-        message = f"'encoding' is declared for {source.called}, whose format is {table.format}"
+    scores = table.scores  # of which a table is made of columns of a file, and has others
+    form, names = (table.format, [*table.columns]) if scores is None else (scores.format, [*scores.file_columns])
+    if csv.encoding is not None and form not in SEPARATORS:
+        message = f"'encoding' is declared for {source.called}, whose format is {form}"
         yield Problem("not-csv", message, places.place(*source.csv_loc[:-1], "encoding"),
                       "remove it: it says how the text of csv and tsv files is encoded")
     if not csv.declared:
         return
-    if table.format not in SEPARATORS:
-        message = f"'csv' is declared for {source.called}, whose format is {table.format}"
+    if form not in SEPARATORS:
+        message = f"'csv' is declared for {source.called}, whose format is {form}"
         yield Problem("not-csv", message, place, "remove it: it says how csv and tsv files are written")
         return
     by_column: tuple[tuple[str, str, Mapping[str, object]], ...] = (
         ("types", "gives a type to", csv.types),
         ("null", "says what is missing in", {} if isinstance(csv.null, tuple) else csv.null))
     for key, says, columns in by_column:
-        for column in (column for column in columns if column not in table.columns):
-            close = closest(column, table.columns)
-            hint = f"did you mean '{close}'?" if close else f"the columns are {', '.join(list(table.columns)[:12])}"
+        for column in (column for column in columns if column not in names):
+            close = closest(column, names)
+            hint = f"did you mean '{close}'?" if close else f"the columns are {', '.join(names[:12])}"
             column_place = places.place(*source.csv_loc, key, column)
             message = f"'csv' of {source.called} {says} the column '{column}', which the data do not have"
             yield Problem("unknown-column", message, column_place or place, hint)

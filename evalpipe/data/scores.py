@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.base.origin import Loc, Origin
-    from evalpipe.plan.sources import LogFacts, ScoresOfModel, ScoreSource
+    from evalpipe.plan.sources import Format, LogFacts, ScoresOfModel, ScoreSource
 
 KEYS = ["item", "epoch", "score", "missing"]
 """The columns of the scores of one model: texts, numbers, numbers or null, and why a score is missing or null.
@@ -65,6 +65,9 @@ class _Scores:
     items: pl.DataFrame
     files: tuple[tuple[str | None, str | None, int], ...]
     runs: tuple[LogFacts, ...] = ()
+    format: Format = "scores"
+    columns: tuple[str, ...] = ()
+    """The format and all columns of the files of a table."""
     lists: Mapping[str, RankedLists] = field(default_factory=lambda: MappingProxyType({}))
     """By model, the ranked lists of all queries in the order of their names, where items are queries."""
 
@@ -162,8 +165,9 @@ def _entries_of_model(
 def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None) -> _Scores:
     """Return the scores in a wide or a long table, in files or in memory; raises _Faults."""
     files: tuple[tuple[str | None, str | None, int], ...] = ()
+    form: Format = "memory"
     if frame is None:
-        frame, files = _read_files(places, source)
+        frame, files, form = _read_files(places, source)
     else:
         files = ((None, None, frame.height),)
     of_long = zip(source.long or (), ("model", "score"), strict=False)
@@ -192,15 +196,15 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     items = frame.select(metadata).with_columns(item.alias("item")) if metadata else pl.DataFrame([item])
     if source.of is not None:
         lists = {model.name: _ranked(places, source, model, frame, item) for model in source.models}
-        return _Scores(MappingProxyType(_scores_of_queries(source, lists, item)), items, files,
-                       lists=MappingProxyType(lists))
+        return _Scores(MappingProxyType(_scores_of_queries(source, lists, item)), items, files, (), form,
+                       tuple(frame.columns), MappingProxyType(lists))
     models = {}
     for model in source.models:
         score, where = _column_of_model(places, source, model, frame)
         rows = pl.DataFrame([item, epoch, score.alias("score"), *judge]).with_columns(
             pl.when(pl.col("score").is_null()).then(pl.lit(NO_VALUE)).alias("missing")).filter(where)
         models[model.name] = rows.with_columns(_usage(places, source, model, frame.filter(where), rows["score"]))
-    return _Scores(MappingProxyType(models), items, files)
+    return _Scores(MappingProxyType(models), items, files, (), form, tuple(frame.columns))
 
 
 def _usage(
@@ -292,8 +296,8 @@ def _no_column(places: Origin, source: ScoreSource, column: str, loc: Loc, frame
 
 def _read_files(
     places: Origin, source: ScoreSource
-) -> tuple[pl.DataFrame, tuple[tuple[str | None, str | None, int], ...]]:
-    """Return all columns of the files of a table, in the types that their values have, and what was read."""
+) -> tuple[pl.DataFrame, tuple[tuple[str | None, str | None, int], ...], Format]:
+    """Return all columns of the files of a table, in the types that their values have, what was read, the format."""
     located = find(places, source)
     if isinstance(located, Problem):
         raise _Faults(located)
@@ -316,12 +320,13 @@ def _read_files(
         raise _Faults(Problem("columns-differ", f"the files of {source.called} have different columns",
                               places.place(*source.loc), "all files of a dataset must have the same columns")) from None
     if located.format not in SEPARATORS:
-        return frame, tuple(files)
+        return frame, tuple(files), located.format
     kinds = {name: source.csv.types.get(name) or infer_type(frame[name], source.csv.decimal).type
              for name in frame.columns}
-    return frame.with_columns(
-        typed(frame[name], kind, source.csv.decimal).alias(name) for name, kind in kinds.items()
-        if name not in (source.item, source.judge) and (source.long is None or name != source.long[0])), tuple(files)
+    texts_kept = (source.item, source.judge, *(source.long or ())[:1])
+    typed_columns = [typed(frame[name], kind, source.csv.decimal).alias(name) for name, kind in kinds.items()
+                     if name not in texts_kept]
+    return frame.with_columns(typed_columns), tuple(files), located.format
 
 
 def _whole_numbers(places: Origin, source: ScoreSource, column: pl.Series) -> pl.Series:
@@ -406,7 +411,7 @@ def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> S
         frame.with_columns(series), tuple(frame.columns), scores.files, varying, scores.runs,
         MappingProxyType(incomplete),
         MappingProxyType({name: MappingProxyType(counts) for name, counts in missing.items() if counts}),
-        MappingProxyType(_queries(source, scores, shared["item"])),
+        scores.format, scores.columns, MappingProxyType(_queries(source, scores, shared["item"])),
         MappingProxyType({name: _means_by(rows.join(shared, "item", "semi"), "item", "judge")["score"].to_numpy()
                           .reshape(shared.height, -1) for name, rows in judged.items()}))
 

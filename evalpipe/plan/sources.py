@@ -400,9 +400,9 @@ class ScoreTable:
     ``frame`` has the item, its own ``columns``, and `score_columns` of each model; ``files`` are the paths as shown,
     sha256 and rows of what was read, None in memory. ``varying`` are columns that differ within an item. ``runs`` are
     what logs say of their runs; ``incomplete`` counts, by model, items that it lacks and that are left out for all;
-    ``missing`` counts missing scores by model and reason; ``queries`` are the ranked lists of models of which items are
-    queries, in the order of the items; ``judges`` are, by model, the mean scores of items by judge [items, judges],
-    where answers have judges.
+    ``missing`` counts missing scores by model and reason; ``format`` and ``file_columns`` are those of the files of a
+    table; ``queries`` are the ranked lists of models of which items are queries, in the order of the items; ``judges``
+    are, by model, the mean scores of items by judge [items, judges], where answers have judges.
     """
 
     frame: pl.DataFrame
@@ -412,6 +412,8 @@ class ScoreTable:
     runs: tuple[LogFacts, ...]
     incomplete: Mapping[str, int]
     missing: Mapping[str, Mapping[str, int]]
+    format: Format = "scores"
+    file_columns: tuple[str, ...] = ()
     queries: Mapping[str, Queries] = field(default_factory=lambda: MappingProxyType({}))
     judges: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))
 

@@ -351,10 +351,7 @@ def look_at_datasets(paths: Sequence[str], limit: int = LOOK) -> Looked:
         stem = Path(path).name
         ending = next((suffix for suffix in SUFFIXES if stem.lower().endswith(suffix)), "")
         stem = re.sub(r"[*?\[\]]+", "", stem[: len(stem) - len(ending)]).strip(" -_.") or "evaluation"
-        if not is_key(stem):
-            # The hint of the error says how to write the name, if it can be written as a key.
-            valid_name = re.search(r"^write '(.*)'$", bad_key(stem, quoted(stem))[1] or "", re.DOTALL)
-            stem = valid_name[1] if valid_name else "evaluation"
+        stem = as_key(stem, "evaluation")
         names.append(stem if stem not in names else f"{stem}_{len(names) + 1}")
     datasets = tuple(_look_at_dataset(name, path, limit) for name, path in zip(names, paths, strict=True))
     first = datasets[0].frame.columns
@@ -365,6 +362,15 @@ def look_at_datasets(paths: Sequence[str], limit: int = LOOK) -> Looked:
         raise DataError.of("columns-differ", f"{dataset.path} and {paths[0]} have no column in common",
                            "write a spec for each of them: init FILE")
     return Looked(datasets, {name: column_look(name, [dataset.part(name) for dataset in datasets]) for name in shared})
+
+
+def as_key(name: str, default: str) -> str:
+    """Return a name as the spec accepts it for a dataset or a model, else ``default``."""
+    if is_key(name):
+        return name
+    # The hint of the error says how to write the name, if it can be written as a key.
+    valid_name = re.search(r"^write '(.*)'$", bad_key(name, quoted(name))[1] or "", re.DOTALL)
+    return valid_name[1] if valid_name else default
 
 
 def _look_at_dataset(name: str, path: str, limit: int) -> DataLook:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     Fits = Callable[[ColumnLook], bool]
+    Asks = Callable[[Answers], object]
 
 FEW = 10
 """The most levels of a column that is proposed as a slice."""
@@ -100,12 +101,12 @@ def id_candidates(columns: Mapping[str, ColumnLook], used: Iterable[str]) -> lis
 
 def other_columns(
     columns: Mapping[str, ColumnLook], used: Sequence[str], row_id: ColumnLook | None, refused: Mapping[str, str],
-    within: str,
+    within: str, most_levels: int = FEW,
 ) -> OtherColumns:
     """Sort the columns that are neither outcome nor predictions by their possible use, which the spec suggests.
 
     ``row_id`` is the column of ids, ``refused`` are reasons by column why it is no prediction, ``within`` the words for
-    the rows that were read.
+    the rows that were read. A slice has at most ``most_levels``.
     """
     rest = {name: look for name, look in columns.items() if name not in {*used, *refused}}
     id_and_reason = None
@@ -117,7 +118,7 @@ def other_columns(
     weights = _take_out(rest, lambda look: look.kind == "number" and has_word(look.name, WEIGHTS) and look.low >= 0
                         and not look.constant and not look.missing)
     exposures = _take_out(rest, lambda look: look.kind == "number" and has_word(look.name, EXPOSURES) and look.low > 0)
-    slices = _take_out(rest, lambda look: bool(look.levels) and 1 < look.written_levels <= FEW
+    slices = _take_out(rest, lambda look: bool(look.levels) and 1 < look.written_levels <= most_levels
                        and (look.kind in ("text", "boolean") or (look.kind == "number" and look.whole)))
     levels = {scalar(look.name): counted(look.written_levels, "level") for look in slices[:MOST_SLICES]}
     date_columns = _take_out(rest, lambda look: _slicing_period(look) is not None)
@@ -128,7 +129,8 @@ def other_columns(
         tuple((look.name, f"{counted(look.distinct, 'value')} in {within}{TOGETHER}") for look in clusters),
         tuple((look.name, f"{range_text(look)}: if rows count more or less than others") for look in weights),
         tuple((look.name, f"{range_text(look)}: if counts were counted in so much") for look in exposures),
-        tuple(levels.items()), tuple(periods.items()), tuple(_left_out_lines(rest, refused, slices[MOST_SLICES:])))
+        tuple(levels.items()), tuple(periods.items()),
+        tuple(_left_out_lines(rest, refused, slices[MOST_SLICES:], most_levels)))
 
 
 def _slicing_period(look: ColumnLook) -> tuple[str, int] | None:
@@ -153,7 +155,7 @@ def _take_out(rest: dict[str, ColumnLook], fits: Fits) -> list[ColumnLook]:
 
 
 def _left_out_lines(
-    rest: Mapping[str, ColumnLook], refused: Mapping[str, str], more_slices: Sequence[ColumnLook]
+    rest: Mapping[str, ColumnLook], refused: Mapping[str, str], more_slices: Sequence[ColumnLook], most_levels: int
 ) -> Iterable[str]:
     """Yield a line for each reason why columns are not used, with their names, for a comment in the spec.
 
@@ -165,14 +167,14 @@ def _left_out_lines(
     if more_slices:
         reasons["few levels, as the slices above"] = [look.name for look in more_slices]
     for look in rest.values():
-        reasons.setdefault(_unused_reason(look), []).append(look.name)
+        reasons.setdefault(_unused_reason(look, most_levels), []).append(look.name)
     for reason, names in reasons.items():
         shown = ", ".join(clipped(name) for name in names[:NAMES_SHOWN])
         more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
         yield f"{counted(len(names), 'column')} ({reason}): {shown}{more}"
 
 
-def _unused_reason(look: ColumnLook) -> str:
+def _unused_reason(look: ColumnLook, most_levels: int) -> str:
     """Return the words why a column has no use in the spec."""
     if look.kind in ("nested", "list", "empty"):
         return "no values" if look.kind == "empty" else "lists or mappings"
@@ -184,7 +186,7 @@ def _unused_reason(look: ColumnLook) -> str:
         inside = look.within(0, 1) and not look.whole
         return "numbers from 0 to 1; if they are predictions, name them under models" if inside else (
             "numbers; a slice needs cuts: {column: …, cuts: [18, 65]}")
-    return f"texts of more than {FEW} values"
+    return f"texts of more than {most_levels} values"
 
 
 NO_SIGNS = "write percents as numbers, and run init again"
@@ -446,12 +448,13 @@ class Path:
     flags: tuple[str, ...]
 
 
-def open_questions_error(looked: Looked, answers: Answers, first: Question) -> UsageError:
+def open_questions_error(asked: Asks, answers: Answers, first: Question) -> UsageError:
     """Return the error of a command line that leaves questions open: all of them, so that one more call answers them.
 
-    ``first`` is the first of them, which alone is named where no choice leads to a spec.
+    ``asked`` gives the next question after answers. ``first`` is the first of them, which alone is named where no
+    choice leads to a spec.
     """
-    paths = list(_answer_paths(looked, answers))
+    paths = list(_answer_paths(asked, answers))
     if not paths:
         return UsageError(first.problem())
     by_key: dict[str, list[Question]] = {}
@@ -467,10 +470,10 @@ def open_questions_error(looked: Looked, answers: Answers, first: Question) -> U
     return UsageError(*problems)
 
 
-def _answer_paths(looked: Looked, answers: Answers) -> Iterator[Path]:
+def _answer_paths(asked: Asks, answers: Answers) -> Iterator[Path]:
     """Yield each way to answer the questions of `evalpipe init`: questions in their order, and a choice for each."""
     try:
-        question = parts_from_first_rows(looked, answers)
+        question = asked(answers)
     except UsageError:
         return
     if not isinstance(question, Question):
@@ -482,7 +485,7 @@ def _answer_paths(looked: Looked, answers: Answers) -> Iterator[Path]:
     order = ",".join(f'"{choice}"' if "," in choice else choice for choice, _ in question.choices)
     tried = [order] if question.key in ("levels", "order") else [choice for choice, _ in question.choices[:SHOWN]]
     for choice in tried:
-        for rest in _answer_paths(looked, question.answered(answers, choice)):
+        for rest in _answer_paths(asked, question.answered(answers, choice)):
             yield Path((question, *rest.questions), (f"{question.flag} {shlex.quote(choice)}", *rest.flags))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evalpipe.errors import Problem
-from evalpipe.tasks import proposed_task
+from evalpipe.tasks import known_task
 from evalpipe.words.spelling import clipped, joined
 
 SHOWN = 12
@@ -19,7 +19,8 @@ class Answers:
     """A person's answers: the outcome's column, its task, its event or its levels in order, and columns of models.
 
     ``order`` are the levels in the order of the numbers in columns of lists. ``weight``, ``exposure`` and ``cluster``
-    are columns given by flags alone. An unknown task raises UsageError.
+    are columns given by flags alone. ``item`` to ``missing`` are of scores: the columns of a table, the task and the
+    scorer of logs, which scores are better, and what a missing one counts. An unknown task raises UsageError.
     """
 
     outcome: str | None = None
@@ -31,11 +32,17 @@ class Answers:
     weight: str | None = None
     exposure: str | None = None
     cluster: str | None = None
+    item: str | None = None
+    epoch: str | None = None
+    log_task: str | None = None
+    scorer: str | None = None
+    better: str | None = None
+    missing: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse an unknown task with the error that any command gives."""
         if self.task is not None:
-            proposed_task(self.task)
+            known_task(self.task)
 
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:
@@ -46,7 +53,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An open question: the ``key`` of `Answers` that it is for, and the ``choices``, each with a note.
+    """An open question: the ``key`` of `Answers` that it is for, as its flag, and the ``choices``, each with a note.
 
     ``known`` is a clause on what the data show, ``asks`` the question itself, ``example`` an argument of the flag where
     the answer is none of the choices.
@@ -80,5 +87,5 @@ class Question:
         """Return ``answers`` with ``text``, the answer to this question, added."""
         if self.key == "model":
             return replace(answers, models=(*answers.models, *filter(None, (part.strip() for part in text.split(",")))))
-        change: dict[str, Any] = {self.key: text}
+        change: dict[str, Any] = {self.key.replace("-", "_"): text}
         return replace(answers, **change)

@@ -24,11 +24,11 @@ from evalpipe.tasks import CLASSES
 from evalpipe.words.spelling import clipped, counted, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evalpipe.plan.plan import Plan
-    from evalpipe.proposal.columns import DataLook
-    from evalpipe.proposal.propose import Proposal
+    from evalpipe.proposal.columns import ColumnLook, DataLook
+    from evalpipe.proposal.propose import OtherColumns, Proposal
 
 
 NOT_HERE = "-"
@@ -52,28 +52,33 @@ def spec_name(target: str, data_path: str) -> str:
 
 def spec_text(proposal: Proposal, target: str) -> str:
     """Return the text of the spec; paths in it are relative to the folder of ``target``, its file."""
-    name = spec_name(target, proposal.looked.datasets[0].path)
+    outcome, datasets = proposal.outcome, proposal.looked.datasets
     lines = [
-        *_head_lines(proposal, target, name), *_outcome_lines(proposal), *_row_lines(proposal),
-        *_dataset_lines(proposal, target), *_model_lines(proposal), *_further_lines(proposal),
+        *head_lines(target, datasets[0].path, outcome.task, outcome.task_reason, proposal.notes),
+        *_outcome_lines(proposal), *_row_lines(proposal),
+        *dataset_lines(datasets, target, proposal.used, outcome.column), *_model_lines(proposal),
+        *further_lines(proposal.others),
     ]
     return lines_as_text(lines)
 
 
-def _head_lines(proposal: Proposal, target: str, name: str) -> Iterator[SpecLine]:
+def head_lines(
+    target: str, data_path: str, task: str, reason: str, notes: Sequence[str], seen: str = "columns",
+) -> Iterator[SpecLine]:
     """Yield the comment at the top (how to run the spec, the notes of the proposal), and the first keys."""
+    name = spec_name(target, data_path)
     shown = "SPEC" if target == NOT_HERE else clipped(Path(target).name)
-    yield SpecLine(comment="A spec of evalpipe, proposed by `evalpipe init` from the columns of the data. Run it:")
+    yield SpecLine(comment=f"A spec of evalpipe, proposed by `evalpipe init` from the {seen} of the data. Run it:")
     yield SpecLine(comment=" ")
     yield SpecLine(comment=f"    evalpipe run {shown}")
     yield SpecLine(comment=" ")
     yield SpecLine(comment="Each comment is the reason for its key: check it, and change what is not so.")
-    for note in proposal.notes:
+    for note in notes:
         yield SpecLine(comment=f"Note: {note}.")
     yield SpecLine()
     yield SpecLine("evalpipe: 1", "the version of this file's format")
     yield SpecLine(f"name: {scalar(name)}", f"also the name of the output folder, reports/{name}")
-    yield SpecLine(f"task: {proposal.outcome.task}", proposal.outcome.task_reason)
+    yield SpecLine(f"task: {task}", reason)
     yield SpecLine()
 
 
@@ -110,31 +115,43 @@ def _row_lines(proposal: Proposal) -> list[SpecLine]:
     return [*lines, SpecLine()] if lines else []
 
 
-def _dataset_lines(proposal: Proposal, target: str) -> Iterator[SpecLine]:
-    """Yield the lines of the key ``datasets``, with paths relative to the folder of ``target``."""
+def path_in_spec(path: str, target: str) -> str:
+    """Return a path as the spec ``target`` has it, relative to its folder."""
+    folder = Path() if target == NOT_HERE else Path(target).parent
+    return scalar(os.path.relpath(path, folder).replace(os.sep, "/"))
+
+
+def dataset_lines(
+    datasets: Sequence[DataLook], target: str, used: Iterable[ColumnLook], outcome: ColumnLook | None = None,
+    *, is_long: bool = False,
+) -> Iterator[SpecLine]:
+    """Yield the lines of the key ``datasets``, with paths relative to the folder of ``target``.
+
+    ``used`` are the columns that the spec names; rows without the ``outcome`` are left out. Of a table that
+    ``is_long`` the columns `model` and `score` have the scores.
+    """
     yield SpecLine("datasets:", "paths start from the folder of this file")
-    for dataset in proposal.looked.datasets:
+    for dataset in datasets:
         rows = "" if dataset.rows is None else f"{counted(dataset.rows, 'row')}, "
-        folder = Path() if target == NOT_HERE else Path(target).parent
-        path = os.path.relpath(dataset.path, folder).replace(os.sep, "/")
         yield SpecLine(f"  {key(dataset.name)}:")
-        yield SpecLine(f"    path: {scalar(path)}",
+        yield SpecLine(f"    path: {path_in_spec(dataset.path, target)}",
                        f"{rows}{counted(len(dataset.table.columns), 'column')}")
         if dataset.encoding_note is not None:
             yield SpecLine(f"    encoding: {dataset.csv.encoding}", dataset.encoding_note)
-        csv_keys = _csv_keys(dataset, proposal)
+        csv_keys = _csv_keys(dataset, used)
         if csv_keys:
             yield SpecLine(f"    csv: {yaml_mapping(csv_keys)}", "how the file is written" + (
                 "; null: what counts as missing" if "null" in csv_keys else ""))
-        if proposal.outcome.column.missing:
-            name = '"{}"'.format(proposal.outcome.column.name.replace('"', '""'))
-            condition = f"{name} IS NOT NULL" + (f" AND {name} <> ''" if proposal.outcome.column.blank else "")
-            yield SpecLine(f"    where: {scalar(condition)}",
-                       f"{counted(proposal.outcome.column.missing, 'row')} without an outcome")
+        if outcome is not None and outcome.missing:
+            name = '"{}"'.format(outcome.name.replace('"', '""'))
+            condition = f"{name} IS NOT NULL" + (f" AND {name} <> ''" if outcome.blank else "")
+            yield SpecLine(f"    where: {scalar(condition)}", f"{counted(outcome.missing, 'row')} without an outcome")
+        if is_long:
+            yield SpecLine("    long: {model: model, score: score}", "a row for each model and item")
     yield SpecLine()
 
 
-def _csv_keys(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
+def _csv_keys(dataset: DataLook, used: Iterable[ColumnLook]) -> dict[str, str]:
     """Return the keys under ``csv`` for a dataset, with their values in YAML."""
     if not dataset.separated:
         return {}
@@ -143,7 +160,7 @@ def _csv_keys(dataset: DataLook, proposal: Proposal) -> dict[str, str]:
         keys["separator"] = {"\t": '"\\t"'}.get(plan.separator, f'"{plan.separator}"')
     if plan.decimal != ".":
         keys["decimal"] = f'"{plan.decimal}"'
-    nulls = {key(look.name): f"[{', '.join(map(scalar, look.nulls))}]" for look in proposal.used if look.nulls}
+    nulls = {key(look.name): f"[{', '.join(map(scalar, look.nulls))}]" for look in used if look.nulls}
     if nulls:
         keys["null"] = yaml_mapping(nulls)
     return keys
@@ -174,9 +191,9 @@ def as_yaml(value: object) -> str:
     return f"[{', '.join(map(yaml_level, value))}]" if isinstance(value, tuple) else scalar(value)
 
 
-def _further_lines(proposal: Proposal) -> Iterator[SpecLine]:
+def further_lines(others: OtherColumns) -> Iterator[SpecLine]:
     """Yield the last lines of the spec: slices to switch on, and columns that are not used, as comments."""
-    slices, periods = proposal.others.slices, proposal.others.periods
+    slices, periods = others.slices, others.periods
     if slices or periods:
         reason = "periods of dates, columns of few levels; each measure is then given for each of them too"
         yield SpecLine("# slices:", reason if periods else
@@ -184,9 +201,9 @@ def _further_lines(proposal: Proposal) -> Iterator[SpecLine]:
         for column, why in (*periods, *slices):
             yield SpecLine(f"#   - {column}", why)
         yield SpecLine()
-    if proposal.others.left_out:
+    if others.left_out:
         yield SpecLine(comment="Not used:")
-        for line in proposal.others.left_out:
+        for line in others.left_out:
             yield SpecLine(comment=f"- {line}")
 
 

@@ -253,16 +253,18 @@ error[wrong-task]: 'y' cannot be of the task count: it has 2 levels, 'no' and 'y
   = help: it can be 'binary'
 """),
     "a kind that is not evaluated": ({"p": "half"}, ("--task", "survival"), """\
-error[unknown-choice]: expected 'binary', 'multiclass', 'ordinal', 'regression' or 'count' as the task, got 'survival'
+error[unknown-choice]: expected 'binary', 'multiclass', 'ordinal', 'regression', 'count' or 'score' as the task, got \
+'survival'
   = help: times to an event with censored rows are not evaluated
 """),
     "a kind by another name": ({"p": "half"}, ("--task", "Binary Classification"), """\
-error[unknown-choice]: expected 'binary', 'multiclass', 'ordinal', 'regression' or 'count' as the task, got \
+error[unknown-choice]: expected 'binary', 'multiclass', 'ordinal', 'regression', 'count' or 'score' as the task, got \
 'Binary Classification'
   = help: say 'binary'
 """),
     "a kind misspelt": ({"p": "half"}, ("--task", "mulitclass"), """\
-error[unknown-choice]: expected 'binary', 'multiclass', 'ordinal', 'regression' or 'count' as the task, got 'mulitclass'
+error[unknown-choice]: expected 'binary', 'multiclass', 'ordinal', 'regression', 'count' or 'score' as the task, got \
+'mulitclass'
   = help: did you mean 'multiclass'?
 """),
     "an order": ({"y": "grade", "pred": "grade"}, ("--task", "ordinal"), """\
@@ -463,7 +465,7 @@ def test_a_kind_that_is_not_evaluated_is_answered_with_the_reason(folder: Path) 
     binary("data.csv", time=column("third"), event=column("event"), p=column("half"))
     code, seen = at_terminal(folder, "survival\nbinary\nyes\n", "init", "data.csv")
     assert code == 0, seen
-    assert ("expected 'binary', 'multiclass', 'ordinal', 'regression' or 'count' as the task, got 'survival'; "
+    assert ("expected 'binary', 'multiclass', 'ordinal', 'regression', 'count' or 'score' as the task, got 'survival'; "
             "times to an event with censored rows are not evaluated") in seen
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evalpipe.errors import DataError
+from evalpipe.errors import DataError, SpecError
 from evalpipe.results import Results
 from evalpipe.run import plan, run
 
@@ -164,3 +164,20 @@ def test_conditions_select_items(where: str) -> None:
     results = run(spec(item="q", datasets={"bench": {"path": "memory", "where": where}}), frames=frames)
     assert values(results) == {"a": 0.5, "b": 0.0}
     assert [(dataset.rows, dataset.excluded_where) for dataset in results.datasets] == [(3, 1)]
+
+
+def test_a_table_of_scores_is_read_as_its_csv_says(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("q;a;b\nx;1,0;?\ny;0,5;1,0\n", encoding="utf-8")
+    csv = {"separator": ";", "decimal": ",", "null": {"b": ["?"]}}
+    asked = spec(item="q", score={"better": "higher", "missing": 0}, datasets={
+        "bench": {"path": str(tmp_path / "s.csv"), "csv": csv}})
+
+    assert values(run(asked)) == {"a": 0.75, "b": 0.5}
+
+    csv["null"] = {"aa": ["?"], "b": ["?"]}
+    with pytest.raises(SpecError, match="the column 'aa', which the data do not have"):
+        plan(asked)
+    pl.DataFrame({"q": ["x"], "a": [1], "b": [1]}).write_parquet(tmp_path / "s.parquet")
+    asked["datasets"]["bench"]["path"] = str(tmp_path / "s.parquet")
+    with pytest.raises(SpecError, match="'csv' is declared for dataset 'bench', whose format is parquet"):
+        plan(asked)

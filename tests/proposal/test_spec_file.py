@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from evalpipe.errors import UsageError
 from evalpipe.proposal.columns import look_at_datasets
 from evalpipe.proposal.models import family_of
 from evalpipe.proposal.outcome import levels_of_flag
-from evalpipe.proposal.propose import open_questions_error, propose
+from evalpipe.proposal.propose import open_questions_error, parts_from_first_rows, propose
 from evalpipe.proposal.questions import Answers, Question
 from evalpipe.proposal.spec_file import refuse_existing, spec_name, target_path, write_spec_file
 
@@ -73,7 +74,7 @@ def open_questions(columns: dict[str, object], **answers: object) -> str:
     looked, given = look_at_datasets(["data.parquet"]), Answers(**answers)  # type: ignore[arg-type]
     question = propose(looked, given)
     assert isinstance(question, Question)
-    return str(open_questions_error(looked, given, question))
+    return str(open_questions_error(partial(parts_from_first_rows, looked), given, question))
 
 
 EVENT = """\

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,15 @@ READERS = {
     "promptfoo": promptfoo.read, "openai_evals": openai_evals.read,
 }
 """The reader of each format by its name."""
+_SIGNS = {
+    "lm_eval": r'\Asamples_.+_\d{4}-\d\d-\d\dT[\d.-]+\.jsonl\n|"doc_id"\s*:.*"resps"\s*:',
+    "every_eval_ever": r'"schema_version"\s*:.*"evaluation_name"\s*:',
+    "openai_evals": r'\A[^\n]+\n\s*\{\s*"spec"\s*:\s*\{',
+    "promptfoo": r'"(evalId|gradingResult|promptId)"\s*:',
+    "inspect": r'\A[^\n]+\.eval\n|"eval"\s*:\s*\{',
+}
+"""What tells a log of each format: in its name, which stands first, or in its first bytes."""
+_HEAD = 2**16
 COLUMNS = ("model", "task", "item", "epoch", "scorer", "score", "missing")
 
 
@@ -64,6 +75,17 @@ def read_logs(format_: str, paths: Sequence[Path], folder: Path = Path(), scorer
     if problems:
         raise DataError(*problems)
     return _joined(logs)
+
+
+def format_of_log(path: Path) -> str | None:
+    """Return the format of a log, a key of `READERS`, by its name and first bytes; None where it is none."""
+    if path.suffix not in (".json", ".jsonl", ".eval"):
+        return None
+    head = b""
+    with suppress(OSError), path.open("rb") as file:  # a file that cannot be read is known by its name, perhaps
+        head = file.read(_HEAD)
+    seen = f"{path.name}\n{head.decode('utf-8-sig', errors='replace')}"
+    return next((name for name, sign in _SIGNS.items() if re.search(sign, seen, re.DOTALL)), None)
 
 
 def _read(format_: str, path: Path, shown: str, wanted: frozenset[str] | None) -> list[ModelLog]:
