@@ -392,12 +392,13 @@ def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> S
     settled = {name: _settle(source, rows) for name, rows in scores.models.items()}
     judged = {name: rows for name, rows in settled.items() if "judge" in rows.columns}
     settled |= {name: _means_by(rows, "item", "epoch").sort("item", "score") for name, rows in judged.items()}
-    shared, incomplete = _shared_items(settled)
+    shared, others, incomplete = _shared_items(settled)
     if not shared.height:
         raise _Faults(Problem("no-shared-items", f"no item of {source.called} has a score of every model",
                               places.place(*source.loc), "check that the models were run on the same items"))
     column = source.item or "item"
     frame, varying = _item_columns(shared, scores.items, column)
+    unshared, _ = _item_columns(others, scores.items, column)
     per_model = {name: _of_items(source, rows, shared) for name, rows in settled.items()}
     wins = _wins([numbers_of["score"] for numbers_of in per_model.values()], lower=source.scale.better == "lower")
     series = []
@@ -413,7 +414,8 @@ def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> S
         MappingProxyType({name: MappingProxyType(counts) for name, counts in missing.items() if counts}),
         scores.format, scores.columns, MappingProxyType(_queries(source, scores, shared["item"])),
         MappingProxyType({name: _means_by(rows.join(shared, "item", "semi"), "item", "judge")["score"].to_numpy()
-                          .reshape(shared.height, -1) for name, rows in judged.items()}))
+                          .reshape(shared.height, -1) for name, rows in judged.items()}),
+        unshared)
 
 
 def _with_every_judge(scores: _Scores) -> _Scores:
@@ -510,15 +512,27 @@ def _uses(rows: pl.DataFrame) -> list[str]:
     return [name for name in rows.columns if name.startswith(USAGE)]
 
 
-def _shared_items(settled: Mapping[str, pl.DataFrame]) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the items that every model has a score for, sorted, and how many items each model lacks."""
+def _shared_items(settled: Mapping[str, pl.DataFrame]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
+    """Return the items that every model has a score for; those that some lack; and how many each model lacks.
+
+    Both are sorted; the latter have the mean score of each model, null where it lacks the item.
+    """
     present = {name: rows["item"].unique() for name, rows in settled.items()}
     every = pl.concat(list(present.values())).unique()
     shared = every
     for items in present.values():
         shared = shared.filter(shared.is_in(items.implode()))
     lacking = {name: len(every) - len(items) for name, items in present.items()}
-    return pl.DataFrame({"item": shared.sort()}), {name: count for name, count in lacking.items() if count}
+    others = pl.DataFrame({"item": every.filter(~every.is_in(shared.implode())).sort()})
+    for name, rows in settled.items():
+        means = _means_by(rows.join(others, "item", "semi"), "item").select("item", pl.col("score").alias(_label(name)))
+        others = others.join(means, on="item", how="left", maintain_order="left")
+    return pl.DataFrame({"item": shared.sort()}), others, {name: count for name, count in lacking.items() if count}
+
+
+def _label(model: str) -> str:
+    """Return the column of a model's scores in a table of items."""
+    return score_columns(model, successes=False, several=False, ranked=False)["score"]
 
 
 def _item_columns(

@@ -402,7 +402,8 @@ class ScoreTable:
     what logs say of their runs; ``incomplete`` counts, by model, items that it lacks and that are left out for all;
     ``missing`` counts missing scores by model and reason; ``format`` and ``file_columns`` are those of the files of a
     table; ``queries`` are the ranked lists of models of which items are queries, in the order of the items; ``judges``
-    are, by model, the mean scores of items by judge [items, judges], where answers have judges.
+    are, by model, the mean scores of items by judge [items, judges], where answers have judges; ``unshared`` are items
+    that some model lacks, with their columns and the score of each model, null where it lacks them.
     """
 
     frame: pl.DataFrame
@@ -416,6 +417,7 @@ class ScoreTable:
     file_columns: tuple[str, ...] = ()
     queries: Mapping[str, Queries] = field(default_factory=lambda: MappingProxyType({}))
     judges: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))
+    unshared: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from evalpipe.chapters.scores.records import (
     TiedModels,
 )
 from evalpipe.metrics.values import ratio
+from evalpipe.plan.datasets import score_columns
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _of_dataset(plan: Plan, sample: Sample, table: ScoreTable) -> Iterator[tuple
     yield "deciding_items", _deciding(sample, scores)
     yield "item_agreement", _agreement(plan, sample, scores)
     if plan.part(rank_plan) is not None:
-        yield "strengths", _strengths(plan, sample, counted)
+        yield "strengths", _strengths(plan, sample, _with_unshared(plan, sample, counted, table))
 
 
 def _run(dataset: str, run: LogFacts) -> LogRun:
@@ -243,6 +244,23 @@ def _agreement(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ItemAgree
     yield ItemAgreement(
         dataset=sample.dataset, items=len(scores.means), alike=_known(alike), all_solve=all_solve,
         none_solve=none_solve)
+
+
+def _with_unshared(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable) -> Scores:
+    """Return the scores with those of items that some model lacks, which tell the strengths of the others.
+
+    Without them where items have weights, or where conditions chose them.
+    """
+    if table.unshared is None or plan.weight is not None or sample.n != table.frame.height:
+        return scores
+    labels = [score_columns(name, successes=False, several=False, ranked=False)["score"] for name in sample.models]
+    means = np.vstack([scores.means, table.unshared.select(labels).to_numpy()])
+    cluster = scores.cluster
+    if plan.cluster is not None and cluster is not None:
+        numbers = {name: number for number, name in _topics(plan, sample, table).items()}
+        others = [numbers.setdefault(str(name), len(numbers)) for name in table.unshared[plan.cluster].to_list()]
+        cluster = np.append(cluster, np.asarray(others, np.intp))
+    return scores._replace(means=means, cluster=cluster)
 
 
 def _strengths(plan: Plan, sample: Sample, scores: Scores) -> Iterator[Strength]:

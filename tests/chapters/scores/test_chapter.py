@@ -12,6 +12,7 @@ import pytest
 from evalpipe.card.contents import card_of
 from evalpipe.card.summary import dot_plots
 from evalpipe.chapters.scores.card import glance
+from evalpipe.chapters.scores.compute_strength import bradley_terry
 from evalpipe.errors import SpecError
 from evalpipe.intervals.contrasts import PairedProportions
 from evalpipe.metrics import registry
@@ -250,3 +251,22 @@ def test_scores_of_0_and_1_are_two_proportions_of_the_same_items() -> None:
 def test_without_a_mean_or_a_range_nothing_is_known_of_other_items(keys: dict[str, Any]) -> None:
     (row,) = of_alike(**keys).comparisons
     assert (row.difference, row.lower, row.upper, row.status, row.verdict) == (0, None, None, "degenerate", "untested")
+
+
+def test_strengths_use_items_that_some_model_lacks() -> None:
+    rng = np.random.default_rng(5)
+    scores = np.round(rng.random((60, 3)) + np.array([0, 0.1, 0.2]), 1)
+    scores[:20, 0] = scores[20:35, 2] = np.nan
+    frame = pl.DataFrame(scores, schema=list("abc")).fill_nan(None).with_columns(
+        q=pl.format("q{}", pl.int_range(60)), topic=pl.int_range(60) % 24)
+    spec = {"score": {"better": "higher", "missing": "leave_out"}, "rank": {"method": "bradley_terry"}, "epoch": None,
+            "models": {name: {"score": name} for name in "abc"}}
+    for cluster, numbers in ((None, None), ("topic", np.arange(60) % 24)):
+        results = results_of(frame, cluster=cluster, **spec)
+        expected = bradley_terry(scores, numbers)
+        assert [row.log_strength for row in results.strengths] == pytest.approx(expected.log_strength.tolist())
+        assert [row.upper - row.log_strength for row in results.strengths] == pytest.approx(
+            (1.959963984540054 * expected.error).tolist())
+        assert [row.n for row in results.rows[:1]] == [25]
+    kept = results_of(frame, **spec, datasets={"bench": {"path": "memory", "where": "topic < 20"}})
+    assert kept.strengths[0].log_strength != pytest.approx(expected.log_strength[0])
