@@ -17,9 +17,11 @@ from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.files import find, read, schema
 from evalpipe.data.formats import SEPARATORS
+from evalpipe.data.query_rows import held_rows
+from evalpipe.data.rows import no_rows_problem
 from evalpipe.data.values import SHOWN, Unreadable, infer_type, more, numbers, shown, texts, typed
 from evalpipe.errors import DataError, Problem
-from evalpipe.plan.datasets import score_columns
+from evalpipe.plan.datasets import score_columns, unreadable
 from evalpipe.plan.sources import DataTable, ScoreTable
 from evalpipe.statistics.ranked_lists import OF_QUERIES, Queries, RankedLists
 from evalpipe.words.spelling import closest, counted, joined, listed, quoted
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.base.origin import Loc, Origin
+    from evalpipe.data.query_rows import Databases
     from evalpipe.plan.sources import LogFacts, ScoresOfModel, ScoreSource
 
 KEYS = ["item", "epoch", "score", "missing"]
@@ -64,21 +67,27 @@ class _Scores:
     runs: tuple[LogFacts, ...] = ()
     lists: Mapping[str, RankedLists] = field(default_factory=lambda: MappingProxyType({}))
     """By model, the ranked lists of all queries in the order of their names, where items are queries."""
+    unreadable: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """The types of columns of a query that cannot be read."""
 
 
 def look_at_scores(
-    places: Origin, source: ScoreSource, frame: pl.DataFrame | None = None
+    places: Origin, source: ScoreSource, frame: pl.DataFrame | None = None, databases: Databases | None = None
 ) -> tuple[DataTable, dict[str, pl.DataType]] | list[Problem]:
-    """Read the scores of a source, or of a frame; return the table with the types of its columns, or the problems."""
+    """Read the scores of a source, or of a frame; return the table with the types of its columns, or the problems.
+
+    ``databases`` are those that a query is read from. Raises UsageError where its driver is missing.
+    """
     try:
         scores = _from_logs(places, source) if source.tool is not None and frame is None else _from_table(
-            places, source, frame)
+            places, source, frame, databases)
         table = _brought_together(places, source, scores)
     except _Faults as faults:
         return faults.problems
-    types = dict(table.frame.schema)
+    types = {**table.frame.schema, **dict.fromkeys(scores.unreadable, pl.Binary())}
     names = MappingProxyType({name: str(kind) for name, kind in types.items()})
-    return DataTable(source, "scores", (), names, (), table.frame.height, scores=table), types
+    return DataTable(source, "scores", (), names, (), table.frame.height, scores=table,
+                     unreadable=scores.unreadable), types
 
 
 def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
@@ -151,13 +160,22 @@ def _entries_of_model(
     return entries
 
 
-def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None) -> _Scores:
-    """Return the scores in a wide or a long table, in files or in memory; raises _Faults."""
+def _from_table(
+    places: Origin, source: ScoreSource, frame: pl.DataFrame | None, databases: Databases | None
+) -> _Scores:
+    """Return the scores in a wide or a long table, in files, of a query or in memory; raises _Faults."""
     files: tuple[tuple[str | None, str | None, int], ...] = ()
-    if frame is None:
-        frame, files = _read_files(places, source)
-    else:
+    unreadable_types: Mapping[str, str] = MappingProxyType({})
+    if frame is not None:
         files = ((None, None, frame.height),)
+    elif source.query is not None and databases is not None:
+        try:
+            frame, sha256, unreadable_types = held_rows(places, source.query, databases)
+        except DataError as error:
+            raise _Faults(*error.problems) from None
+        files = ((source.path, sha256, frame.height),)
+    else:
+        frame, files = _read_files(places, source)
     of_long = zip(source.long or (), ("model", "score"), strict=False)
     keys: list[tuple[str | None, Loc]] = [
         (source.item, ("item",)), (source.epoch, ("epoch",)),
@@ -167,10 +185,11 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     named = {column: loc for column, loc in keys if column is not None}
     absent = [(column, loc) for column, loc in named.items() if column not in frame.columns]
     if absent:
-        raise _Faults(*(_no_column(places, source, column, loc, frame) for column, loc in absent))
+        table = DataTable(source, "scores", (), unreadable=unreadable_types)
+        raise _Faults(*(unreadable(places, table, column, loc) if column in unreadable_types else
+                        _no_column(places, source, column, loc, frame) for column, loc in absent))
     if not frame.height:
-        raise _Faults(Problem("no-rows", f"{source.called} has no rows", places.place(*source.loc),
-                              "write it again: it has names of columns, and no row"))
+        raise _Faults(no_rows_problem(source.called, source, places, places.place(*source.loc)))
     item = (pl.int_range(1, frame.height + 1, eager=True).cast(pl.String) if source.item is None
             else texts(frame[source.item])).alias("item")
     if item.null_count():
@@ -185,12 +204,12 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     if source.of is not None:
         lists = {model.name: _ranked(places, source, model, frame, item) for model in source.models}
         return _Scores(MappingProxyType(_scores_of_queries(source, lists, item)), items, files,
-                       lists=MappingProxyType(lists))
+                       lists=MappingProxyType(lists), unreadable=unreadable_types)
     columns = {model.name: _column_of_model(places, source, model, frame) for model in source.models}
     models = {name: pl.DataFrame([item, epoch, score.alias("score")]).with_columns(
         pl.when(pl.col("score").is_null()).then(pl.lit(NO_VALUE)).alias("missing")).filter(where)
         for name, (score, where) in columns.items()}
-    return _Scores(MappingProxyType(models), items, files)
+    return _Scores(MappingProxyType(models), items, files, unreadable=unreadable_types)
 
 
 def _loc(model: ScoresOfModel) -> Loc:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem
-from evalpipe.spec.datasets import LOG_KEYS, Dataset, LogDataset, QueryDataset
+from evalpipe.spec.datasets import LOG_KEYS, LogDataset
 from evalpipe.spec.rules_measures import check_measure
 from evalpipe.tasks import SCORES
 from evalpipe.words.spelling import listed
@@ -78,13 +78,9 @@ def _dataset(draft: Draft, loc: Loc, dataset: AnyDataset, *, of_scores: bool) ->
         elif len(keys) > 1:
             message = f"'{loc[-1]}' names logs of several tools: {listed(keys, 'and')}"
             yield draft.tree.problem("several-logs", message, *loc, keys[1], key=True, hint="make a dataset of each")
-    elif isinstance(dataset, Dataset) and dataset.long is not None and not of_scores:
+    elif dataset.long is not None and not of_scores:
         message = f"'long' is of scores of items, and the task is {draft.spec.task}"
         yield draft.tree.problem("not-for-task", message, *loc, "long", key=True, hint="remove it")
-    if of_scores and isinstance(dataset, QueryDataset):
-        message = "scores of items are read from files, not from a query"
-        hint = "store its rows as a parquet file"
-        yield draft.tree.problem("not-for-task", message, *loc, "sql", key=True, hint=hint)
     if of_scores and dataset.role != "evaluate":
         message = f"'{loc[-1]}' has the role '{dataset.role}', which scores of items do not have"
         yield draft.tree.problem("not-for-task", message, *loc, "role", hint="remove it")
@@ -146,7 +142,7 @@ def _form(dataset: AnyDataset) -> str:
     """Return how a dataset holds scores: "logs", "a long table" or "a wide table"."""
     if isinstance(dataset, LogDataset):
         return "logs"
-    return "a long table" if isinstance(dataset, Dataset) and dataset.long is not None else "a wide table"
+    return "a wide table" if dataset.long is None else "a long table"
 
 
 def _model(draft: Draft, loc: Loc, model: Model, form: str) -> Iterator[Problem]:
