@@ -271,12 +271,12 @@ def _dataset_source(spec: Spec, name: str) -> DatasetSource:
     predictions = {} if dataset.role == "reference" else {
         model: files for model in spec.models if (files := _predictions_source(spec, model, name)) is not None}
     source: Source
-    if spec.task in SCORES:
+    if spec.task in SCORES and dataset.role != "reference":
         source = _score_source(spec, name, dataset)
     elif isinstance(dataset, QueryDataset):
         source = _query_source(spec, name, dataset)
     else:
-        assert not isinstance(dataset, LogDataset)  # noqa: S101 - a rule refuses logs of other tasks
+        assert not isinstance(dataset, LogDataset)  # noqa: S101 - a rule refuses other logs
         source = Source(name, None, dataset.path, ("datasets", name, "path"), _csv_plan(dataset.csv, dataset.encoding))
     fits = {} if dataset.role != "evaluate" or not dataset.trained_on else {
         model: Source(name, model, keys.optimism.predictions, ("models", model, "optimism", "predictions"),

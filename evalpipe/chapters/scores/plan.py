@@ -61,7 +61,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
                                  hint="add 'score: {better: higher}', and its 'range' where it has one")
     yield from _scale(draft)
     yield from _rankings(draft)
-    forms = {_form(dataset) for _, dataset in draft.entries(draft.spec.datasets, "datasets")}
+    forms = {_form(dataset) for _, dataset in draft.entries(draft.spec.datasets, "datasets")
+             if dataset.role != "reference"}
     for loc, model in draft.entries(draft.models, "models"):
         for form in sorted(forms):
             yield from _model(draft, loc, model, form)
@@ -81,7 +82,7 @@ def _dataset(draft: Draft, loc: Loc, dataset: AnyDataset, *, of_scores: bool) ->
     elif dataset.long is not None and not of_scores:
         message = f"'long' is of scores of items, and the task is {draft.spec.task}"
         yield draft.tree.problem("not-for-task", message, *loc, "long", key=True, hint="remove it")
-    if of_scores and dataset.role != "evaluate":
+    if of_scores and dataset.role == "calibrate":
         message = f"'{loc[-1]}' has the role '{dataset.role}', which scores of items do not have"
         yield draft.tree.problem("not-for-task", message, *loc, "role", hint="remove it")
 

@@ -113,8 +113,8 @@ def test_two_datasets_are_read_in_one_transaction(benchmark: Path, monkeypatch: 
     ("SELECT q, a FROM wide", {"slices": []}, "missing-column", "dataset 'd' has no column 'b'"),
     ("SELECT q, a, 'x' AS b FROM wide", {"slices": []}, "not-a-number",
      "column 'b' of dataset 'd' has 'x', which is no number"),
-    ("SELECT * FROM nowhere", {}, "bad-query", "the database cannot read the query of dataset 'd': relation "
-     "\"nowhere\" does not exist"),
+    ("SELECT * FROM nowhere", {}, "bad-query",
+     """the database cannot read the query of dataset 'd': relation "nowhere" does not exist"""),
     ("SELECT q, a, b::text::json AS b FROM wide", {"slices": []}, "unreadable-type",
      "column 'b' of dataset 'd' (postgresql:warehouse) is of type json, which evalpipe does not read"),
     ("SELECT *, to_json(topic) AS subject FROM wide", {"slices": ["subject"]}, "unreadable-type",
