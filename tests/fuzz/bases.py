@@ -170,6 +170,8 @@ def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, li
     ranked = any(declared.ranking is not None for declared in spec.models.values())
     columns |= {spec.outcome.column: truth} if spec.task not in SCORES else {
         str(spec.item): [f"{dataset}-{i // 5 if ranked else i}" for i in range(ROWS)]}
+    if spec.text is not None:
+        columns[spec.text] = [f"text {i}" for i in range(ROWS)]
     if spec.weight is not None:
         columns[spec.weight.column] = [rng.randrange(1, 4) for _ in range(ROWS)]
     if spec.cluster is not None:
