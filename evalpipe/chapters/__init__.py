@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 
 CHAPTERS = (
-    "standards", "statement", "scores", "leaks", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance",
+    "standards", "statement", "scores", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance",
     "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices", "steps",
     "what_if", "row_contents", "gates", "checks", "trend", "appearance", "row_file",
 )

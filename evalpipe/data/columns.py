@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.formats import CellType
     from evalpipe.base.origin import Loc
-    from evalpipe.data.sample import FurtherColumns, Leaks, SharedRows
+    from evalpipe.data.sample import FurtherColumns, SharedRows
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import ModelPlan, Plan
     from evalpipe.plan.sources import ColumnPlan
@@ -244,7 +244,7 @@ class Columns:
     row_columns: dict[str, tuple[tuple[str, ...], pl.Series]] = field(default_factory=dict)
     further: FurtherColumns | None = None
     shared: list[SharedRows] = field(default_factory=list)
-    leaks: list[Leaks] = field(default_factory=list)
+    leaks: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def truth(self) -> pl.Series | None:

@@ -1,7 +1,6 @@
 """Items whose text is also in another dataset: the same words, or a run of 13 of them.
 
-A shared run of 13 words is what Brown et al. (2020, Language models are few-shot learners, appendix C) take for an
-overlap, unless it is in more than 10 texts, as instructions are. Runs are compared by hashes of 64 bits.
+That is the rule of Brown et al. (2020, Language models are few-shot learners, appendix C). Runs are compared by hashes.
 """
 
 from __future__ import annotations
@@ -12,14 +11,10 @@ from unicodedata import normalize
 import numpy as np
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.chapters.leaks.plan import text_plan
 from evalpipe.data.columns import wrong_type
-from evalpipe.data.sample import Leaks
 from evalpipe.data.values import Unreadable, texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalpipe.base.arraytypes import Keys, Wholes
     from evalpipe.data.columns import Columns
 
@@ -39,18 +34,17 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 """An odd number: the hash of a run is a polynomial in it, of the hashes of its words."""
 
 
-def find_leaks(evaluated: Sequence[Columns], references: Sequence[Columns]) -> None:
-    """Add to the columns of each evaluated dataset which of its items are in each reference dataset."""
-    for columns in evaluated:
-        column = str(columns.rows.plan.part(text_plan))
-        try:
-            items = _words(texts(columns.rows.frame[column]))
-        except Unreadable as fault:
-            columns.problems.append(wrong_type(columns.rows, column, ("text",), fault))
-            continue
+def find_leaks(columns: Columns, other: Columns) -> None:
+    """Add to the columns of evaluated items how these are in the ``other`` dataset, of which texts alone are read."""
+    (column,) = other.rows.dataset.columns
+    try:
+        items = _words(texts(columns.rows.frame[column]))
+    except Unreadable as fault:
+        columns.problems.append(wrong_type(columns.rows, column, ("text",), fault))
+        return
+    if column in other.levels:
         names = columns.names[str(columns.rows.plan.id)]
-        columns.leaks += [_leaks(other.rows.name, names, items, other.levels[column])
-                          for other in references if column in other.levels]
+        columns.leaks[other.rows.name] = _leaks(names, items, other.levels[column])
 
 
 def _words(column: pl.Series) -> pl.Series:
@@ -73,8 +67,8 @@ def _runs(words: pl.Series) -> tuple[Keys, Wholes]:
     return totals[within], text[:runs][within]
 
 
-def _leaks(other: str, names: pl.Series, items: pl.Series, others: pl.Series) -> Leaks:
-    """Return which items, with ``names`` [n] and lists of words [n], are among the texts ``others`` of a dataset."""
+def _leaks(names: pl.Series, items: pl.Series, others: pl.Series) -> dict[str, str]:
+    """Return how items, with ``names`` [n] and lists of words [n], are among ``others``: "same", "run" or "no text"."""
     whole = items.list.join(" ")
     runs = pl.DataFrame(_runs(items), ["run", "item"]).unique().filter(pl.len().over("run") <= MOST_ITEMS)
     same, shared = np.zeros(len(items), bool), np.zeros(runs.height, bool)
@@ -84,6 +78,5 @@ def _leaks(other: str, names: pl.Series, items: pl.Series, others: pl.Series) ->
         shared |= runs["run"].is_in(pl.Series(_runs(words)[0]).implode()).to_numpy()
     has_run = np.zeros(len(items), bool)
     has_run[runs["item"].to_numpy()[shared]] = True
-    in_same, in_run, without = (frozenset(names.filter(pl.Series(mask)).to_list())
-                                for mask in (same, has_run & ~same, items.is_null()))
-    return Leaks(other, in_same, in_run, without)
+    kinds = np.select([same, has_run, items.is_null().to_numpy()], ["same", "run", "no text"], "")
+    return {name: kind for name, kind in zip(names, kinds.tolist(), strict=True) if kind}

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from evalpipe.plan.sources import DataTable, QuerySource
 from evalpipe.words.spelling import first_repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from evalpipe.data.databases import Database, QueryColumn
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
+
+    DatabaseOf = Callable[[QuerySource], Database]
 
 
 def describe_query(places: Origin, source: QuerySource) -> tuple[DataTable, dict[str, pl.DataType]]:
@@ -147,54 +149,38 @@ def _list_digests(column: pl.Series) -> Values:
     return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
 
 
-class Databases(ExitStack):
-    """The databases of queries, each opened for its first query and closed after the block.
+@contextmanager
+def databases_of(places: Origin) -> Iterator[DatabaseOf]:
+    """Yield a function that opens a query's database, of a URI once, so that its queries see one state; close all."""
+    opened: dict[object, Database] = {}
+    with ExitStack() as connections:
+        def database_of(source: QuerySource) -> Database:
+            key = source.uri, source.driver, places.folder_of("datasets", source.dataset, "uri")
+            if key not in opened:
+                opened[key] = connections.enter_context(open_database(source, places))
+            return opened[key]
 
-    All queries of one URI see one state of it, where it has transactions that do.
-    """
-
-    def __init__(self) -> None:
-        """Begin without any."""
-        super().__init__()
-        self._opened: dict[object, Database] = {}
-
-    def of(self, source: QuerySource, places: Origin) -> Database:
-        """Return the database of a query; raises as `open_database` does."""
-        key = source.uri, source.driver, places.folder_of("datasets", source.dataset, "uri")
-        if key not in self._opened:
-            self._opened[key] = self.enter_context(open_database(source, places))
-        return self._opened[key]
+        yield database_of
 
 
-class HeldRows(NamedTuple):
-    """All rows of a query, in the columns that can be read, their sha256, and the types of ``unreadable`` columns."""
-
-    frame: pl.DataFrame
-    sha256: str
-    unreadable: Mapping[str, str]
-
-
-def held_rows(places: Origin, source: QuerySource, databases: Databases) -> HeldRows:
-    """Return the rows of a query, in memory; raises DataError and UsageError."""
-    database = databases.of(source, places)
-    columns = begin_query(database, places, source)
-    readable = [column for column in columns if column.unreadable is None]
+def held_rows(places: Origin, source: QuerySource, database: Database) -> tuple[pl.DataFrame, str, Mapping[str, str]]:
+    """Return the rows of a query, their sha256, and the types of columns left out as unreadable; raises DataError."""
     import pyarrow as pa
 
+    columns = begin_query(database, places, source)
+    readable = [column for column in columns if column.unreadable is None]
     schema = pa.schema([(column.name, column.type) for column in readable])
     content = ContentDigest(sorted(schema.names))
-    batches = list(_plain_batches(database, places, source, readable, content))
-    return HeldRows(pl.DataFrame(pa.Table.from_batches(batches, schema)), content.sha256, MappingProxyType({
-        column.name: column.unreadable for column in columns if column.unreadable is not None}))
+    table = pa.Table.from_batches(_plain_batches(database, places, source, readable, schema, content), schema)
+    return pl.DataFrame(table), content.sha256, MappingProxyType({
+        column.name: column.unreadable for column in columns if column.unreadable is not None})
 
 
 def _plain_batches(
-    database: Database, places: Origin, source: QuerySource, columns: Sequence[QueryColumn], content: ContentDigest
+    database: Database, places: Origin, source: QuerySource, columns: Sequence[QueryColumn], schema: pa.Schema,
+    content: ContentDigest,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the columns of a query in batches, and add these to its ``content``; raises DataError."""
-    import pyarrow as pa
-
-    schema = pa.schema([(column.name, column.type) for column in columns])
+    """Yield the columns of a query in batches of the ``schema``, and add these to its ``content``; raises DataError."""
     rows = database.rows(source, columns)
     while True:
         with reading_errors(source, places):  # what the caller raises is no fault of the database
@@ -235,12 +221,11 @@ def stored_queries(plan: Plan, scratch: Path | None) -> Iterator[Plan]:
 def _store_all(plan: Plan, folder: Path) -> tuple[DatasetPlan, ...]:
     """Store the rows of all queries in a folder; return datasets that read the files. Raises OSError, DataError."""
     datasets: list[DatasetPlan] = []
-    with Databases() as databases:
+    with databases_of(plan.places) as database_of:
         for number, dataset in enumerate(plan.datasets):
             source = dataset.table.named
             if isinstance(source, QuerySource):
-                database = databases.of(source, plan.places)
-                datasets.append(_store_rows(plan, dataset, source, database, folder / f"{number}.arrow"))
+                datasets.append(_store_rows(plan, dataset, source, database_of(source), folder / f"{number}.arrow"))
             else:
                 datasets.append(dataset)
     return tuple(datasets)
@@ -256,7 +241,7 @@ def _store_rows(
     schema = pa.schema([(column.name, column.type) for column in columns])
     content = ContentDigest(sorted(schema.names))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
-        for batch in _plain_batches(database, plan.places, source, columns, content):
+        for batch in _plain_batches(database, plan.places, source, columns, schema, content):
             writer.write_batch(batch)
     table = replace(dataset.table, format="ipc", files=((path, source.path),), rows=content.rows,
                     contents=(content.sha256,))

@@ -11,7 +11,6 @@ import numpy as np
 from evalpipe.arithmetic import expit, softmax
 from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.base.lazy_polars import pl
-from evalpipe.chapters.leaks.plan import text_plan
 from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.data import checks, outcome_checks, prediction_files, rows, slices
 from evalpipe.data.columns import FILE, POSITION, Columns, Rounded, rounding_warning
@@ -96,7 +95,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         slices.slices_to_search(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
         refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap),
         folds=slices.resampling_folds(columns, frame), row_columns=checks.row_column_values(columns, frame),
-        contents=contents, leaks=tuple(columns.leaks),
+        contents=contents, leaks=MappingProxyType(columns.leaks),
     )
     return replace(whole, steps=_shown_steps(columns, whole)) if role == "evaluate" else whole
 
@@ -445,13 +444,13 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
     calibrating = [columns for columns in predicted if columns.rows.dataset.role == "calibrate"]
     for columns in predicted:
         is_evaluated = columns.rows.dataset.role == "evaluate"
-        others = () if plan.task in SCORES else (*references, *(calibrating if is_evaluated else ()))
-        for other in others:  # with which no row may be shared
+        for other in (*references, *(calibrating if is_evaluated else ())):  # with which no row may be shared
+            if plan.task in SCORES:
+                find_leaks(columns, other)
+                continue
             columns.problems.extend(checks.shared_rows(columns, other))
             columns.shared.extend(shared_contents(columns.rows, other.rows))
         columns.problems.extend(prediction_files.step_faults(columns))
-    if plan.part(text_plan) is not None:
-        find_leaks(predicted, references)
     all_problems = [problem for dataset in plan.datasets for problem in problems[dataset.name]]
     all_problems += prediction_files.differing_last_steps(predicted)
     if all_problems:

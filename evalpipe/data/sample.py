@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -49,18 +49,6 @@ class SharedRows:
     repeated: int
     other_rows: int
     other_repeated: int
-
-
-class Leaks(NamedTuple):
-    """The names of items whose text is in the ``other`` dataset: the ``same``, or a ``run`` of words; and ``without``.
-
-    The last have no text.
-    """
-
-    other: str
-    same: frozenset[str]
-    run: frozenset[str]
-    without: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +318,8 @@ class Sample:
     clusters by cell, if any: ``cluster`` is None then. ``row_columns`` are the columns to plot residuals against, by
     name; ``contents`` what the rows hold beyond what the spec names, None of rows that are not evaluated. ``scored``
     are, by model and slicing (None for no slicing), samples with a row for every distinct score, where ``parts`` has
-    cells and scores were kept. ``leaks`` are the items that other datasets have by their texts.
+    cells and scores were kept. ``leaks`` are, by dataset of texts, items that are there, "same" or by a "run" of words,
+    and those with "no text".
     """
 
     dataset: str
@@ -359,7 +348,7 @@ class Sample:
     row_columns: Mapping[str, ColumnValues] = field(default_factory=lambda: MappingProxyType({}))
     contents: Contents | None = None
     scored: Mapping[tuple[str | None, int | None], Sample] = field(default_factory=lambda: MappingProxyType({}))
-    leaks: tuple[Leaks, ...] = ()
+    leaks: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def streamed(self) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.base.origin import Loc, Origin
-    from evalpipe.data.query_rows import Databases
+    from evalpipe.data.query_rows import DatabaseOf
     from evalpipe.plan.sources import LogFacts, ScoresOfModel, ScoreSource
 
 KEYS = ["item", "epoch", "score", "missing"]
@@ -58,7 +58,8 @@ class _Faults(Exception):  # noqa: N818 - problems on their way to `read_scores`
 class _Scores:
     """What was read: the scores of each model by its name, with `KEYS`, and the columns of items.
 
-    ``items`` has the column "item" and those that the source has beside; a row for each score.
+    ``items`` has the column "item" and those that the source has beside; a row for each score. ``unreadable`` are the
+    types of columns of a query that cannot be read.
     """
 
     models: Mapping[str, pl.DataFrame]
@@ -68,19 +69,15 @@ class _Scores:
     lists: Mapping[str, RankedLists] = field(default_factory=lambda: MappingProxyType({}))
     """By model, the ranked lists of all queries in the order of their names, where items are queries."""
     unreadable: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """The types of columns of a query that cannot be read."""
 
 
 def look_at_scores(
-    places: Origin, source: ScoreSource, frame: pl.DataFrame | None = None, databases: Databases | None = None
+    places: Origin, source: ScoreSource, frame: pl.DataFrame | None = None, database_of: DatabaseOf | None = None
 ) -> tuple[DataTable, dict[str, pl.DataType]] | list[Problem]:
-    """Read the scores of a source, or of a frame; return the table with the types of its columns, or the problems.
-
-    ``databases`` are those that a query is read from. Raises UsageError where its driver is missing.
-    """
+    """Read the scores of a source, or of a frame; return the table with the types of its columns, or the problems."""
     try:
         scores = _from_logs(places, source) if source.tool is not None and frame is None else _from_table(
-            places, source, frame, databases)
+            places, source, frame, database_of)
         table = _brought_together(places, source, scores)
     except _Faults as faults:
         return faults.problems
@@ -161,16 +158,16 @@ def _entries_of_model(
 
 
 def _from_table(
-    places: Origin, source: ScoreSource, frame: pl.DataFrame | None, databases: Databases | None
+    places: Origin, source: ScoreSource, frame: pl.DataFrame | None, database_of: DatabaseOf | None
 ) -> _Scores:
     """Return the scores in a wide or a long table, in files, of a query or in memory; raises _Faults."""
     files: tuple[tuple[str | None, str | None, int], ...] = ()
     unreadable_types: Mapping[str, str] = MappingProxyType({})
     if frame is not None:
         files = ((None, None, frame.height),)
-    elif source.query is not None and databases is not None:
+    elif source.query is not None and database_of is not None:
         try:
-            frame, sha256, unreadable_types = held_rows(places, source.query, databases)
+            frame, sha256, unreadable_types = held_rows(places, source.query, database_of(source.query))
         except DataError as error:
             raise _Faults(*error.problems) from None
         files = ((source.path, sha256, frame.height),)

@@ -91,7 +91,7 @@ class Source:
     @property
     def query(self) -> QuerySource | None:
         """The query that returns these rows; None of files."""
-        return None
+        return self if isinstance(self, QuerySource) else None
 
     @property
     def query_sha256(self) -> str | None:
@@ -121,11 +121,6 @@ class QuerySource(Source):
     driver: str | None
     parameters: tuple[str | bool | float, ...]
     timeout: float
-
-    @property
-    def query(self) -> QuerySource:
-        """The query itself."""
-        return self
 
 
 class ScoresOfModel(NamedTuple):

@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from evalpipe.chapters.deviance.records import DevianceFields
     from evalpipe.chapters.folds.records import FoldsFields
     from evalpipe.chapters.gates.records import GatesFields
-    from evalpipe.chapters.leaks.records import LeaksFields
     from evalpipe.chapters.optimism.records import OptimismFields
     from evalpipe.chapters.prevalence.records import PrevalenceFields
     from evalpipe.chapters.recalibrate.records import RecalibrateFields
@@ -89,7 +88,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.what_if.records import WhatIfFields
 
     class FieldsOfChapters(
-        StandardsFields, StatementFields, ScoresFields, LeaksFields, PrevalenceFields, ThresholdsFields, CostsFields,
+        StandardsFields, StatementFields, ScoresFields, PrevalenceFields, ThresholdsFields, CostsFields,
         DevianceFields, RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields,
         ReferenceRatesFields, DesirabilityFields, SlicesFields, StepsFields, WhatIfFields, RowContentsFields,
         GatesFields, ChecksFields, TrendFields, AppearanceFields, RowFileFields,

@@ -21,6 +21,7 @@ from evalpipe.chapters.scores.plan import higher_is_better, rank_plan, score_pla
 from evalpipe.chapters.scores.records import (
     DecidingItem,
     ItemAgreement,
+    LeakedItems,
     LogRun,
     ScoredModel,
     ScoreError,
@@ -47,7 +48,7 @@ WANTED = 0.01
 """The difference that they are asked to show, as a share of the range of scores."""
 
 MOST_ITEMS = 20
-"""The most deciding items that are listed."""
+"""The most deciding items that are listed, and leaked ones."""
 
 MOST_PAIRS = 45
 """The most pairs of models of which these are given; of more, only of models next to each other by their means."""
@@ -103,6 +104,7 @@ def _of_dataset(plan: Plan, sample: Sample, table: ScoreTable) -> Iterator[tuple
     yield "score_pairs", _pairs(plan, sample, counted, table)
     yield "deciding_items", _deciding(sample, scores)
     yield "item_agreement", _agreement(plan, sample, scores)
+    yield "leaked_items", _leaked(sample)
     if plan.part(rank_plan) is not None:
         yield "strengths", _strengths(plan, sample, counted)
 
@@ -233,6 +235,21 @@ def _agreement(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ItemAgree
     yield ItemAgreement(
         dataset=sample.dataset, items=len(scores.means), alike=_known(spread.alike),
         all_solve=all_solve if has_range else None, none_solve=none_solve if has_range else None)
+
+
+def _leaked(sample: Sample) -> Iterator[LeakedItems]:
+    """Yield for each dataset of texts which items are in it, and the mean scores with and without these."""
+    names = [] if sample.ids is None else sample.ids.to_list()
+    weights = np.ones(len(names)) if sample.weight is None else sample.weight
+    for other, found in sample.leaks.items():
+        how = [found.get(name, "") for name in names]
+        leaked = sorted(name for name, kind in zip(names, how, strict=True) if kind in ("same", "run"))
+        others = weights * [kind not in ("same", "run") for kind in how]
+        means, without = ({name: float(np.average(np.asarray(model.predicted, float), weights=counted))
+                           for name, model in sample.models.items() if counted.any()} for counted in (weights, others))
+        yield LeakedItems(
+            dataset=sample.dataset, other=other, items=len(names), without_text=how.count("no text"),
+            same=how.count("same"), leaked=len(leaked), names=leaked[:MOST_ITEMS], means=means, means_without=without)
 
 
 def _strengths(plan: Plan, sample: Sample, scores: Scores) -> Iterator[Strength]:

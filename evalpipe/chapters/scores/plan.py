@@ -36,6 +36,12 @@ def rank_plan(spec: Spec) -> Ranking | None:
 PARTS = (score_plan, rank_plan)
 
 
+def columns(spec: Spec) -> Iterator[tuple[Loc, str]]:
+    """Yield the column of texts, after its place in the spec."""
+    if spec.text is not None:
+        yield ("text",), spec.text
+
+
 def score_range(plan: Plan) -> tuple[float, float] | None:
     """Return the lowest and the highest score that there can be; None where the spec does not say."""
     scale = plan.part(score_plan)
@@ -61,6 +67,10 @@ def rules(draft: Draft) -> Iterator[Problem]:
                                  hint="add 'score: {better: higher}', and its 'range' where it has one")
     yield from _scale(draft)
     yield from _rankings(draft)
+    if draft.spec.text is not None and draft.spec.datasets and not draft.role("reference"):
+        message = "'text' has no effect: no dataset has the role 'reference'"
+        yield draft.tree.idle("unused-key", message, "text", key=True,
+                              hint="add a dataset of texts with 'role: reference', or remove it")
     forms = {_form(dataset) for _, dataset in draft.entries(draft.spec.datasets, "datasets")
              if dataset.role != "reference"}
     for loc, model in draft.entries(draft.models, "models"):
@@ -82,7 +92,11 @@ def _dataset(draft: Draft, loc: Loc, dataset: AnyDataset, *, of_scores: bool) ->
     elif dataset.long is not None and not of_scores:
         message = f"'long' is of scores of items, and the task is {draft.spec.task}"
         yield draft.tree.problem("not-for-task", message, *loc, "long", key=True, hint="remove it")
-    if of_scores and dataset.role == "calibrate":
+    if of_scores and dataset.role == "reference" and draft.spec.text is None and draft.readable("text"):
+        message = f"items are to be looked for in '{loc[-1]}', and no key names their texts"
+        yield draft.tree.problem("missing-key", message, *loc, "role",
+                                 hint="add 'text' with the column of texts that both have")
+    if of_scores and dataset.role in ("calibrate", *(["reference"] if isinstance(dataset, LogDataset) else [])):
         message = f"'{loc[-1]}' has the role '{dataset.role}', which scores of items do not have"
         yield draft.tree.problem("not-for-task", message, *loc, "role", hint="remove it")
 

@@ -93,6 +93,10 @@ class ScoresKeys(SpecPart):
     epoch: Annotated[ColumnName | None, After("item"), Only(*SCORES), UNWRITTEN] = None
     """The column that numbers the epochs of an item, where a table has several rows for one; logs number them
     themselves."""
+    text: Annotated[ColumnName | None, After("epoch"), Only(*SCORES), UNWRITTEN] = None
+    """The column with the text of an item, by which items are looked for in datasets with `role: reference`. Such a
+    dataset is a table of texts without scores, such as training data, examples in prompts or an older benchmark, and
+    has this column too. See [Items in other data](scores.md#items-in-other-data)."""
     rank: Annotated[Ranking | None, After("compare"), Only(*SCORES), UNWRITTEN] = None
     """How models are ranked beside their means, as `{method: bradley_terry}`."""
 

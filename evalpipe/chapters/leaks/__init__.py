@@ -1,1 +1,0 @@
-"""Items whose text is also in another dataset, such as the training data."""
