@@ -241,8 +241,8 @@ def _leaked(sample: Sample) -> Iterator[LeakedItems]:
     """Yield for each dataset of texts which items are in it, and the mean scores with and without these."""
     names = [] if sample.ids is None else sample.ids.to_list()
     weights = np.ones(len(names)) if sample.weight is None else sample.weight
-    for other, found in sample.leaks.items():
-        how = [found.get(name, "") for name in names]
+    for other, kinds in sample.leaks.items():
+        how = [kinds.get(name, "") for name in names]
         leaked = sorted(name for name, kind in zip(names, how, strict=True) if kind in ("same", "run"))
         others = weights * [kind not in ("same", "run") for kind in how]
         means, without = ({name: float(np.average(np.asarray(model.predicted, float), weights=counted))

@@ -92,13 +92,13 @@ def _dataset(draft: Draft, loc: Loc, dataset: AnyDataset, *, of_scores: bool) ->
     elif dataset.long is not None and not of_scores:
         message = f"'long' is of scores of items, and the task is {draft.spec.task}"
         yield draft.tree.problem("not-for-task", message, *loc, "long", key=True, hint="remove it")
-    if of_scores and dataset.role == "reference" and draft.spec.text is None and draft.readable("text"):
-        message = f"items are to be looked for in '{loc[-1]}', and no key names their texts"
-        yield draft.tree.problem("missing-key", message, *loc, "role",
-                                 hint="add 'text' with the column of texts that both have")
     if of_scores and dataset.role in ("calibrate", *(["reference"] if isinstance(dataset, LogDataset) else [])):
         message = f"'{loc[-1]}' has the role '{dataset.role}', which scores of items do not have"
         yield draft.tree.problem("not-for-task", message, *loc, "role", hint="remove it")
+    elif of_scores and dataset.role == "reference" and draft.spec.text is None and draft.readable("text"):
+        message = f"items are to be looked for in '{loc[-1]}', and no key names their texts"
+        yield draft.tree.problem("missing-key", message, *loc, "role",
+                                 hint="add 'text' with the column of texts that both have")
 
 
 def _scale(draft: Draft) -> Iterator[Problem]:
