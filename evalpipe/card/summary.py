@@ -328,6 +328,8 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
             "not compared with training data")
         if any(row.verdict == "shared" for row in results.shared_contents):
             comparison = "some are in rows used for fitting, under other ids"
+        if any(row.leaked for row in results.leaked_items):
+            comparison = f"the text of some is in {joined(other_datasets, 'or')}"
         yield "Evaluated on", f"{'; '.join(dataset_sizes)}; {comparison}"
     if results.datasets:
         yield "Models", joined([model.label for model in results.models])

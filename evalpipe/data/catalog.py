@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from evalpipe.base.origin import Origin
     from evalpipe.data.files import Found
+    from evalpipe.data.query_rows import DatabaseOf
     from evalpipe.errors import Place
     from evalpipe.plan.sources import Condition, DatasetSource, Source, Sources
 
@@ -76,22 +77,25 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
     ``frames`` are datasets in memory, by name. Files that are missing or cannot be read are among the catalog's
     problems. Raises SpecError with every fault of the spec.
     """
+    from evalpipe.data.query_rows import databases_of
+
     tables, predictions = dict[str, DataTable](), dict[tuple[str, str], DataTable]()
     refits: dict[tuple[str, str], tuple[DataTable, ...]] = {}
     wrong_spec = list[Problem]()
     bootstrap, wrong_data = _look_at_bootstrap_fits(sources)
     candidates = None
-    for name, dataset in sources.datasets.items():
-        table, faults, data_faults = _look_at_rows(sources, dataset, (frames or {}).get(name))
-        wrong_spec += faults
-        wrong_data += data_faults
-        if table is not None:
-            tables[name] = table
-        wrong_data += _look_at_predictions(sources.places, dataset, predictions, refits)
+    with databases_of(sources.places) as database_of:
+        for name, dataset in sources.datasets.items():
+            table, faults, data_faults = _look_at_rows(sources, dataset, (frames or {}).get(name), database_of)
+            wrong_spec += faults
+            wrong_data += data_faults
+            if table is not None:
+                tables[name] = table
+            wrong_data += _look_at_predictions(sources.places, dataset, predictions, refits)
     wrong_data += uneven_fits(sources, refits)
     wrong_spec += [fault for table in predictions.values() for fault in csv_faults(sources.places, table)]
     if sources.candidates is not None:
-        candidates, faults, data_faults = _look_at_rows(sources, sources.candidates, None)
+        candidates, faults, data_faults = _look_at_rows(sources, sources.candidates, None, None)
         wrong_spec += faults
         wrong_data += data_faults
     # Faults of the data wait in the catalog, to be told together with the columns that the data lack.
@@ -103,17 +107,17 @@ def look(sources: Sources, frames: Mapping[str, pl.DataFrame] | None = None) -> 
 
 
 def _look_at_rows(
-    sources: Sources, dataset: DatasetSource, frame: pl.DataFrame | None
+    sources: Sources, dataset: DatasetSource, frame: pl.DataFrame | None, database_of: DatabaseOf | None
 ) -> tuple[DataTable | None, list[Problem], list[Problem]]:
     """Return the table of a dataset or of candidates, None where it cannot be read, problems of the spec and of data.
 
-    ``frame`` are the rows of a dataset in memory.
+    ``frame`` are the rows of a dataset in memory; ``database_of`` opens that of a query of scores, which is read here.
     """
     looked_at: tuple[DataTable, Schema] | list[Problem]
     if isinstance(dataset.source, ScoreSource):
         from evalpipe.data.scores import look_at_scores
 
-        looked_at = look_at_scores(sources.places, dataset.source, frame)
+        looked_at = look_at_scores(sources.places, dataset.source, frame, database_of)
     elif frame is None:
         looked_at = _look_at_source(sources.places, dataset.source)
     else:

@@ -227,7 +227,7 @@ def check_reference(rows: RowBlock, numbered: frozenset[str]) -> Columns:
     for column in rows.dataset.columns:
         if column in prevalence_columns:
             continue
-        if column == plan.id:
+        if column == plan.id and plan.task not in SCORES:
             _read_texts(columns, columns.names, column, ("id",), "missing-id", "the id column")
             if column not in {plan.outcome.column, *numbered}:
                 continue

@@ -226,7 +226,7 @@ class Columns:
     columns to slice by; ``rounded`` is the rounding of probabilities by model, and ``compared`` the columns by which
     rows were compared with another dataset, by its name. ``row_columns`` are the columns to plot residuals against:
     labels of levels (none of a number) and values. ``further`` is what all columns hold, ``shared`` how many
-    rows are in other datasets by their contents.
+    rows are in other datasets by their contents, ``leaks`` which items are by their texts.
     """
 
     rows: RowBlock
@@ -244,6 +244,7 @@ class Columns:
     row_columns: dict[str, tuple[tuple[str, ...], pl.Series]] = field(default_factory=dict)
     further: FurtherColumns | None = None
     shared: list[SharedRows] = field(default_factory=list)
+    leaks: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def truth(self) -> pl.Series | None:

@@ -19,7 +19,6 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from evalpipe.base.databases import SCHEMES, line_and_column
 from evalpipe.errors import DataError, EvalpipeError, Problem, UsageError
-from evalpipe.plan.sources import QuerySource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from evalpipe.base.databases import DatabaseUri
     from evalpipe.base.origin import Origin
     from evalpipe.errors import Place
-    from evalpipe.plan.sources import Sources
+    from evalpipe.plan.sources import QuerySource, Sources
 
 
 def is_readable(kind: pa.DataType) -> bool:
@@ -495,8 +494,8 @@ class OtherDatabase(Database):
 
 def libraries_of(declared: Sources) -> list[str]:
     """Return the Python packages that read a spec's queries, such as "pyarrow", sorted; none without queries."""
-    all_sources = [dataset.source for dataset in declared.datasets.values()]
-    drivers = {source.driver or SCHEMES[source.uri.scheme] for source in all_sources if isinstance(source, QuerySource)}
+    queries = [dataset.source.query for dataset in declared.datasets.values()]
+    drivers = {query.driver or SCHEMES[query.uri.scheme] for query in queries if query is not None}
     return sorted({"adbc-driver-manager", "pyarrow", *map(_installed_name, drivers)}) if drivers else []
 
 

@@ -27,13 +27,17 @@ from evalpipe.plan.sources import DataTable, QuerySource
 from evalpipe.words.spelling import first_repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import pyarrow as pa
 
     from evalpipe.base.arraytypes import Values
     from evalpipe.base.origin import Origin
     from evalpipe.data.databases import Database, QueryColumn
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
+
+    DatabaseOf = Callable[[QuerySource], Database]
 
 
 def describe_query(places: Origin, source: QuerySource) -> tuple[DataTable, dict[str, pl.DataType]]:
@@ -145,6 +149,49 @@ def _list_digests(column: pl.Series) -> Values:
     return np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 32)
 
 
+@contextmanager
+def databases_of(places: Origin) -> Iterator[DatabaseOf]:
+    """Yield a function that opens a query's database, of a URI once, so that its queries see one state; close all."""
+    opened: dict[object, Database] = {}
+    with ExitStack() as connections:
+        def database_of(source: QuerySource) -> Database:
+            key = source.uri, source.driver, places.folder_of("datasets", source.dataset, "uri")
+            if key not in opened:
+                opened[key] = connections.enter_context(open_database(source, places))
+            return opened[key]
+
+        yield database_of
+
+
+def held_rows(places: Origin, source: QuerySource, database: Database) -> tuple[pl.DataFrame, str, Mapping[str, str]]:
+    """Return the rows of a query, their sha256, and the types of columns left out as unreadable; raises DataError."""
+    import pyarrow as pa
+
+    columns = begin_query(database, places, source)
+    readable = [column for column in columns if column.unreadable is None]
+    schema = pa.schema([(column.name, column.type) for column in readable])
+    content = ContentDigest(sorted(schema.names))
+    table = pa.Table.from_batches(_plain_batches(database, places, source, readable, schema, content), schema)
+    return pl.DataFrame(table), content.sha256, MappingProxyType({
+        column.name: column.unreadable for column in columns if column.unreadable is not None})
+
+
+def _plain_batches(
+    database: Database, places: Origin, source: QuerySource, columns: Sequence[QueryColumn], schema: pa.Schema,
+    content: ContentDigest,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of a query in batches of the ``schema``, and add these to its ``content``; raises DataError."""
+    rows = database.rows(source, columns)
+    while True:
+        with reading_errors(source, places):  # what the caller raises is no fault of the database
+            batch = next(rows, None)
+        if batch is None:
+            return
+        plain = batch.rename_columns(schema.names).cast(schema)
+        content.add(pl.DataFrame(plain))
+        yield plain
+
+
 PREFIX = ".new-"
 """The prefix of temporary folders, as in a cache: the next run removes those that are left."""
 
@@ -174,15 +221,11 @@ def stored_queries(plan: Plan, scratch: Path | None) -> Iterator[Plan]:
 def _store_all(plan: Plan, folder: Path) -> tuple[DatasetPlan, ...]:
     """Store the rows of all queries in a folder; return datasets that read the files. Raises OSError, DataError."""
     datasets: list[DatasetPlan] = []
-    databases: dict[object, Database] = {}
-    with ExitStack() as connections:
+    with databases_of(plan.places) as database_of:
         for number, dataset in enumerate(plan.datasets):
             source = dataset.table.named
             if isinstance(source, QuerySource):
-                key = source.uri, source.driver, plan.places.folder_of("datasets", dataset.name, "uri")
-                if key not in databases:
-                    databases[key] = connections.enter_context(open_database(source, plan.places))
-                datasets.append(_store_rows(plan, dataset, source, databases[key], folder / f"{number}.arrow"))
+                datasets.append(_store_rows(plan, dataset, source, database_of(source), folder / f"{number}.arrow"))
             else:
                 datasets.append(dataset)
     return tuple(datasets)
@@ -198,15 +241,8 @@ def _store_rows(
     schema = pa.schema([(column.name, column.type) for column in columns])
     content = ContentDigest(sorted(schema.names))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
-        rows = database.rows(source, columns)
-        while True:
-            with reading_errors(source, plan.places):  # what writing raises is no fault of the database
-                batch = next(rows, None)
-            if batch is None:
-                break
-            plain = batch.rename_columns(schema.names).cast(schema)
-            content.add(pl.DataFrame(plain))
-            writer.write_batch(plain)
+        for batch in _plain_batches(database, plan.places, source, columns, schema, content):
+            writer.write_batch(batch)
     table = replace(dataset.table, format="ipc", files=((path, source.path),), rows=content.rows,
                     contents=(content.sha256,))
     return replace(dataset, table=table)

@@ -15,6 +15,7 @@ from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.data import checks, outcome_checks, prediction_files, rows, slices
 from evalpipe.data.columns import FILE, POSITION, Columns, Rounded, rounding_warning
 from evalpipe.data.further_columns import further_columns, shared_contents
+from evalpipe.data.leaks import find_leaks
 from evalpipe.data.outcome_checks import uneven_weights
 from evalpipe.data.prediction_files import split_lists
 from evalpipe.data.rows import load_whole
@@ -94,7 +95,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         slices.slices_to_search(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
         refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap),
         folds=slices.resampling_folds(columns, frame), row_columns=checks.row_column_values(columns, frame),
-        contents=contents,
+        contents=contents, leaks=MappingProxyType(columns.leaks),
     )
     return replace(whole, steps=_shown_steps(columns, whole)) if role == "evaluate" else whole
 
@@ -424,10 +425,11 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
 
     Raises DataError with every problem of every dataset.
     """
-    texts, numeric = () if plan.id is None else (plan.id,), _number_columns(plan)  # an id is read as it is written
+    numeric = _number_columns(plan)
     problems: dict[str, list[Problem]] = {}
     read_columns: dict[str, Columns] = {}
     for dataset in plan.datasets:
+        texts = [column for column in dataset.columns if column == plan.id]  # an id is read as it is written
         loaded = rows.load(plan, dataset, (frames or {}).get(dataset.name), texts)
         if isinstance(loaded, list):
             problems[dataset.name] = loaded
@@ -443,6 +445,9 @@ def read(plan: Plan, frames: Mapping[str, pl.DataFrame] | None = None) -> tuple[
     for columns in predicted:
         is_evaluated = columns.rows.dataset.role == "evaluate"
         for other in (*references, *(calibrating if is_evaluated else ())):  # with which no row may be shared
+            if plan.task in SCORES:
+                find_leaks(columns, other)
+                continue
             columns.problems.extend(checks.shared_rows(columns, other))
             columns.shared.extend(shared_contents(columns.rows, other.rows))
         columns.problems.extend(prediction_files.step_faults(columns))

@@ -22,7 +22,6 @@ from evalpipe.data.prediction_files import (
 from evalpipe.data.sample import FURTHER
 from evalpipe.data.values import CALLED, Unreadable, are, cells, infer_type, not_of_type, quote_for_yaml, texts
 from evalpipe.errors import Place, Problem
-from evalpipe.plan.sources import QuerySource
 from evalpipe.words.spelling import counted
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evalpipe.base.formats import CellType
+    from evalpipe.base.origin import Origin
     from evalpipe.plan.datasets import DatasetPlan
     from evalpipe.plan.plan import Plan
     from evalpipe.plan.sources import Fit, Source
@@ -302,7 +302,7 @@ def _rows_that_meet_where(rows: RowBlock, *, may_be_empty: bool = False) -> RowB
     A problem when no row is left, unless ``may_be_empty``.
     """
     if rows.frame.height == 0 and not may_be_empty:
-        return [no_rows_problem(rows.called, rows.dataset.table.named, rows.plan, rows.place)]
+        return [no_rows_problem(rows.called, rows.dataset.table.named, rows.plan.places, rows.place)]
     conditions = _rows_that_meet_conditions(rows)
     if isinstance(conditions, list):
         return conditions
@@ -326,11 +326,11 @@ def _unknown_counts(flags: Mapping[str, pl.Series]) -> Mapping[str, int]:
     return MappingProxyType({name: column.null_count() for name, column in flags.items()})
 
 
-def no_rows_problem(called: str, named: Source, plan: Plan, place: Place | None) -> Problem:
+def no_rows_problem(called: str, named: Source, places: Origin, place: Place | None) -> Problem:
     """Return the problem of a file without rows at a ``place``, or of a query that returns none."""
-    if isinstance(named, QuerySource):
+    if named.query is not None:
         hint = "check its conditions and 'parameters', and whether the rows are there yet"
-        return Problem("no-rows", f"the query of {called} returns no rows", plan.places.place(*named.loc), hint)
+        return Problem("no-rows", f"the query of {called} returns no rows", places.place(*named.loc), hint)
     return Problem("no-rows", f"{called} has no rows", place, "write it again: it has names of columns, and no row")
 
 

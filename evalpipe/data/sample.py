@@ -318,7 +318,8 @@ class Sample:
     clusters by cell, if any: ``cluster`` is None then. ``row_columns`` are the columns to plot residuals against, by
     name; ``contents`` what the rows hold beyond what the spec names, None of rows that are not evaluated. ``scored``
     are, by model and slicing (None for no slicing), samples with a row for every distinct score, where ``parts`` has
-    cells and scores were kept.
+    cells and scores were kept. ``leaks`` are, by dataset of texts, items that are there, "same" or by a "run" of words,
+    and those with "no text".
     """
 
     dataset: str
@@ -347,6 +348,7 @@ class Sample:
     row_columns: Mapping[str, ColumnValues] = field(default_factory=lambda: MappingProxyType({}))
     contents: Contents | None = None
     scored: Mapping[tuple[str | None, int | None], Sample] = field(default_factory=lambda: MappingProxyType({}))
+    leaks: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def streamed(self) -> bool:

@@ -1,12 +1,7 @@
-"""Scores of items from logs and tables, brought together: a row for each item, and a few numbers of each model in it.
-
-The epochs of an item become their number, their mean, the squares about it, and how many succeed and agree. Items that
-a model lacks are left out for all models, so that all are compared on the same items.
-"""
+"""Scores of items read from logs of tools and from tables, and checked; `score_items` brings them together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -17,78 +12,48 @@ from evalpipe.base.digests import file_sha256
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.files import find, read, schema
 from evalpipe.data.formats import SEPARATORS
-from evalpipe.data.values import SHOWN, Unreadable, infer_type, more, numbers, shown, texts, typed
+from evalpipe.data.query_rows import held_rows
+from evalpipe.data.rows import no_rows_problem
+from evalpipe.data.score_items import KEYS, NO_VALUE, ReadScores, bring_together
+from evalpipe.data.values import Unreadable, infer_type, numbers, shown, texts, typed
 from evalpipe.errors import DataError, Problem
-from evalpipe.plan.datasets import score_columns
-from evalpipe.plan.sources import DataTable, ScoreTable
-from evalpipe.statistics.ranked_lists import OF_QUERIES, Queries, RankedLists
-from evalpipe.words.spelling import closest, counted, joined, listed, quoted
+from evalpipe.plan.datasets import unreadable
+from evalpipe.plan.sources import DataTable
+from evalpipe.statistics.ranked_lists import OF_QUERIES, RankedLists
+from evalpipe.words.spelling import closest, counted, listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.base.origin import Loc, Origin
-    from evalpipe.plan.sources import Format, LogFacts, ScoresOfModel, ScoreSource
+    from evalpipe.data.query_rows import DatabaseOf
+    from evalpipe.plan.sources import Format, ScoresOfModel, ScoreSource
 
-KEYS = ["item", "epoch", "score", "missing"]
-"""The columns of the scores of one model: texts, numbers, numbers or null, and why a score is missing or null.
-
-Where answers have judges, the column "judge" follows: a row is the score of one of them.
-"""
-NO_VALUE = "no value"
-"""Why a score is missing in a table, which does not say more."""
 NO_RELEVANT = "no relevant document"
 """Why a query has no score."""
 MOST_RELEVANT = 1000
 """The largest relevance: an exponential gain is 2 to it."""
 
 
-class _Faults(Exception):  # noqa: N818 - problems on their way to `read_scores`
-    """Raised with the problems of a source, which ends reading it."""
-
-    def __init__(self, *problems: Problem) -> None:
-        """Keep the problems."""
-        super().__init__(*problems)
-        self.problems = list(problems)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scores:
-    """What was read: the scores of each model by its name, with `KEYS`, and the columns of items.
-
-    ``items`` has the column "item" and those that the source has beside; a row for each score.
-    """
-
-    models: Mapping[str, pl.DataFrame]
-    items: pl.DataFrame
-    files: tuple[tuple[str | None, str | None, int], ...]
-    runs: tuple[LogFacts, ...] = ()
-    format: Format = "scores"
-    columns: tuple[str, ...] = ()
-    """The format and all columns of the files of a table."""
-    lists: Mapping[str, RankedLists] = field(default_factory=lambda: MappingProxyType({}))
-    """By model, the ranked lists of all queries in the order of their names, where items are queries."""
-
-
 def look_at_scores(
-    places: Origin, source: ScoreSource, frame: pl.DataFrame | None = None
+    places: Origin, source: ScoreSource, frame: pl.DataFrame | None = None, database_of: DatabaseOf | None = None
 ) -> tuple[DataTable, dict[str, pl.DataType]] | list[Problem]:
     """Read the scores of a source, or of a frame; return the table with the types of its columns, or the problems."""
     try:
         scores = _from_logs(places, source) if source.tool is not None and frame is None else _from_table(
-            places, source, frame)
-        table = _brought_together(places, source, _with_every_judge(scores))
-    except _Faults as faults:
-        return faults.problems
-    types = dict(table.frame.schema)
+            places, source, frame, database_of)
+        table = bring_together(places, source, scores)
+    except DataError as error:
+        return list(error.problems)
+    types = {**table.frame.schema, **dict.fromkeys(scores.unreadable, pl.Binary())}
     names = MappingProxyType({name: str(kind) for name, kind in types.items()})
-    return DataTable(source, "scores", (), names, (), table.frame.height, scores=table), types
+    return DataTable(source, "scores", (), names, (), table.frame.height, scores=table,
+                     unreadable=scores.unreadable), types
 
 
-def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
-    """Return the scores in the logs of a tool; raises _Faults."""
+def _from_logs(places: Origin, source: ScoreSource) -> ReadScores:
+    """Return the scores in the logs of a tool; raises DataError."""
     from evalpipe.data.logs import read_logs
     from evalpipe.data.logs.reading import USED
 
@@ -97,17 +62,14 @@ def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
     for path in source.paths:
         located = find(places, source.at(path), "scores")
         if isinstance(located, Problem):
-            raise _Faults(located)
+            raise DataError(located)
         names += [shown_path for _, shown_path in located.files]
-    try:
-        logs = read_logs(source.tool, list(dict.fromkeys(map(_as_path, names))), root)
-    except DataError as error:
-        raise _Faults(*error.problems) from None
+    logs = read_logs(source.tool, list(dict.fromkeys(map(_as_path, names))), root)
     table = logs.table
     entries = {model.name: _entries_of_model(places, source, model, table) for model in source.models}
     faults = [fault for fault in entries.values() if isinstance(fault, Problem)]
     if faults:
-        raise _Faults(*faults)
+        raise DataError(*faults)
     rows_of = {name: rows for name, rows in entries.items() if isinstance(rows, pl.DataFrame)}
     judge = [pl.col("scorer").alias("judge")] if any(len(model.scorer or ()) > 1 for model in source.models) else []
     models = {name: rows.select(*KEYS, *judge).with_columns(_usage(places, source, model, rows, rows["score"]))
@@ -118,7 +80,7 @@ def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
     if other is not None:
         message = (f"the model '{other}' is of the task {quoted(tasks[other])}, and '{next(iter(tasks))}' of "
                    f"{quoted(task)}")
-        raise _Faults(Problem("tasks-differ", message, places.place("models", other, "log"),
+        raise DataError(Problem("tasks-differ", message, places.place("models", other, "log"),
                               "items are paired by their ids: make a dataset of each task"))
     table = table.filter(pl.col("task") == task)
     metadata = [name for name in table.columns if name not in ("model", "task", "epoch", "scorer", "score", "missing",
@@ -126,7 +88,7 @@ def _from_logs(places: Origin, source: ScoreSource) -> _Scores:
     used = {run.file: run for run in logs.facts}
     rows = {name: sum(run.samples for run in logs.facts if run.file == name) for name in used}
     files = tuple((name, run.sha256, rows[name]) for name, run in used.items())
-    return _Scores(MappingProxyType(models), table.select(metadata), files, logs.facts)
+    return ReadScores(MappingProxyType(models), table.select(metadata), files, logs.facts)
 
 
 def _as_path(name: str) -> Path:
@@ -162,14 +124,20 @@ def _entries_of_model(
     return entries
 
 
-def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None) -> _Scores:
-    """Return the scores in a wide or a long table, in files or in memory; raises _Faults."""
+def _from_table(
+    places: Origin, source: ScoreSource, frame: pl.DataFrame | None, database_of: DatabaseOf | None
+) -> ReadScores:
+    """Return the scores in a wide or a long table, in files, of a query or in memory; raises DataError."""
     files: tuple[tuple[str | None, str | None, int], ...] = ()
     form: Format = "memory"
-    if frame is None:
-        frame, files, form = _read_files(places, source)
-    else:
+    unreadable_types: Mapping[str, str] = MappingProxyType({})
+    if frame is not None:
         files = ((None, None, frame.height),)
+    elif source.query is not None and database_of is not None:
+        frame, sha256, unreadable_types = held_rows(places, source.query, database_of(source.query))
+        files = ((source.path, sha256, frame.height),)
+    else:
+        frame, files, form = _read_files(places, source)
     of_long = zip(source.long or (), ("model", "score"), strict=False)
     keys: list[tuple[str | None, Loc]] = [
         (source.item, ("item",)), (source.epoch, ("epoch",)), (source.judge, ("judge",)),
@@ -181,10 +149,11 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     named = {column: loc for column, loc in keys if column is not None}
     absent = [(column, loc) for column, loc in named.items() if column not in frame.columns]
     if absent:
-        raise _Faults(*(_no_column(places, source, column, loc, frame) for column, loc in absent))
+        table = DataTable(source, "scores", (), unreadable=unreadable_types)
+        raise DataError(*(unreadable(places, table, column, loc) if column in unreadable_types else
+                        _no_column(places, source, column, loc, frame) for column, loc in absent))
     if not frame.height:
-        raise _Faults(Problem("no-rows", f"{source.called} has no rows", places.place(*source.loc),
-                              "write it again: it has names of columns, and no row"))
+        raise DataError(no_rows_problem(source.called, source, places, places.place(*source.loc)))
     item = (pl.int_range(1, frame.height + 1, eager=True).cast(pl.String).alias("item") if source.item is None
             else _names(places, source, "item", frame[source.item]))
     judge = [] if source.judge is None else [_names(places, source, "judge", frame[source.judge])]
@@ -196,21 +165,22 @@ def _from_table(places: Origin, source: ScoreSource, frame: pl.DataFrame | None)
     items = frame.select(metadata).with_columns(item.alias("item")) if metadata else pl.DataFrame([item])
     if source.of is not None:
         lists = {model.name: _ranked(places, source, model, frame, item) for model in source.models}
-        return _Scores(MappingProxyType(_scores_of_queries(source, lists, item)), items, files, (), form,
-                       tuple(frame.columns), MappingProxyType(lists))
+        return ReadScores(MappingProxyType(_scores_of_queries(source, lists, item)), items, files, (), form,
+                       tuple(frame.columns), MappingProxyType(lists), unreadable_types)
     models = {}
     for model in source.models:
         score, where = _column_of_model(places, source, model, frame)
         rows = pl.DataFrame([item, epoch, score.alias("score"), *judge]).with_columns(
             pl.when(pl.col("score").is_null()).then(pl.lit(NO_VALUE)).alias("missing")).filter(where)
         models[model.name] = rows.with_columns(_usage(places, source, model, frame.filter(where), rows["score"]))
-    return _Scores(MappingProxyType(models), items, files, (), form, tuple(frame.columns))
+    return ReadScores(MappingProxyType(models), items, files, (), form, tuple(frame.columns),
+                      unreadable=unreadable_types)
 
 
 def _usage(
     places: Origin, source: ScoreSource, model: ScoresOfModel, rows: pl.DataFrame, score: pl.Series
 ) -> list[pl.Series]:
-    """Return what the epochs of a model used, as numbers [n] in columns named by `USAGE`; raises _Faults.
+    """Return what the epochs of a model used, as numbers [n] in columns named by `USAGE`; raises DataError.
 
     They may be missing where the ``score`` [n] is missing and is left out.
     """
@@ -218,29 +188,29 @@ def _usage(
     for use, column in model.usage.items():
         loc = ("models", model.name, "usage", use)
         if column not in rows.columns:  # of a log
-            raise _Faults(_no_column(places, source, column, loc, rows))
+            raise DataError(_no_column(places, source, column, loc, rows))
         amounts = _numbers_of(places, source, column, loc, rows)
         is_number = amounts.is_between(0, LARGEST).fill_null(value=False)
         wrong = len(amounts) - int((is_number | is_left_out).sum())
         if wrong:
             message = (f"column '{column}' of {source.called} has {counted(wrong, 'row')} of the model '{model.name}' "
                        "without a number from 0")
-            raise _Faults(Problem("bad-usage", message, places.place(*loc), "say for each row what was used"))
+            raise DataError(Problem("bad-usage", message, places.place(*loc), "say for each row what was used"))
         uses.append(amounts.alias(USAGE + use))
     return uses
 
 
 def _names(places: Origin, source: ScoreSource, key: str, column: pl.Series) -> pl.Series:
-    """Return the names [n] of items, or of judges, as ``key`` says; raises _Faults."""
+    """Return the names [n] of items, or of judges, as ``key`` says; raises DataError."""
     try:
         names = texts(column).alias(key)
     except Unreadable as fault:
         message = f"column '{column.name}' of {source.called} {fault.reason}"
-        raise _Faults(Problem(fault.code, message, places.place(key), fault.hint)) from None
+        raise DataError(Problem(fault.code, message, places.place(key), fault.hint)) from None
     if names.null_count():
         message = f"{counted(names.null_count(), 'row')} of {source.called} {_have(names.null_count())} no {key}"
         place, hint = places.place(key), f"give each row the name of its {key}"
-        raise _Faults(Problem("missing-item", message, place, hint) if key == "item" else
+        raise DataError(Problem("missing-item", message, place, hint) if key == "item" else
                       Problem("missing-judge", message, place, hint))
     return names
 
@@ -253,7 +223,7 @@ def _loc(model: ScoresOfModel) -> Loc:
 def _ranked(
     places: Origin, source: ScoreSource, model: ScoresOfModel, frame: pl.DataFrame, query: pl.Series
 ) -> RankedLists:
-    """Return a model's ranked lists of documents, of all queries in the order of their names; raises _Faults."""
+    """Return a model's ranked lists of documents, of all queries in the order of their names; raises DataError."""
     loc = (*_loc(model)[:-1], "relevance")
     score, relevance = (_numbers_of(places, source, column, keys, frame)
                         for column, keys in ((model.column, _loc(model)), (model.relevance, loc)))
@@ -261,7 +231,7 @@ def _ranked(
     if len(wrong):
         message = (f"column '{model.relevance}' of {source.called} has a relevance of {wrong[0]:g}, and one is from 0 "
                    f"to {MOST_RELEVANT:,}")
-        raise _Faults(Problem("score-range", message, places.place(*loc), "write no judgement as an empty cell"))
+        raise DataError(Problem("score-range", message, places.place(*loc), "write no judgement as an empty cell"))
     codes = (query.rank("dense") - 1).to_numpy().astype(np.intp)
     empty = (column.fill_null(np.nan).to_numpy() for column in (relevance, score))
     return RankedLists.of(codes, *empty)
@@ -300,7 +270,7 @@ def _read_files(
     """Return all columns of the files of a table, in the types that their values have, what was read, the format."""
     located = find(places, source)
     if isinstance(located, Problem):
-        raise _Faults(located)
+        raise DataError(located)
     parts: list[pl.DataFrame] = []
     files: list[tuple[str | None, str | None, int]] = []
     for path, shown_path in located.files:
@@ -309,7 +279,7 @@ def _read_files(
             part, blank = read(path, shown_path, located.format, source.csv, columns, ())
             sha256 = file_sha256(path)
         except Unreadable as fault:
-            raise _Faults(fault.problem(shown_path, places.place(*source.loc))) from None
+            raise DataError(fault.problem(shown_path, places.place(*source.loc))) from None
         if blank:
             part = part.filter(~pl.int_range(part.height, eager=True).is_in(list(blank)))
         parts.append(part)
@@ -317,7 +287,7 @@ def _read_files(
     try:
         frame = pl.concat(parts, how="vertical_relaxed")
     except pl.exceptions.PolarsError:
-        raise _Faults(Problem("columns-differ", f"the files of {source.called} have different columns",
+        raise DataError(Problem("columns-differ", f"the files of {source.called} have different columns",
                               places.place(*source.loc), "all files of a dataset must have the same columns")) from None
     if located.format not in SEPARATORS:
         return frame, tuple(files), located.format
@@ -330,14 +300,14 @@ def _read_files(
 
 
 def _whole_numbers(places: Origin, source: ScoreSource, column: pl.Series) -> pl.Series:
-    """Return the numbers of epochs [n]; raises _Faults where they are none."""
+    """Return the numbers of epochs [n]; raises DataError where they are none."""
     try:
         values = numbers(column, as_text=True)
     except Unreadable:
         values = pl.Series([None] * len(column), dtype=pl.Float64)
     if values.null_count() or (values != values.floor()).any():
         message = f"column '{column.name}' of {source.called} has epochs that are no whole numbers"
-        raise _Faults(Problem("bad-epoch", message, places.place("epoch"), "number the epochs of an item from 1"))
+        raise DataError(Problem("bad-epoch", message, places.place("epoch"), "number the epochs of an item from 1"))
     return values.cast(pl.Int64)
 
 
@@ -355,7 +325,7 @@ def _column_of_model(
         present = texts(frame[source.long[0]]).drop_nulls().unique(maintain_order=True).to_list()
         guess = closest(str(model.log_model), present)
         message = f"column '{source.long[0]}' of {source.called} has no model called {quoted(str(model.log_model))}"
-        raise _Faults(Problem("unknown-in-log", message, places.place("models", model.name, "log", "model"),
+        raise DataError(Problem("unknown-in-log", message, places.place("models", model.name, "log", "model"),
                               f"did you mean '{guess}'?" if guess else f"it has {listed(present[:12], 'and')}"))
     return score, where
 
@@ -363,238 +333,16 @@ def _column_of_model(
 def _numbers_of(
     places: Origin, source: ScoreSource, column: str | None, loc: Loc, frame: pl.DataFrame
 ) -> pl.Series:
-    """Return the numbers of a column that the spec names at ``loc``, null where a cell is empty; raises _Faults."""
+    """Return the numbers of a column that the spec names at ``loc``, null where a cell is empty; raises DataError."""
     assert column is not None  # noqa: S101 - a rule requires it
     try:
         score = numbers(frame[column], as_text=True).fill_nan(None)
     except Unreadable as fault:
         message = f"column '{column}' of {source.called} {fault.reason}"
-        raise _Faults(Problem(fault.code, message, places.place(*loc), fault.hint)) from None
+        raise DataError(Problem(fault.code, message, places.place(*loc), fault.hint)) from None
     if frame[column].dtype == pl.String and score.null_count() > frame[column].null_count():
         first = frame[column].filter(score.is_null() & frame[column].is_not_null())[0]
         message = f"column '{column}' of {source.called} has {shown(first)}, which is no number"
-        raise _Faults(Problem("not-a-number", message, places.place(*loc),
+        raise DataError(Problem("not-a-number", message, places.place(*loc),
                               "write numbers, and an empty cell where there is none"))
     return score
-
-
-def _brought_together(places: Origin, source: ScoreSource, scores: _Scores) -> ScoreTable:
-    """Return the table of items, after scores were checked and missing ones are settled; raises _Faults."""
-    faults = [problem for name, rows in scores.models.items()
-              for problem in _faults_of_model(places, source, name, rows)]
-    if source.long is None and source.tool is None:  # the rows of a wide table are those of all models
-        first = next((problem for problem in faults if problem.code == "repeated-item"), None)
-        faults = [problem for problem in faults if problem is first or problem.code != "repeated-item"]
-    faults = faults or list(_unsettled(places, source, scores))
-    if faults:
-        raise _Faults(*faults)
-    missing = {name: _counts_by_reason(rows) for name, rows in scores.models.items()}
-    settled = {name: _settle(source, rows) for name, rows in scores.models.items()}
-    judged = {name: rows for name, rows in settled.items() if "judge" in rows.columns}
-    settled |= {name: _means_by(rows, "item", "epoch").sort("item", "score") for name, rows in judged.items()}
-    shared, others, incomplete = _shared_items(settled)
-    if not shared.height:
-        raise _Faults(Problem("no-shared-items", f"no item of {source.called} has a score of every model",
-                              places.place(*source.loc), "check that the models were run on the same items"))
-    column = source.item or "item"
-    frame, varying = _item_columns(shared, scores.items, column)
-    unshared, _ = _item_columns(others, scores.items, column)
-    per_model = {name: _of_items(source, rows, shared) for name, rows in settled.items()}
-    wins = _wins([numbers_of["score"] for numbers_of in per_model.values()], lower=source.scale.better == "lower")
-    series = []
-    for (name, numbers_of), won in zip(per_model.items(), wins, strict=True):
-        numbers_of |= {"wins": won, "query": np.arange(shared.height, dtype=float)}
-        series += [pl.Series(label, numbers_of[kind]) for kind, label in score_columns(
-            name, successes=source.scale.success_from is not None, several=len(per_model) > 1,
-            ranked=name in scores.lists, uses=[kind.removeprefix(USAGE) for kind in numbers_of
-                                               if kind.startswith(USAGE)]).items()]
-    return ScoreTable(
-        frame.with_columns(series), tuple(frame.columns), scores.files, varying, scores.runs,
-        MappingProxyType(incomplete),
-        MappingProxyType({name: MappingProxyType(counts) for name, counts in missing.items() if counts}),
-        scores.format, scores.columns, MappingProxyType(_queries(source, scores, shared["item"])),
-        MappingProxyType({name: _means_by(rows.join(shared, "item", "semi"), "item", "judge")["score"].to_numpy()
-                          .reshape(shared.height, -1) for name, rows in judged.items()}),
-        unshared)
-
-
-def _with_every_judge(scores: _Scores) -> _Scores:
-    """Return the scores with a row for each judge of each answer: the score is missing where the judge has none."""
-    if any("judge" not in rows.columns for rows in scores.models.values()):
-        return scores
-    judges = pl.concat([rows.select("judge") for rows in scores.models.values()]).unique(maintain_order=True)
-    every = {name: rows.select("item", "epoch").unique(maintain_order=True).join(judges, how="cross").join(
-        rows, on=["item", "epoch", "judge"], how="left", maintain_order="left") for name, rows in scores.models.items()}
-    reason = pl.col("missing").fill_null(pl.format("no score by judge {}", "judge"))
-    return replace(scores, models={name: rows.with_columns(
-        missing=pl.when(pl.col("score").is_null()).then(reason)) for name, rows in every.items()})
-
-
-def _queries(source: ScoreSource, scores: _Scores, items: pl.Series) -> dict[str, Queries]:
-    """Return the ranked lists of the shared ``items`` by model; empty where items are no queries."""
-    if not scores.lists:
-        return {}
-    names = scores.items["item"].unique().sort()
-    index = np.asarray(names.search_sorted(items), np.intp)
-    rule = source.scale.missing
-    empty = float(rule) if isinstance(rule, int | float) else None
-    return {name: Queries(lists.at(index), empty) for name, lists in scores.lists.items()}
-
-
-def _faults_of_model(places: Origin, source: ScoreSource, name: str, rows: pl.DataFrame) -> Iterator[Problem]:
-    """Yield the problems of a model's scores: the same epoch twice, numbers that are none, or outside the range."""
-    twice = rows.filter(pl.struct(key for key in ("item", "epoch", "judge") if key in rows.columns).is_duplicated())
-    if twice.height:
-        first = twice.row(0, named=True)
-        of_model = f"of the model '{name}'" + (f" by the judge {quoted(first['judge'])}" if "judge" in first else "")
-        if source.epoch is None and source.tool is None:
-            message = f"{source.called} has several scores {of_model} for the item {quoted(first['item'])}"
-            hint = "name the column that numbers them under 'epoch', or that of their judges under 'judge'"
-        else:
-            message = (f"{source.called} has two scores {of_model} for epoch {first['epoch']} of the item "
-                       f"{quoted(first['item'])}")
-            hint = "number the epochs of an item from 1, each once"
-        yield Problem("repeated-item", message, places.place(*source.loc), hint)
-    low, high = source.scale.range or (-LARGEST, LARGEST)
-    wrong = rows.filter(~pl.col("score").is_between(low, high))
-    if wrong.height:
-        worst = [f"item {quoted(item)}: {score:g}"
-                 for item, score in wrong.select("item", "score").head(SHOWN).iter_rows()]
-        within = f"outside the range {low:g} to {high:g}" if source.scale.range else "no finite number"
-        scores = f"{counted(wrong.height, 'score')} of the model '{name}'"
-        message = f"{scores} in {source.called} {_are(wrong.height)} {within}"
-        place = places.place("score", "range") or places.place(*source.loc)
-        yield Problem("score-range", message, place, "correct the range or the scores",
-                      notes=(*worst, *more(wrong.height)))
-
-
-def _are(count: int) -> str:
-    """Return "is" for one and "are" for more."""
-    return "is" if count == 1 else "are"
-
-
-def _counts_by_reason(rows: pl.DataFrame) -> dict[str, int]:
-    """Return how many scores are missing, by the reason, in the order of the reasons' names."""
-    counts = rows.filter(pl.col("score").is_null())["missing"].fill_null(NO_VALUE).value_counts(sort=False)
-    return dict(sorted((str(reason), int(count)) for reason, count in counts.iter_rows()))
-
-
-def _unsettled(places: Origin, source: ScoreSource, scores: _Scores) -> Iterator[Problem]:
-    """Yield the problem of missing scores where the spec does not say what they count, or wants the run to fail."""
-    rule = source.scale.missing
-    if rule not in (None, "fail"):
-        return
-    for name, rows in scores.models.items():
-        counts = _counts_by_reason(rows)
-        if counts:
-            total = sum(counts.values())
-            reasons = joined([f"{count:,} for {reason}" for reason, count in counts.items()], "and")
-            lacking = f"{counted(total, 'score')} of the model '{name}'"
-            message = f"{lacking} in {source.called} {_are(total)} missing: {reasons}"
-            hint = ("under 'score', 'missing: 0' counts them 0, and 'missing: leave_out' leaves them out"
-                    if rule is None else "run them again, or change 'missing' under 'score'")
-            yield Problem("missing-score", message, places.place("score", "missing") or places.place("score"), hint)
-
-
-def _settle(source: ScoreSource, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return scores without missing ones, which count a number, or are left out: of a judge, with the whole answer."""
-    rule = source.scale.missing
-    if isinstance(rule, int | float):
-        rows = rows.with_columns(pl.col("score").fill_null(float(rule)))
-    if "judge" in rows.columns:
-        return rows.filter(pl.col("score").is_not_null().all().over("item", "epoch")).drop("missing")
-    # Within an item by score, so that the order of epochs, and of rows in files, changes no last digit.
-    return rows.filter(pl.col("score").is_not_null()).sort("item", "score", *_uses(rows)).drop("epoch", "missing")
-
-
-def _uses(rows: pl.DataFrame) -> list[str]:
-    """Return the columns of what an epoch used."""
-    return [name for name in rows.columns if name.startswith(USAGE)]
-
-
-def _shared_items(settled: Mapping[str, pl.DataFrame]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int]]:
-    """Return the items that every model has a score for; those that some lack; and how many each model lacks.
-
-    Both are sorted; the latter have the mean score of each model, null where it lacks the item.
-    """
-    present = {name: rows["item"].unique() for name, rows in settled.items()}
-    every = pl.concat(list(present.values())).unique()
-    shared = every
-    for items in present.values():
-        shared = shared.filter(shared.is_in(items.implode()))
-    lacking = {name: len(every) - len(items) for name, items in present.items()}
-    others = pl.DataFrame({"item": every.filter(~every.is_in(shared.implode())).sort()})
-    for name, rows in settled.items():
-        means = _means_by(rows.join(others, "item", "semi"), "item").select("item", pl.col("score").alias(_label(name)))
-        others = others.join(means, on="item", how="left", maintain_order="left")
-    return pl.DataFrame({"item": shared.sort()}), others, {name: count for name, count in lacking.items() if count}
-
-
-def _label(model: str) -> str:
-    """Return the column of a model's scores in a table of items."""
-    return score_columns(model, successes=False, several=False, ranked=False)["score"]
-
-
-def _item_columns(
-    shared: pl.DataFrame, items: pl.DataFrame, column: str
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the items, under the name of their column, with the columns that are the same in all rows of an item.
-
-    Also the names of the other columns, which differ within some item.
-    """
-    names = [name for name in items.columns if name not in ("item", column)]
-    plain = [name for name in names if not items[name].dtype.is_nested()]
-    distinct = items.filter(pl.col("item").is_in(shared["item"].implode())).select("item", *plain).unique(
-        maintain_order=False)
-    varying = [name for name in plain if distinct.select("item", name).unique().height > shared.height]
-    kept = [name for name in plain if name not in varying]
-    joined = shared.join(distinct.select("item", *kept).unique(subset="item"), on="item", how="left",
-                         maintain_order="left") if kept else shared
-    return joined.rename({"item": column}), tuple(varying)
-
-
-def _of_items(source: ScoreSource, rows: pl.DataFrame, shared: pl.DataFrame) -> dict[str, Floats]:
-    """Return the numbers of each shared item [n] by kind: score, epochs, within, agreeing, successes and usage."""
-    rows = rows.filter(pl.col("item").is_in(shared["item"].implode()))
-    score, codes = rows["score"].to_numpy(), rows["item"].rle_id().to_numpy()
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
-    epochs = np.diff(starts, append=len(score)).astype(float)
-    mean = _means(score, starts)
-    within = np.add.reduceat((score - np.repeat(mean, epochs.astype(np.intp))) ** 2, starts)
-    limit = source.scale.success_from
-    success = np.zeros(len(score)) if limit is None else np.asarray(
-        score <= limit if source.scale.better == "lower" else score >= limit, float)
-    return {"score": mean, "epochs": epochs, "within": within, "agreeing": _equal_pairs(score, codes, starts),
-            "successes": np.add.reduceat(success, starts),
-            **{use: np.add.reduceat(rows[use].to_numpy(), starts) / epochs for use in _uses(rows)}}
-
-
-def _means_by(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
-    """Return the mean scores by the columns ``keys``, in their order, with what was used: the most of any row."""
-    rows = rows.sort(*keys, "score")
-    starts = np.flatnonzero(np.diff(rows.select(pl.struct(keys).rle_id()).to_series().to_numpy(), prepend=-1))
-    most = rows.group_by(*keys, maintain_order=True).agg(pl.col(_uses(rows)).max())
-    return most.with_columns(pl.Series("score", _means(rows["score"].to_numpy(), starts)))
-
-
-def _means(score: Floats, starts: Wholes) -> Floats:
-    """Return the mean of each group of scores [groups] that begins at ``starts``; within a group they ascend."""
-    counts = np.diff(starts, append=len(score))
-    first, last = score[starts], score[starts + counts - 1]
-    # The mean of equal scores is this score, to the last digit.
-    return np.where(first == last, first, np.add.reduceat(score, starts) / counts)
-
-
-def _equal_pairs(score: Floats, codes: Wholes, starts: Wholes) -> Floats:
-    """Return how many pairs of an item's epochs have equal scores, [items]; ``score`` and ``codes`` [n] are sorted."""
-    runs = np.flatnonzero((np.diff(codes, prepend=-1) != 0) | (np.diff(score, prepend=np.nan) != 0))
-    lengths = np.diff(runs, append=len(score)).astype(float)
-    return np.asarray(np.bincount(codes[runs], lengths * (lengths - 1) / 2, len(starts)))
-
-
-def _wins(scores: Sequence[Floats], *, lower: bool) -> list[Floats]:
-    """Return for each model the share of the others that scored less in an item [n], ties one half."""
-    sign = -1.0 if lower else 1.0
-    matrix = sign * np.stack(scores)
-    others = max(len(scores) - 1, 1)
-    return [((row > matrix).sum(axis=0) + ((row == matrix).sum(axis=0) - 1) / 2) / others for row in matrix]

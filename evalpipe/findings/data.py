@@ -243,7 +243,7 @@ def unchecked(results: Results) -> Iterator[Claim]:
     reason = "no column to compare by" if has_reference else "no reference dataset"
     checks = {
         "no groups were compared (no slices)": bool(results.slices or results.worst_slices),
-        f"no row was looked for in training ({reason})": compared,
+        f"no row was looked for in training ({reason})": compared or bool(results.leaked_items),
         "no number has an interval": any(row.lower is not None for row in results.rows),
     }
     yield from (Claim(what, not_checked) for what, was_done in checks.items() if results.datasets and not was_done)

@@ -10,6 +10,7 @@ from typing import Final
 
 GATE_FAILED: Final = 100.0
 IN_TRAINING: Final = 99.0
+ITEMS_LEAKED: Final = 98.5
 STANDARD_SHORT: Final = 98.0
 BOUND_BROKEN: Final = 97.0
 GROUP_FAILS: Final = 96.0

@@ -23,7 +23,7 @@ from evalpipe.ledger.history import (
     warnings_of_ledger,
 )
 from evalpipe.ledger.nights import evidence_before
-from evalpipe.plan.sources import QuerySource, sources
+from evalpipe.plan.sources import sources
 from evalpipe.results.document import OF_LEDGER
 from evalpipe.results.observed import EarlierRun
 from evalpipe.results.sequences import changed_sequences
@@ -128,7 +128,7 @@ def _changed_data(spec: Spec, results: Results) -> Iterator[str]:
     declared_data = sources(spec)
     candidates = [] if declared_data.candidates is None else [declared_data.candidates]
     for declared in (*declared_data.datasets.values(), *candidates):
-        if isinstance(declared.source, QuerySource):
+        if declared.source.query is not None:
             yield f"{declared.name} is a query, whose rows may be others now"
         for named in declared.named_files:
             located = find(spec.origin, named)

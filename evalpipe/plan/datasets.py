@@ -181,10 +181,13 @@ def columns_to_read(spec: Spec, role: str, columns: Mapping[str, Loc], table: Da
 
     Of evaluated rows all ``columns``; of rows to calibrate on all but those that only slices, folds and figures use. Of
     reference rows the identity, and the outcome and its exposure where the table has them; without an identity, as of
-    rows to calibrate on. A reference dataset that gives the prevalence is read with weight and cluster too.
+    rows to calibrate on. A reference dataset that gives the prevalence is read with weight and cluster too. Of items'
+    scores, reference rows have the texts.
     """
     if role == "evaluate":
         return dict(columns)
+    if spec.task in SCORES:
+        return {str(spec.text): ("text",)}
     if role == "calibrate" or spec.id is None:
         return {column: loc for column, loc in columns.items() if loc[0] not in (
             "slices", "worst_slices", "folds", "curves")}
@@ -258,7 +261,7 @@ def _missing_column(spec: Spec, table: DataTable, column: str, loc: Loc) -> Prob
         hint = f"every level needs a column of {loc[-1]}"
     if table.named.model is not None and loc == ("id",):
         hint = "add it: the rows are matched to those of the dataset by it"
-    if spec.datasets[table.named.dataset].role == "reference" and loc[:1] != ("id",):
+    if spec.datasets[table.named.dataset].role == "reference" and loc not in (("id",), ("text",)):
         notes.append("declare 'id' so that rows of a reference dataset are compared by identity alone")
     place = spec.origin.place(*loc) or spec.origin.place(*loc[:1])
     message = f"{table.named.called} ({_first_file(table)}) has no column '{column}'"

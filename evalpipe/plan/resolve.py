@@ -28,7 +28,7 @@ from evalpipe.plan.measures import entries, proportion_method, requested_metrics
 from evalpipe.plan.memory import bytes_from_text, streaming_plan
 from evalpipe.plan.plan import Plan, models_plan
 from evalpipe.spec.core_keys import PERMUTATIONS
-from evalpipe.tasks import NUMBERS
+from evalpipe.tasks import NUMBERS, SCORES
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _shared_columns(plan: Plan) -> tuple[str, ...]:
     None where nothing is compared by id, for then rows are compared by their contents anyway.
     """
     roles = {dataset.role for dataset in plan.datasets}
-    if plan.id is None or "evaluate" not in roles or roles == {"evaluate"} or any(
+    if plan.id is None or plan.task in SCORES or "evaluate" not in roles or roles == {"evaluate"} or any(
             dataset.table.format == "query" for dataset in plan.datasets):
         return ()
     first, *others = plan.datasets

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalpipe.base.origin import Loc, Origin
     from evalpipe.chapters.scores.spec import ScoreScale
     from evalpipe.errors import Problem
-    from evalpipe.spec.datasets import Dataset
+    from evalpipe.spec.datasets import AnyDataset
     from evalpipe.spec.draft import Draft
     from evalpipe.spec.spec import Spec
     from evalpipe.statistics.ranked_lists import Queries
@@ -90,9 +90,14 @@ class Source:
         return ("datasets", self.dataset, "csv") if self.model is None else ("models", self.model, "csv")
 
     @property
+    def query(self) -> QuerySource | None:
+        """The query that returns these rows; None of files."""
+        return self if isinstance(self, QuerySource) else None
+
+    @property
     def query_sha256(self) -> str | None:
-        """The sha256 of the query that returns these rows; None of files."""
-        return None
+        """The sha256 of the query's text and parameters, as a list in JSON without spaces, in UTF-8; None of files."""
+        return None if self.query is None else query_sha256(self.query.written, self.query.parameters)
 
     @property
     def called(self) -> str:
@@ -118,11 +123,6 @@ class QuerySource(Source):
     parameters: tuple[str | bool | float, ...]
     timeout: float
 
-    @property
-    def query_sha256(self) -> str:
-        """The sha256 of the query's text and parameters, as a list in JSON without spaces, in UTF-8."""
-        return query_sha256(self.written, self.parameters)
-
 
 class ScoresOfModel(NamedTuple):
     """Where the scores of a model are: a column of a wide table, or entries of a log or of a long table by names.
@@ -142,7 +142,7 @@ class ScoresOfModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScoreSource(Source):
-    """Scores of items: logs of a ``tool`` at ``paths``, or a table, None where it is wide.
+    """Scores of items: logs of a ``tool`` at ``paths``, or a table, None where it is wide, in files or of a ``query``.
 
     ``long`` are the columns of the model and of the score of a long table; ``item``, ``epoch`` and ``judge`` those that
     the spec names, ``scale`` what a score means; ``of`` is the measure of a ranked list that is the score of a query,
@@ -158,6 +158,7 @@ class ScoreSource(Source):
     models: tuple[ScoresOfModel, ...]
     scale: ScoreScale
     of: tuple[str, Mapping[str, Any]] | None = None
+    query: QuerySource | None = None
 
     def at(self, path: str) -> ScoreSource:
         """Return the source with one of its paths."""
@@ -225,7 +226,7 @@ class DatasetSource:
     @property
     def named_files(self) -> tuple[Source, ...]:
         """The files that the spec names: of the dataset, unless it is a query, of predictions, of bootstrap fits."""
-        files = () if isinstance(self.source, QuerySource) else (self.source,)
+        files = () if self.source.query is not None else (self.source,)
         return (*files, *self.predictions.values(), *self.bootstrap.values())
 
 
@@ -269,12 +270,12 @@ def _dataset_source(spec: Spec, name: str) -> DatasetSource:
     predictions = {} if dataset.role == "reference" else {
         model: files for model in spec.models if (files := _predictions_source(spec, model, name)) is not None}
     source: Source
-    if spec.task in SCORES and not isinstance(dataset, QueryDataset):
+    if spec.task in SCORES and dataset.role != "reference":
         source = _score_source(spec, name, dataset)
     elif isinstance(dataset, QueryDataset):
         source = _query_source(spec, name, dataset)
     else:
-        assert not isinstance(dataset, LogDataset)  # noqa: S101 - a rule refuses logs of other tasks
+        assert not isinstance(dataset, LogDataset)  # noqa: S101 - a rule refuses other logs
         source = Source(name, None, dataset.path, ("datasets", name, "path"), _csv_plan(dataset.csv, dataset.encoding))
     fits = {} if dataset.role != "evaluate" or not dataset.trained_on else {
         model: Source(name, model, keys.optimism.predictions, ("models", model, "optimism", "predictions"),
@@ -284,7 +285,7 @@ def _dataset_source(spec: Spec, name: str) -> DatasetSource:
         name, source, tuple(conditions(spec, name)), MappingProxyType(predictions), MappingProxyType(fits))
 
 
-def _score_source(spec: Spec, name: str, dataset: Dataset | LogDataset) -> ScoreSource:
+def _score_source(spec: Spec, name: str, dataset: AnyDataset) -> ScoreSource:
     """Return the source of scores of items: the logs of a tool, or a table, and where each model's scores are in it."""
     assert spec.score is not None  # noqa: S101 - a rule requires it
     models = tuple(
@@ -297,13 +298,17 @@ def _score_source(spec: Spec, name: str, dataset: Dataset | LogDataset) -> Score
     if choice is not None:
         metric = registry[choice.metric]
         of = metric.name, MappingProxyType(metric.options(**choice.options).model_dump())
+    long, tool, query = None if isinstance(dataset, LogDataset) else dataset.long, None, None
     if isinstance(dataset, LogDataset):
-        paths, key, csv, tool, columns = dataset.paths, dataset.tool, CsvPlan(), dataset.tool, None
+        paths, key, csv, tool = dataset.paths, dataset.tool, CsvPlan(), dataset.tool
+    elif isinstance(dataset, QueryDataset):
+        query = _query_source(spec, name, dataset)
+        paths, key, csv = (query.path,), "sql", query.csv
     else:
-        paths, key, csv, tool = (dataset.path,), "path", _csv_plan(dataset.csv, dataset.encoding), None
-        columns = None if dataset.long is None else (dataset.long.model, dataset.long.score)
+        paths, key, csv = (dataset.path,), "path", _csv_plan(dataset.csv, dataset.encoding)
+    columns = None if long is None else (long.model, long.score)
     return ScoreSource(name, None, paths[0], ("datasets", name, key), csv, paths, tool, columns, spec.item, spec.epoch,
-                       spec.judge, models, spec.score, of)
+                       spec.judge, models, spec.score, of, query)
 
 
 def _query_source(spec: Spec, name: str, declared: QueryDataset) -> QuerySource:

@@ -13,7 +13,7 @@ from evalpipe.base.origin import Origin
 from evalpipe.data.files import find
 from evalpipe.data.logs import COLUMNS, ScoreLogs, format_of_log, read_logs
 from evalpipe.data.logs.reading import USED
-from evalpipe.data.scores import NO_VALUE
+from evalpipe.data.score_items import NO_VALUE
 from evalpipe.errors import DataError, Problem, UsageError
 from evalpipe.plan.sources import CsvPlan, Source
 from evalpipe.proposal.columns import ColumnPart, as_key, column_look

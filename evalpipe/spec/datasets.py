@@ -159,6 +159,9 @@ LOG_KEYS = ("inspect", "lm_eval", "every_eval_ever", "promptfoo", "openai_evals"
 class QueryDataset(DatasetPart, QueryPart):
     """A set of rows with truth and predictions that a query of a database returns."""
 
+    long: Annotated[LongScores | None, UNWRITTEN] = None
+    """Of `task: score`, the columns of a table with a row for each model and item, as of files."""
+
 
 def is_query(written: object) -> bool:
     """Tell whether a mapping is a query, by a key that only queries have."""

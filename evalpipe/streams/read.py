@@ -199,7 +199,7 @@ def _nothing_left(plan: Plan, dataset: DatasetPlan, tables: Tables) -> Problem |
     if count_rows(tables, "used"):
         return None
     if not count_rows(tables, "read"):
-        return no_rows_problem(called, dataset.table.named, plan, place)
+        return no_rows_problem(called, dataset.table.named, plan.places, place)
     kept = tables.rows.get("kept", 0)
     if kept and kept == tables.rows.get("incomplete", 0):
         return none_complete(plan, dataset.name)

@@ -330,6 +330,7 @@ _OF_CHECKS = {
     "no-levels": "the outcome is a number",
     "not-numbers": "the outcome is no number",
     "not-counts": "the outcome is no count",
+    "no-text": "no column of items' texts is named",
     "not-scores": "no scores of items are evaluated",
     "no-range": "scores have no declared range",
     "no-epochs": "no item has two epochs",

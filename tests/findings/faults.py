@@ -661,3 +661,13 @@ def epochs_that_disagree() -> Planted:
     frame = pl.DataFrame({"q": np.repeat(np.arange(100), 4), "e": np.tile(np.arange(1, 5), 100),
                           "a": rows_of(41).integers(0, 2, 400)})
     return scores_of(frame, ("Epochs of one item differ more than items do, for a",), "a", epoch="e")
+
+
+@fault
+def items_that_are_in_training() -> Planted:
+    texts = [" ".join(map(str, row)) for row in rows_of(44).integers(0, 99, (200, 30))]
+    frame = pl.DataFrame({"q": np.arange(200), "t": texts, "a": rows_of(45).integers(0, 2, 200)})
+    planted = scores_of(frame, ("The text of 5 of 200 items of d (2.5%) is also in reference",), "a", text="t",
+                        datasets={"d": {"path": "memory"}, "reference": {"path": "memory", "role": "reference"}})
+    training = pl.DataFrame({"t": [f"Question: {text}!" for text in texts[:5]]})
+    return planted._replace(kind="fails", frames={**planted.frames, "reference": training})

@@ -171,6 +171,8 @@ def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, li
     columns |= {spec.outcome.column: truth} if spec.task not in SCORES else {
         str(spec.item): [f"{dataset}-{i // 5 if ranked else i // 2 if spec.judge else i}" for i in range(ROWS)]}
     columns |= {} if spec.judge is None else {spec.judge: [f"judge {i % 2}" for i in range(ROWS)]}
+    if spec.text is not None:
+        columns[spec.text] = [f"text {i}" for i in range(ROWS)]
     if spec.weight is not None:
         columns[spec.weight.column] = [rng.randrange(1, 4) for _ in range(ROWS)]
     if spec.cluster is not None:

@@ -10,7 +10,7 @@ from evalpipe.base.records import UNWRITTEN, After
 from evalpipe.spec.field_types import SpecPart
 
 CODES = (
-    "standards", "benchmark-saturated", "few-items-differ", "epochs-differ", "prevalence-declared",
+    "standards", "benchmark-saturated", "few-items-differ", "epochs-differ", "items-leaked", "prevalence-declared",
     "probabilities-carried-over", "bounds-kept", "rows-without-class", "cheaper-than-one-level", "free-level",
     "recalibration-judged", "pairs-compared", "models-compared", "datasets-compared", "fits-differ",
     "fits-against-models", "measures-apparent", "reference-rates-reached", "most-desirable", "goals-reached",

@@ -9,7 +9,7 @@ from evalpipe.card.page import Column, Heading, Number, Row, Section, Table, Tex
 from evalpipe.card.tables import ranged, signed_number, with_intervals
 from evalpipe.card.wording import joined, names_of
 from evalpipe.findings import weights
-from evalpipe.findings.claims import NOT_SCORES, ONE_MODEL, Claim, Unless, rule
+from evalpipe.findings.claims import NOT_SCORES, ONE_MODEL, Claim, Unless, rule, unless_key
 from evalpipe.findings.words import by_dataset, finding, of_models, on_dataset
 from evalpipe.words import numbers
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalpipe.card.page import Block, Cell
     from evalpipe.chapters.scores.records import (
         ItemAgreement,
+        LeakedItems,
         ScoreError,
         ScorePair,
         Strength,
@@ -58,6 +59,7 @@ PAIRS = (
     Column("Smallest difference", "num"), Column("Items", "num"), Column("Epochs", "num"),
     Column("Items that carry half", "num"), Column("Turned without"),
 )
+LEAKED = (Column("Model", style="what"), Column("Mean score", "num"), Column("Without these items", "num"))
 STRENGTHS = (
     Column("Model", style="what"), Column("Log strength", "num"), Column("Interval", "num", "limits"),
     Column("Wins against the average", "num"), Column("Win rate", "num"),
@@ -132,6 +134,13 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "Shrout, P. E. & Fleiss, J. L. (1979). Intraclass correlations: uses in assessing rater reliability. "
             "Psychological Bulletin 86, 420–428. Searle, S. R., Casella, G. & McCulloch, C. E. (1992). Variance "
             "components. Wiley.")
+    if results.leaked_items:
+        yield Procedure("Items in other data", (
+            "An item is in another dataset where all words of its text are those of a text there, or 13 words in a row "
+            "that at most 10 items have. Words are compared in Unicode's form NFKC without case, spaces and "
+            "punctuation. A paraphrase is not found, and a shorter text only where it is the whole text there."),
+            "Brown, T. B. et al. (2020). Language models are few-shot learners. Advances in Neural Information "
+            "Processing Systems 33, 1877–1901, appendix C.")
     if results.strengths:
         yield Procedure("Bradley-Terry strengths", (
             "The log odds of a win in an item are the difference of two log strengths; a tie is half a win of each. "
@@ -178,6 +187,23 @@ def epochs_differ(results: Results) -> Iterator[Claim]:
     for row in results.score_errors:
         if row.correlation is not None and row.correlation < MORE_BY_CHANCE:
             yield Claim(row, epochs_of_models)
+
+
+@rule("fails", unless=(NOT_SCORES, unless_key("no-text", "text")))
+def items_leaked(results: Results) -> Iterator[Claim]:
+    """Whether the text of an item is also in a reference dataset, whole or by a run of 13 words."""
+    yield from (Claim(row, leaked) for row in results.leaked_items if row.leaked)
+
+
+def leaked(_: Results, rows: Sequence[LeakedItems]) -> Iterator[Finding]:
+    """Yield findings on items that another dataset has."""
+    yield from (finding("fails", weights.ITEMS_LEAKED, f"{_leaked_count(row)}.", SECTION) for row in rows)
+
+
+def _leaked_count(row: LeakedItems) -> str:
+    """Return how many items another dataset has."""
+    return (f"The text of {numbers.count(row.leaked)} of {numbers.count(row.items)} items of {row.dataset} "
+            f"({numbers.percent(row.leaked, row.items)}) is also in {row.other}")
 
 
 def saturated(results: Results, rows: Sequence[ScoreError]) -> Iterator[Finding]:
@@ -235,6 +261,15 @@ def _of_dataset(results: Results, errors: Sequence[ScoreError]) -> Iterator[Bloc
     if strengths:
         yield _strengths_table(results, strengths)
     yield from _items(results, dataset)
+    for row in (row for row in results.leaked_items if row.dataset == dataset):
+        more = f" and {numbers.count(row.leaked - len(row.names))} more" if row.leaked > len(row.names) else ""
+        yield Text(f"{_leaked_count(row)}: {numbers.count(row.same)} whole, {numbers.count(row.leaked - row.same)} by "
+                   f"13 words in a row. {numbers.count(row.without_text)} items have no text."
+                   f"{f' It is that of {joined(row.names)}{more}.' if row.names else ''}")
+        if row.leaked:
+            yield Table(f"Mean scores without items in {row.other}", LEAKED, tuple(
+                Row((names_of(results).model(name), _number(mean), _number(row.means_without.get(name))))
+                for name, mean in row.means.items()))
 
 
 def _tied_text(results: Results, tied: TiedModels) -> Text:

@@ -24,6 +24,7 @@ from evalpipe.chapters.scores.records import (
     DecidingItem,
     ItemAgreement,
     JudgedModel,
+    LeakedItems,
     LogRun,
     ScoredModel,
     ScoreError,
@@ -52,7 +53,7 @@ WANTED = 0.01
 """The difference that they are asked to show, as a share of the range of scores."""
 
 MOST_ITEMS = 20
-"""The most deciding items that are listed."""
+"""The most deciding items that are listed, and leaked ones."""
 
 MOST_PAIRS = 45
 """The most pairs of models of which these are given; of more, only of models next to each other by their means."""
@@ -109,6 +110,7 @@ def _of_dataset(plan: Plan, sample: Sample, table: ScoreTable) -> Iterator[tuple
     yield "score_pairs", _pairs(plan, sample, counted, table)
     yield "deciding_items", _deciding(sample, scores)
     yield "item_agreement", _agreement(plan, sample, scores)
+    yield "leaked_items", _leaked(sample)
     if plan.part(rank_plan) is not None:
         yield "strengths", _strengths(plan, sample, _with_unshared(plan, sample, counted, table))
 
@@ -261,6 +263,21 @@ def _with_unshared(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable
         others = [numbers.setdefault(str(name), len(numbers)) for name in table.unshared[plan.cluster].to_list()]
         cluster = np.append(cluster, np.asarray(others, np.intp))
     return scores._replace(means=means, cluster=cluster)
+
+
+def _leaked(sample: Sample) -> Iterator[LeakedItems]:
+    """Yield for each dataset of texts which items are in it, and the mean scores with and without these."""
+    names = [] if sample.ids is None else sample.ids.to_list()
+    weights = np.ones(len(names)) if sample.weight is None else sample.weight
+    for other, kinds in sample.leaks.items():
+        how = [kinds.get(name, "") for name in names]
+        leaked = sorted(name for name, kind in zip(names, how, strict=True) if kind in ("same", "run"))
+        others = weights * [kind not in ("same", "run") for kind in how]
+        means, without = ({name: float(np.average(np.asarray(model.predicted, float), weights=counted))
+                           for name, model in sample.models.items() if counted.any()} for counted in (weights, others))
+        yield LeakedItems(
+            dataset=sample.dataset, other=other, items=len(names), without_text=how.count("no text"),
+            same=how.count("same"), leaked=len(leaked), names=leaked[:MOST_ITEMS], means=means, means_without=without)
 
 
 def _strengths(plan: Plan, sample: Sample, scores: Scores) -> Iterator[Strength]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.errors import Problem
-from evalpipe.spec.datasets import LOG_KEYS, Dataset, LogDataset, QueryDataset
+from evalpipe.spec.datasets import LOG_KEYS, LogDataset
 from evalpipe.spec.rules_measures import check_measure
 from evalpipe.tasks import SCORES
 from evalpipe.words.spelling import listed
@@ -36,6 +36,12 @@ def rank_plan(spec: Spec) -> Ranking | None:
 PARTS = (score_plan, rank_plan)
 
 
+def columns(spec: Spec) -> Iterator[tuple[Loc, str]]:
+    """Yield the column of texts, after its place in the spec."""
+    if spec.text is not None:
+        yield ("text",), spec.text
+
+
 def score_range(plan: Plan) -> tuple[float, float] | None:
     """Return the lowest and the highest score that there can be; None where the spec does not say."""
     scale = plan.part(score_plan)
@@ -62,7 +68,12 @@ def rules(draft: Draft) -> Iterator[Problem]:
     yield from _scale(draft)
     yield from _rankings(draft)
     yield from _usage(draft)
-    forms = {_form(dataset) for _, dataset in draft.entries(draft.spec.datasets, "datasets")}
+    if draft.spec.text is not None and draft.spec.datasets and not draft.role("reference"):
+        message = "'text' has no effect: no dataset has the role 'reference'"
+        yield draft.tree.idle("unused-key", message, "text", key=True,
+                              hint="add a dataset of texts with 'role: reference', or remove it")
+    forms = {_form(dataset) for _, dataset in draft.entries(draft.spec.datasets, "datasets")
+             if dataset.role != "reference"}
     for loc, model in draft.entries(draft.models, "models"):
         for form in sorted(forms):
             yield from _model(draft, loc, model, form)
@@ -85,16 +96,16 @@ def _dataset(draft: Draft, loc: Loc, dataset: AnyDataset, *, of_scores: bool) ->
         elif len(keys) > 1:
             message = f"'{loc[-1]}' names logs of several tools: {listed(keys, 'and')}"
             yield draft.tree.problem("several-logs", message, *loc, keys[1], key=True, hint="make a dataset of each")
-    elif isinstance(dataset, Dataset) and dataset.long is not None and not of_scores:
+    elif dataset.long is not None and not of_scores:
         message = f"'long' is of scores of items, and the task is {draft.spec.task}"
         yield draft.tree.problem("not-for-task", message, *loc, "long", key=True, hint="remove it")
-    if of_scores and isinstance(dataset, QueryDataset):
-        message = "scores of items are read from files, not from a query"
-        hint = "store its rows as a parquet file"
-        yield draft.tree.problem("not-for-task", message, *loc, "sql", key=True, hint=hint)
-    if of_scores and dataset.role != "evaluate":
+    if of_scores and dataset.role in ("calibrate", *(["reference"] if isinstance(dataset, LogDataset) else [])):
         message = f"'{loc[-1]}' has the role '{dataset.role}', which scores of items do not have"
         yield draft.tree.problem("not-for-task", message, *loc, "role", hint="remove it")
+    elif of_scores and dataset.role == "reference" and draft.spec.text is None and draft.readable("text"):
+        message = f"items are to be looked for in '{loc[-1]}', and no key names their texts"
+        yield draft.tree.problem("missing-key", message, *loc, "role",
+                                 hint="add 'text' with the column of texts that both have")
 
 
 def _scale(draft: Draft) -> Iterator[Problem]:
@@ -169,7 +180,7 @@ def _form(dataset: AnyDataset) -> str:
     """Return how a dataset holds scores: "logs", "a long table" or "a wide table"."""
     if isinstance(dataset, LogDataset):
         return "logs"
-    return "a long table" if isinstance(dataset, Dataset) and dataset.long is not None else "a wide table"
+    return "a wide table" if dataset.long is None else "a long table"
 
 
 def _model(draft: Draft, loc: Loc, model: Model, form: str) -> Iterator[Problem]:

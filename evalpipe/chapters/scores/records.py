@@ -157,6 +157,26 @@ class Strength(OfModel):
     """The share of wins in all comparisons, ties half."""
 
 
+class LeakedItems(Record):
+    """How many items of a dataset have a text that is also in another one, and what they do to mean scores."""
+
+    dataset: str
+    other: str
+    items: int
+    without_text: int
+    """Items without a text, which were not looked for."""
+    same: int
+    """Items whose text is also a text of the other dataset."""
+    leaked: int
+    """These, and items that share a run of 13 words with a text of the other dataset."""
+    names: list[str]
+    """The first 20 of them by name."""
+    means: dict[str, float]
+    """The mean score of all items, by model."""
+    means_without: dict[str, float]
+    """The mean score of the other items, by model; empty where there is none."""
+
+
 class ScoresFields(Record):
     """What the results hold of it."""
 
@@ -178,3 +198,5 @@ class ScoresFields(Record):
     """On how many items models differ; absent of other tasks."""
     strengths: Annotated[list[Strength], UNWRITTEN] = Field(default_factory=list)
     """The strengths of models, where the spec asks for them; absent where it does not."""
+    leaked_items: Annotated[list[LeakedItems], UNWRITTEN] = Field(default_factory=list)
+    """Items whose text is also in a reference dataset; absent where no key names their texts."""

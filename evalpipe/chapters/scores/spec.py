@@ -101,6 +101,10 @@ class ScoresKeys(SpecPart):
     judge: Annotated[ColumnName | None, After("epoch"), Only(*SCORES), UNWRITTEN] = None
     """The column that names the judge, a person or a model, where a table has a row for each judge of an answer. The
     score of an epoch is the mean over its judges; a judge that an answer lacks is a missing score (`score.missing`)."""
+    text: Annotated[ColumnName | None, After("judge"), Only(*SCORES), UNWRITTEN] = None
+    """The column with the text of an item, by which items are looked for in datasets with `role: reference`. Such a
+    dataset is a table of texts without scores, such as training data, examples in prompts or an older benchmark, and
+    has this column too. See [Items in other data](scores.md#items-in-other-data)."""
     rank: Annotated[Ranking | None, After("compare"), Only(*SCORES), UNWRITTEN] = None
     """How models are ranked beside their means, as `{method: bradley_terry}`."""
 
