@@ -11,7 +11,7 @@ import numpy as np
 from evalpipe.arithmetic import log
 from evalpipe.engine.support import Limited
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
-from evalpipe.intervals.contrasts import IndependentProportions, NoneDiffers, Wald, recovered_limits
+from evalpipe.intervals.contrasts import IndependentProportions, NoneDiffers, PairedProportions, Wald, recovered_limits
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def tested(
     value = difference.value
     is_zero = _all_zero(np.append(difference.known, value), max(abs(first.value), abs(second.value)))
     none_differs = test is not None and isinstance(test.contrast, NoneDiffers)
-    if is_zero and may_differ and not none_differs:
+    is_tested = none_differs or (test is not None and isinstance(test.contrast, PairedProportions))
+    if is_zero and may_differ and not is_tested:
         return _degenerate_if(CONSTANT, Tested(0.0))
     if is_zero and not may_differ:
         unchanged = Tested(0.0, (0.0, 0.0), "percentile", drawn=difference, same=True)

@@ -99,7 +99,7 @@ class Contrast(Protocol):
 
 @interval(
     "paired_t", title="paired t",
-    text="For a difference of mean losses on the same rows: plus and minus the quantile of Student’s distribution "
+    text="For a difference of means on the same rows, of losses or of scores of items: plus and minus the quantile of Student’s distribution "
          "times the standard error of the mean of the rows’ differences.",
     ref="Harvey, D., Leybourne, S. & Newbold, P. (1997). Testing the equality of prediction mean squared "
     "errors. International Journal of Forecasting 13(2), 281–291.")
@@ -135,7 +135,7 @@ class Wald:
     "none_differs", title="no item differs",
     text="For a difference of mean scores of two models that score the same on every item. It is zero, and so in every "
          "resample, yet items that were not drawn may differ. The limits are the largest differences that leave n "
-         "items alike with a probability of 1 − level, if no item differs by more than the range of scores.",
+         "items alike with a probability of (1 − level) / 2, if no item differs by more than the range of scores.",
     ref="Hanley, J. A. & Lippman-Hand, A. (1983). If nothing goes wrong, is everything all right? Interpreting zero "
     "numerators. JAMA 249(13), 1743–1745.")
 @dataclass(frozen=True, slots=True)
@@ -155,13 +155,13 @@ class NoneDiffers:
         return 0.0
 
     def p(self, null: float) -> float:
-        """Return the probability that no row differs, at most, where the difference is ``null``."""
+        """Return twice the probability that no row differs, at most, where the difference is ``null``; 1 of none."""
         alike = 1 - abs(null) / self.reach
-        return float(exp(self.n * log(alike))) if alike > 0 else 0.0
+        return min(2 * float(exp(self.n * log(alike))), 1.0) if alike > 0 else 0.0
 
     def limits(self, level: float) -> Limits:
-        """Return the differences for which that probability is 1 - level."""
-        reach = self.reach * (1 - float(exp(log(1 - level) / self.n)))
+        """Return the differences for which that is 1 - level."""
+        reach = self.reach * (1 - float(exp(log((1 - level) / 2) / self.n)))
         return -reach, reach
 
 

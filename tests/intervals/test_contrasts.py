@@ -168,8 +168,8 @@ def test_the_error_of_replicates_is_the_normals_with_as_wide_a_middle() -> None:
 def test_a_difference_that_no_row_shows_has_the_limits_of_no_event() -> None:
     contrast = NoneDiffers(20, 1.0)
     lower, upper = contrast.limits(0.95)
-    # The exact one-sided limit of 0 of 20, Clopper & Pearson (1934).
-    assert (-lower, upper) == (pytest.approx(beta(1, 20).ppf(0.95), rel=1e-12),) * 2
+    # The exact limit of 0 of 20, Clopper & Pearson (1934).
+    assert (-lower, upper) == (pytest.approx(beta(1, 20).ppf(0.975), rel=1e-12),) * 2
     assert contrast.p(0.0) == 1
     assert contrast.p(upper) == pytest.approx(0.05, rel=1e-12)
     assert NoneDiffers(20, 1.0).p(2.0) == 0

@@ -58,7 +58,7 @@ def shares() -> Iterator[Estimate]:
     yield Estimate("tango", 0.1, math.sqrt((0.3 - 0.1**2) / N), {
         "only_first": 0.2 * N, "only_second": 0.1 * N, "rows": N})
     # Without a row that differs the error is that of a Poisson count of none.
-    yield Estimate("none_differs", 0.0, 1 / N, {"n": N, "reach": 1.0}, lambda level: (-math.log(1 - level),) * 2)
+    yield Estimate("none_differs", 0.0, 1 / N, {"n": N, "reach": 1.0}, lambda level: (-math.log((1 - level) / 2),) * 2)
     for scale in (1.0, 0.6):
         error = scale * math.sqrt(p * (1 - p) / N + q * (1 - q) / (2 * N))
         yield Estimate("miettinen_nurminen", scale * (p - q), error, {

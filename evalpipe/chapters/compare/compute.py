@@ -226,9 +226,8 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     """
     if entry.metric.sees == "items":
         return _test_of_items(plan, first, second, entry)
-    test = _test_of_classes_alike(first, second, entry, k) if rows_may_differ(first, second, entry) else None
-    if test is not None or not rows_count_alike(plan, entry, k):
-        return test
+    if not rows_count_alike(plan, entry, k):
+        return _test_of_classes_alike(first, second, entry, k) if rows_may_differ(first, second, entry) else None
     summaries = summary_of(first, entry, k), summary_of(second, entry, k)
     if entry.metric.name in AREAS:
         return _test_of_areas(*summaries, AREAS[entry.metric.name])
@@ -244,15 +243,13 @@ def _test_of_items(plan: Plan, first: Scope, second: Scope, entry: MetricPlan) -
     if not entry.metric.averages_items:
         return None
     values, other_values = (scope.summary.of_each_row(entry.metric, entry.params) for scope in (first, second))
-    low, high = entry.metric.range
+    (low, high), counts_alike = entry.metric.range, rows_count_alike(plan, entry, None)
+    are_shares = (low, high) == (0, 1) and np.isin(np.append(values, other_values), (0, 1)).all()
+    if counts_alike and (entry.metric.interval == "proportion" or are_shares):
+        return _score_test(values > 0, other_values > 0, first.summary.floats)
     if np.array_equal(values, other_values) and math.isfinite(high - low):
         return Test(NoneDiffers(_independent_rows(first), high - low), "none_differs", "none_differs")
-    if not rows_count_alike(plan, entry, None):
-        return None
-    if entry.metric.interval == "proportion" or (
-            (low, high) == (0, 1) and np.isin(np.append(values, other_values), (low, high)).all()):
-        return _score_test(values > 0, other_values > 0, first.summary.floats)
-    return _paired_t(first, second, entry)
+    return _paired_t(first, second, entry) if counts_alike else None
 
 
 def rows_may_differ(first: Scope, second: Scope, entry: MetricPlan) -> bool:
@@ -270,7 +267,7 @@ def rows_may_differ(first: Scope, second: Scope, entry: MetricPlan) -> bool:
 
 
 def _test_of_classes_alike(first: Scope, second: Scope, entry: MetricPlan, k: int | None) -> Test | None:
-    """Return the test of a proportion of which all rows are alike by both models; None where some are not."""
+    """Return the test of a proportion of which all rows, of clusters or with weights, are alike; else None."""
     if not is_proportion(entry) or entry.prior.shares is not None or (entry.average is not None and k is None):
         return None
     (successes, trials), others = (

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import norm
 
 from evalpipe.results import Comparison
 from evalpipe.run import run
@@ -19,7 +20,8 @@ FIRST = 0.2 + 0.6 * TRUTH + 0.001 * np.arange(ROWS)
 
 def differences(**keys: Any) -> dict[str, Comparison]:
     """Return the differences of two models with all classes right, by measure."""
-    frame = pl.DataFrame({"y": TRUTH, "a": FIRST, "b": 1 - FIRST[::-1], "group": np.repeat(np.arange(10), 4)})
+    frame = pl.DataFrame({"y": TRUTH, "a": FIRST, "b": 1 - FIRST[::-1], "group": np.repeat(np.arange(10), 4),
+                          "pair": np.repeat(np.arange(20), 2)})
     spec: dict[str, Any] = {
         "evalpipe": 1, "name": "alike", "task": "binary", "outcome": {"column": "y", "event": 1}, "threshold": 0.5,
         "datasets": {"test": {"path": "memory"}}, "models": {name: {"probability": name} for name in "ab"},
@@ -28,13 +30,14 @@ def differences(**keys: Any) -> dict[str, Comparison]:
     return {row.metric: row for row in run(spec | keys, frames={"test": frame}).comparisons}
 
 
-def test_a_proportion_has_the_differences_that_leave_all_rows_alike() -> None:
+def test_a_proportion_has_the_limits_of_two_without_a_discordant_row() -> None:
     rows = differences()
     for metric, trials in (("accuracy", ROWS), ("sensitivity", ROWS / 2)):
-        most = 1 - 0.05 ** (1 / trials)
         row = rows[metric]
-        assert (row.verdict, row.method, row.p_value) == ("undecided", "none_differs", 1)
-        assert (row.lower, row.upper) == (pytest.approx(-most), pytest.approx(most))
+        assert (row.verdict, row.method, row.p_value) == ("undecided", "tango", 1)
+        # Tango (1998): with b = c = 0 the limits are z^2 / (n + z^2).
+        assert row.upper == pytest.approx(norm.ppf(0.975) ** 2 / (trials + norm.ppf(0.975) ** 2))
+        assert row.lower == pytest.approx(-row.upper)
 
 
 def test_other_measures_of_classes_have_no_limits_and_no_verdict() -> None:
@@ -50,9 +53,12 @@ def test_models_of_the_same_scores_are_the_same() -> None:
 
 
 def test_a_margin_may_hold_what_other_rows_could_show() -> None:
-    rows = differences(compare={"baseline": "a", "margins": {"accuracy": 0.1, "sensitivity": 0.1}})
+    rows = differences(compare={"baseline": "a", "margins": {"accuracy": 0.15, "sensitivity": 0.15}})
     assert (rows["accuracy"].verdict, rows["sensitivity"].verdict) == ("equivalent", "undecided")
 
 
-def test_few_clusters_give_no_verdict() -> None:
+def test_clusters_count_as_one_row_each_and_few_give_no_verdict() -> None:
     assert differences(cluster="group")["accuracy"].verdict == "untested"
+    row = differences(cluster="pair")["accuracy"]
+    assert (row.verdict, row.method) == ("undecided", "none_differs")
+    assert row.upper == pytest.approx(1 - 0.025 ** (1 / 20))
