@@ -344,10 +344,10 @@ def _score_facts(results: Results) -> Iterator[tuple[str, Cell]]:
     """Yield (term, text) on what a score means: its range and unit, and which is better."""
     scale = results.spec.get("score") or {}
     span = scale.get("range")
-    within = "" if span is None else f" from {numbers.given(span[0])} to {numbers.given(span[1])}"
+    within = "" if span is None else f", from {numbers.given(span[0])} to {numbers.given(span[1])}"
     unit = f", in {scale['unit']}" if scale.get("unit") else ""
     measure = scale.get("of")
-    what = f"{_query_score(**measure)}{',' if within else ''}" if measure else "of each item"
+    what = _query_score(**measure) if measure else "a number for each item"
     yield "Score", f"{what}{within}{unit}; {scale.get('better')} is better"
     if scale.get("success") is not None:
         beyond = "less" if scale["better"] == "lower" else "more"

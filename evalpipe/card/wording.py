@@ -413,7 +413,8 @@ def nouns_of(results: Results) -> Nouns:
     With `words: {event: survivor}` events are survivors.
     """
     declared = results.spec.get("words") or {}
-    row, level = declared.get("row") or "row", f"'{clipped(results.event or '')}'"
+    row = declared.get("row") or ("item" if results.task == "score" else "row")
+    level = f"'{clipped(results.event or '')}'"
     event, predicted = declared.get("event"), declared.get("predicted")
     return Nouns(
         row, plural(row), *((plural(event), "others", plural(event)) if event else ("events", "non-events", level)),

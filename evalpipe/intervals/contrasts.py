@@ -99,8 +99,8 @@ class Contrast(Protocol):
 
 @interval(
     "paired_t", title="paired t",
-    text="For a difference of means on the same rows, of losses or of scores of items: plus and minus the quantile of Student’s distribution "
-         "times the standard error of the mean of the rows’ differences.",
+    text="For a difference of means on the same rows, of losses or of scores of items: plus and minus the quantile of "
+         "Student’s distribution times the standard error of the mean of the rows’ differences.",
     ref="Harvey, D., Leybourne, S. & Newbold, P. (1997). Testing the equality of prediction mean squared "
     "errors. International Journal of Forecasting 13(2), 281–291.")
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evalpipe.card.method import Procedure
@@ -74,14 +75,39 @@ def sections(results: Results) -> Iterator[Section]:
 
 
 def glance(results: Results) -> Iterator[Table]:
-    """Yield which models are tied, for the first screen."""
+    """Yield for the first screen the best models' differences, each from the next, and the items that decide most."""
+    names = names_of(results)
     for tied in results.tied_sets:
-        rows = tuple(Row((_models(results, members), str(len(members)))) for members in tied.sets if len(members) > 1)
-        if rows:
-            yield Table("Models that are not told apart, the best first", (
-                Column("Tied set", style="what"), Column("Models", "num")), rows)
+        pairs = (_difference(results, tied.dataset, *pair) for pair in pairwise(tied.ranked[:MOST_GLANCED + 1]))
+        yield Table(f"Each model and the next{on_dataset(results, tied.dataset)}", (
+            Column("Models", style="what"), Column("Difference in mean score", "num"), Column("Verdict")), tuple(pairs))
+    for items in by_dataset(results.deciding_items):
+        models = list(items[0].scores)
+        if len(models) <= MOST_BESIDE:
+            yield Table(f"The items that decide most{on_dataset(results, items[0].dataset)}", (
+                Column("Item", style="what"), *(Column(names.model(name), "num") for name in models)), tuple(
+                    Row((row.item, *(_number(row.scores[name]) for name in models))) for row in items[:MOST_GLANCED]))
 
 
+def _difference(results: Results, dataset: str, better: str, next_: str) -> Row:
+    """Return the row of the difference of a model's mean score from that of the next."""
+    pairs = [(row, row.model == better) for row in results.comparisons
+             if row.metric == "mean" and row.slice is None and row.dataset == dataset and row.baseline_dataset is None
+             and {row.model, row.baseline} == {better, next_}]
+    row, is_first = pairs[0]
+    value, lower, upper = (None if end is None else end if is_first else -end
+                           for end in (row.difference, row.lower, row.upper))
+    limits = (lower, upper) if is_first else (upper, lower)
+    verdict = row.verdict if is_first else {"better": "worse", "worse": "better"}.get(row.verdict, row.verdict)
+    names = names_of(results)
+    return Row((f"{names.model(better)} minus {names.model(next_)}", signed_number(value, *limits),
+                verdict.replace("_", " ")))
+
+
+MOST_GLANCED = 3
+"""The most differences, and items that decide, on the first screen."""
+MOST_BESIDE = 4
+"""The most models whose scores of such an item stand there."""
 MOST_LETTERS = 26
 """The most tied sets that have letters of their own."""
 

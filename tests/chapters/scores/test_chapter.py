@@ -65,18 +65,26 @@ def test_a_model_that_is_told_apart_from_all_is_not_among_the_tied(results: Resu
     card = card_of(results)
     (section,) = (section for section in card.sections if section.anchor == "scores")
     assert "Not told apart, the best first: good and same. Told apart from all others: poor." in str(section.blocks)
-    (table,) = glance(results)
-    assert [row.cells for row in table.rows] == [("good and same", "2")]
-    alone = results.model_copy(update={"tied_sets": [results.tied_sets[0].model_copy(
-        update={"sets": [["good"], ["poor"]]})]})
-    assert list(glance(alone)) == []
+
+
+def test_the_first_screen_has_each_model_against_the_next_and_the_items_that_decide(results: Results) -> None:
+    differences, items = glance(results)
+    (tied,) = results.tied_sets
+    assert [row.cells[0] for row in differences.rows] == [f"{a} minus {b}" for a, b in pairwise(tied.ranked)]
+    means = {row.model: row.value for row in results.score_errors}
+    for row, (first, second) in zip(differences.rows, pairwise(tied.ranked), strict=True):
+        _, number, verdict = row.cells
+        assert float(number.exact.replace("−", "-")) == pytest.approx(means[first] - means[second])
+        assert verdict == ("undecided" if {first, second} == {"good", "same"} else "better")
+        low, high = number.interval.strip("()").replace("−", "-").split(" to ")
+        assert float(low) < means[first] - means[second] < float(high)
+    assert [row.cells[0] for row in items.rows] == [row.item for row in results.deciding_items[:3]]
 
 
 def test_too_many_tied_sets_are_neither_listed_nor_lettered(results: Results) -> None:
     many = results.model_copy(update={"tied_sets": [results.tied_sets[0].model_copy(
         update={"sets": [], "complete": False})]})
     assert "The sets of models that are not told apart are too many to list." in str(card_of(many))
-    assert list(glance(many)) == []
     assert "share a letter" not in str(dot_plots(many))
 
 
@@ -130,7 +138,7 @@ def test_the_deciding_items_are_those_on_which_models_differ(results: Results) -
 def test_the_card_has_a_section_on_items_and_says_what_a_score_means(results: Results) -> None:
     text = str(card_of(results))
     for said in ("Items and epochs", "Not told apart, the best first", "What it takes to tell two models apart",
-                 "Bradley-Terry strengths", "The items that decide", "of each item from 0 to 1; higher is better"):
+                 "Bradley-Terry strengths", "The items that decide", "a number for each item, from 0 to 1; higher is better"):
         assert said in text
     assert "Bradley-Terry strengths" not in str(card_of(results_of()))
 
