@@ -56,7 +56,8 @@ def quantile(score_at: Floats, score_total: Floats, *, q: Annotated[float, Field
     return _quantile(score_at, score_total, q)
 
 
-@of_items(direction="maximize", interval="proportion", range=SHARE, from_score=("direction",), ref="Miller (2024)")
+@of_items(title="Share at or above limit", direction="maximize", interval="proportion", range=SHARE,
+          from_score=("direction",), ref="Miller (2024)")
 def share_at_least(total: Floats, at_or_above: Floats, *, limit: float) -> Proportion:  # noqa: ARG001 - of a statistic
     r"""Share of the items whose score is at the limit or above it, $\frac{1}{n}\sum_i I(\bar s_i\geq L)$."""
     return Proportion(at_or_above, total)

@@ -83,7 +83,8 @@ def glance(results: Results) -> Iterator[Table]:
             Column("Models", style="what"), Column("Difference in mean score", "num"), Column("Verdict")), tuple(pairs))
     for items in by_dataset(results.deciding_items):
         models = list(items[0].scores)
-        if len(models) <= MOST_BESIDE:
+        shares = [row.share for row in items[:MOST_GLANCED + 1]]
+        if len(models) <= MOST_BESIDE and (len(shares) <= MOST_GLANCED or shares[-1] < shares[-2]):
             yield Table(f"The items that decide most{on_dataset(results, items[0].dataset)}", (
                 Column("Item", style="what"), *(Column(names.model(name), "num") for name in models)), tuple(
                     Row((row.item, *(_number(row.scores[name]) for name in models))) for row in items[:MOST_GLANCED]))
@@ -288,9 +289,10 @@ def _of_dataset(results: Results, errors: Sequence[ScoreError]) -> Iterator[Bloc
         yield _strengths_table(results, strengths)
     yield from _items(results, dataset)
     for row in (row for row in results.leaked_items if row.dataset == dataset):
+        no_text = f" {numbers.count(row.without_text)} of the items have no text." if row.without_text else ""
         more = f" and {numbers.count(row.leaked - len(row.names))} more" if row.leaked > len(row.names) else ""
         yield Text(f"{_leaked_count(row)}: {numbers.count(row.same)} whole, {numbers.count(row.leaked - row.same)} by "
-                   f"13 words in a row. {numbers.count(row.without_text)} items have no text."
+                   f"13 words in a row.{no_text}"
                    f"{f' It is that of {joined(row.names)}{more}.' if row.names else ''}")
         if row.leaked:
             yield Table(f"Mean scores without items in {row.other}", LEAKED, tuple(

@@ -167,8 +167,8 @@ def _errors(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ScoreError]:
         value = float(errors.value[k])
         yield ScoreError(
             dataset=sample.dataset, model=name, value=value, benchmark_error=_known(errors.benchmark[k]),
-            benchmark_lower=_known(max(low, value - float(reach[k]))),
-            benchmark_upper=_known(min(high, value + float(reach[k]))), items_error=_known(errors.like_these[k]),
+            benchmark_lower=_known(np.maximum(low, value - reach[k])),
+            benchmark_upper=_known(np.minimum(high, value + reach[k])), items_error=_known(errors.like_these[k]),
             level=plan.level, items_variance=_known(between[k]), epochs_variance=_known(within[k]),
             correlation=_known(correlation[k]))
 

@@ -67,8 +67,8 @@ def test_a_model_that_is_told_apart_from_all_is_not_among_the_tied(results: Resu
     assert "Not told apart, the best first: good and same. Told apart from all others: poor." in str(section.blocks)
 
 
-def test_the_first_screen_has_each_model_against_the_next_and_the_items_that_decide(results: Results) -> None:
-    differences, items = glance(results)
+def test_the_first_screen_has_each_model_against_the_next(results: Results) -> None:
+    (differences,) = glance(results)
     (tied,) = results.tied_sets
     assert [row.cells[0] for row in differences.rows] == [f"{a} minus {b}" for a, b in pairwise(tied.ranked)]
     means = {row.model: row.value for row in results.score_errors}
@@ -78,7 +78,6 @@ def test_the_first_screen_has_each_model_against_the_next_and_the_items_that_dec
         assert verdict == ("undecided" if {first, second} == {"good", "same"} else "better")
         low, high = number.interval.strip("()").replace("−", "-").split(" to ")
         assert float(low) < means[first] - means[second] < float(high)
-    assert [row.cells[0] for row in items.rows] == [row.item for row in results.deciding_items[:3]]
 
 
 def test_too_many_tied_sets_are_neither_listed_nor_lettered(results: Results) -> None:
@@ -138,7 +137,8 @@ def test_the_deciding_items_are_those_on_which_models_differ(results: Results) -
 def test_the_card_has_a_section_on_items_and_says_what_a_score_means(results: Results) -> None:
     text = str(card_of(results))
     for said in ("Items and epochs", "Not told apart, the best first", "What it takes to tell two models apart",
-                 "Bradley-Terry strengths", "The items that decide", "a number for each item, from 0 to 1; higher is better"):
+                 "Bradley-Terry strengths", "The items that decide",
+                 "a number for each item, from 0 to 1; higher is better"):
         assert said in text
     assert "Bradley-Terry strengths" not in str(card_of(results_of()))
 
@@ -254,6 +254,19 @@ def test_scores_of_0_and_1_are_two_proportions_of_the_same_items() -> None:
 def test_without_a_mean_or_a_range_nothing_is_known_of_other_items(keys: dict[str, Any]) -> None:
     (row,) = of_alike(**keys).comparisons
     assert (row.difference, row.lower, row.upper, row.status, row.verdict) == (0, None, None, "degenerate", "untested")
+
+
+def test_without_epochs_the_error_on_this_benchmark_is_not_known() -> None:
+    results = results_of(epoch=None, item=None)
+    assert {(row.benchmark_error, row.benchmark_lower, row.benchmark_upper) for row in results.score_errors} == {
+        (None, None, None)}
+
+
+def test_items_that_decide_more_than_others_are_on_the_first_screen() -> None:
+    frame = pl.DataFrame({"q": np.arange(40), "a": [1] * 20 + [0] * 20, "b": [1] * 15 + [0] * 25})
+    assert len(list(glance(of_alike(frame)))) == 1  # all five items on which these differ decide as much
+    _, items = glance(of_alike(frame.with_columns(b=pl.Series([0.1, 0.2, 0.3, 0.9] + [1] * 16 + [0] * 20))))
+    assert [row.cells[0] for row in items.rows] == ["0", "1", "2"]
 
 
 def test_strengths_use_items_that_some_model_lacks() -> None:

@@ -76,8 +76,8 @@ def test_planted_leaks_are_counted_named_and_left_out() -> None:
     assert row.means == {"a": 10 / 40, "b": 20 / 40}
     assert row.means_without == {"a": 8 / 37, "b": 18 / 37}
     assert check(results) == ("fails", ["The text of 3 of 40 items of bench (7.5%) is also in train."])
-    assert ("The text of 3 of 40 items of bench (7.5%) is also in train: 2 whole, 1 by 13 words in a row. 0 items have "
-            "no text. It is that of q03, q07 and q20.") in card(results)
+    assert ("The text of 3 of 40 items of bench (7.5%) is also in train: 2 whole, 1 by 13 words in a row. "
+            "It is that of q03, q07 and q20.") in card(results)
     assert "| a | 0.250 | 0.216 |" in card(results)
     assert "the text of some is in train" in card(results)
     assert "none is in train" not in card(results)
