@@ -364,6 +364,8 @@ NEEDS = {
     "values": "no predicted numbers", "loo_values": "no leave-one-out predictions",
     "item_scores": "no scores of items", "successes": "no score that counts as a success", "wins": "no other models",
     "ranked_lists": "no ranked lists of documents",
+    "usage": "no usage of epochs",
+    "usage_of_successes": "no usage of epochs, or no score that is a success",
 }
 """What a model does not give that cannot serve a need."""
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 OF_ERRORS = {"LARGEST", "SMALLEST"}
 """The constants that errors state, and no card."""
 
-NAMES = [name for name in vars(constants) if name.isupper() and name not in OF_ERRORS]
+NAMES = [name for name, value in vars(constants).items()
+         if name.isupper() and not isinstance(value, str) and name not in OF_ERRORS]
 
 
 def sentences(results: Results) -> dict[str, str]:
