@@ -47,7 +47,8 @@ LOSSES = ("brier", "log_loss", "rmse", "mse")
 
 LOSSES_ABREAST = 2
 
-USUAL = {("base", "e"), ("scale", "half"), ("pairs", "equal"), ("epsilon", 1e-15)}
+USUAL = {("base", "e"), ("scale", "half"), ("pairs", "equal"), ("epsilon", 1e-15), ("gain", "linear"),
+         ("relevant_from", 1.0)}
 """Options that go without saying where a measure is listed with no other."""
 
 

@@ -78,6 +78,9 @@ def rules(draft: Draft) -> Iterator[Problem]:
         for form in sorted(forms):
             yield from _model(draft, loc, model, form)
         yield from _idle_keys(draft, loc, model, forms)
+    if draft.spec.epoch is not None and forms == {"logs"}:
+        message = "'epoch' has no effect: every dataset is logs, which number epochs themselves"
+        yield draft.tree.idle("unused-key", message, "epoch", key=True, hint="remove it")
     if draft.spec.judge is not None and forms == {"logs"}:
         yield draft.tree.idle("unused-key", "'judge' has no effect: every dataset is logs, whose scorers are judges",
                               "judge", key=True, hint="list the scorers under 'log', as in 'scorer: [a, b]'")
