@@ -17,7 +17,8 @@ N = 24
 ENTRIES = [entry for entry in registry if entry.sees == "items"]
 OPTIONS: dict[str, dict[str, Any]] = {
     "pass_at": {"k": 2}, "pass_all": {"k": 3}, "quantile": {"q": 0.3}, "share_at_least": {"limit": 0.5},
-    "precision_at": {"k": 3}, "recall_at": {"k": 3}, "hit_rate_at": {"k": 1}}
+    "precision_at": {"k": 3}, "recall_at": {"k": 3}, "hit_rate_at": {"k": 1},
+    "mean_usage": {"usage": "cost"}, "usage_per_success": {"usage": "cost"}}
 NEAR = 1e-12
 """Sums of a few dozen numbers near 1 in another order differ by no more."""
 
@@ -39,7 +40,7 @@ def rows(items: list[np.ndarray[Any, np.dtype[np.float64]]], seed: int = 1) -> S
         np.array([item.mean() for item in items]), np.array([float(len(item)) for item in items]),
         np.array([((item - item.mean()) ** 2).sum() for item in items]), np.array(equal, float),
         np.array([item.sum() for item in items]), np.random.default_rng(seed).random(len(items)),
-        np.arange(float(len(items))), Queries(lists))
+        np.arange(float(len(items))), Queries(lists), rng.lognormal(size=(len(items), 2)), ("seconds", "cost"))
 
 
 def value(name: str, data: ScoreRows, weight: Any = None, **options: Any) -> Any:
