@@ -24,6 +24,7 @@ from evalpipe.card.page import (
     Link,
     Section,
     StackedBars,
+    Table,
     Text,
     Verdict,
     plain,
@@ -91,8 +92,9 @@ def dot_plots(results: Results) -> tuple[DotPlot, ...]:
         plotted = by_measure[:MOST_GATED]
     else:
         plotted = by_measure[: max(1, MOST_LINES // max(len(results.models), MOST_LINES // MOST_PLOTS))]
-    return tuple(_dot_plot(results, *_first_and_worst(results, groups, MOST_LINES // len(plotted), group))
-                 for groups in plotted)
+    most = MOST_LINES // max(len(plotted), 1)
+    return tuple(_dot_plot(results, *_first_and_worst(results, groups, most, group, least=number == 0))
+                 for number, groups in enumerate(plotted))
 
 
 def _first_failure(results: Results) -> Estimate | None:
@@ -120,21 +122,23 @@ def _estimates_by_slice(results: Results, dataset: str, metric: str) -> list[lis
 
 
 def _first_and_worst(
-    results: Results, groups: Sequence[list[Estimate]], most: int, named: Estimate | None = None
+    results: Results, groups: Sequence[list[Estimate]], most: int, named: Estimate | None = None, *,
+    least: int = 1,
 ) -> tuple[list[Estimate], str]:
     """Return the estimates of all rows and of the worst slices, about ``most``, and a sentence on those left out.
 
+    There are as many slices as there is room for, and ``least`` at least.
     ``groups`` are lists of the models' estimates, for all rows first. The slice of a finding, ``named``, comes
     first among equally bad ones.
     """
     all_rows, *others = groups
     direction = next(metric.direction for metric in results.metrics if metric.name == all_rows[0].metric)
     sign = {"maximize": 1, "minimize": -1}.get(direction, 0)
-    room = max(most - len(all_rows), len(all_rows)) // max(len(all_rows), 1)
+    room = max((most - len(all_rows)) // len(all_rows), least)
     worst = sorted(others, key=lambda group: (min(sign * (row.value or 0.0) for row in group),
                                               named is None or group[0].slice != named.slice))[:room]
     rows = [row for group in (all_rows, *worst) for row in group]
-    if len(worst) == len(others):
+    if len(worst) in (0, len(others)):
         return rows, ""
     which = f"{'worst' if sign else 'first'} of {len(others)} groups"
     return rows, f"The {which} is drawn." if len(worst) == 1 else f"The {len(worst)} {which} are drawn."
@@ -291,15 +295,17 @@ def sentence(finding: Finding, evidence: EvidenceLinks) -> tuple[Piece, ...]:
 def at_a_glance(results: Results) -> BlockGroup:
     """Return the top of the card: key measures as a figure, and the facts in short."""
     plots = dot_plots(results) if results.datasets else ()
-    others = (block for glance in functions("card", "glance") for block in glance(results))
-    figure = BlockGroup((*plots, *others), "at-a-glance")
+    others = [block for glance in functions("card", "glance") for block in glance(results)]
+    tables = tuple(block for block in others if isinstance(block, Table))
+    figure = BlockGroup((*plots, *(block for block in others if block not in tables)), "at-a-glance")
     facts = tuple(_facts(results))
     in_short = BlockGroup((Heading("In short"), Facts(facts)), "in-short")
     lines_of_facts = sum(1 + len(plain(text)) // FACT_LETTERS for _, text in facts)
     lines_of_figure = sum(len(block.dots) + 3 if isinstance(block, DotPlot) else
                           2 * len(block.bars) + 2 if isinstance(block, StackedBars) else 0 for block in figure.blocks)
     is_longer = lines_of_figure > lines_of_facts
-    return BlockGroup((figure, in_short), "first figures-longer" if is_longer else "first")
+    under = (BlockGroup(tables, "under"),) if tables else ()
+    return BlockGroup((figure, in_short, *under), "first figures-longer" if is_longer else "first")
 
 
 FACT_LETTERS = 36
