@@ -16,7 +16,7 @@ from evalpipe.base.constants import LARGEST, USAGE
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.values import SHOWN, more
 from evalpipe.errors import DataError, Problem
-from evalpipe.plan.datasets import score_columns
+from evalpipe.plan.datasets import score_columns, score_label
 from evalpipe.plan.sources import ScoreTable
 from evalpipe.statistics.ranked_lists import Queries, RankedLists
 from evalpipe.words.spelling import counted, joined, quoted
@@ -205,14 +205,10 @@ def _shared_items(settled: Mapping[str, pl.DataFrame]) -> tuple[pl.DataFrame, pl
     lacking = {name: len(every) - len(items) for name, items in present.items()}
     others = pl.DataFrame({"item": every.filter(~every.is_in(shared.implode())).sort()})
     for name, rows in settled.items():
-        means = _means_by(rows.join(others, "item", "semi"), "item").select("item", pl.col("score").alias(_label(name)))
+        means = _means_by(rows.join(others, "item", "semi"), "item").select(
+            "item", pl.col("score").alias(score_label(name)))
         others = others.join(means, on="item", how="left", maintain_order="left")
     return pl.DataFrame({"item": shared.sort()}), others, {name: count for name, count in lacking.items() if count}
-
-
-def _label(model: str) -> str:
-    """Return the column of a model's scores in a table of items."""
-    return score_columns(model, successes=False, several=False, ranked=False)["score"]
 
 
 def _item_columns(

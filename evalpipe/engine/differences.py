@@ -15,7 +15,7 @@ from evalpipe.intervals.contrasts import IndependentProportions, NoneDiffers, Pa
 from evalpipe.words.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Floats
     from evalpipe.chapters.reference_rates.plan import RatePlan
@@ -64,7 +64,8 @@ class Tested(Limited):
 
 
 def tested(
-    first: Drawn, second: Drawn, level: float, test: Test | None, undefined: Sentence | None, *, may_differ: bool
+    first: Drawn, second: Drawn, level: float, test: Test | None, undefined: Sentence | None, *,
+    may_differ: Callable[[], bool],
 ) -> Tested:
     """Return the first number less the second, with the limits and the p-value of one test.
 
@@ -82,9 +83,10 @@ def tested(
     is_zero = _all_zero(np.append(difference.known, value), max(abs(first.value), abs(second.value)))
     none_differs = test is not None and isinstance(test.contrast, NoneDiffers)
     is_tested = none_differs or (test is not None and isinstance(test.contrast, PairedProportions))
-    if is_zero and may_differ and not is_tested:
+    differs_elsewhere = is_zero and may_differ()
+    if differs_elsewhere and not is_tested:
         return _degenerate_if(CONSTANT, Tested(0.0))
-    if is_zero and not may_differ:
+    if is_zero and not differs_elsewhere:
         unchanged = Tested(0.0, (0.0, 0.0), "percentile", drawn=difference, same=True)
         return _degenerate_if(difference.few(level), unchanged)
     drawn: Drawn | None = difference

@@ -69,6 +69,11 @@ def score_columns(
     return {kind: f"{kind} of {model}" for kind in kinds}
 
 
+def score_label(model: str) -> str:
+    """Return the column of a model's scores in a table of items."""
+    return score_columns(model, successes=False, several=False, ranked=False)["score"]
+
+
 OF_LEVELS = ("probabilities", "scores")
 """The keys of a model that name the columns of all levels."""
 

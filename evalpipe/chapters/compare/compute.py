@@ -172,7 +172,7 @@ def _differences(plan: Plan, pair: _Pair, entry: MetricPlan) -> Iterator[_Compar
         if test is not None and pair.same_rows and pair.dataset.sample.streamed:
             test = _test_of_grid_cells(plan, test, pair.first, pair.second, float(values[0].value - values[1].value))
         difference = tested(*values, plan.level, test, undefined,
-                            may_differ=pair.same_rows and rows_may_differ(pair.first, pair.second, entry))
+                            may_differ=lambda: pair.same_rows and rows_may_differ(pair.first, pair.second, entry))
         margin = plan.margin(entry) or 0.0
         p, p_zero = (math.nan if difference.test is None else equivalence_p_value(difference.test.contrast, bound)
                      for bound in (margin, 0.0))

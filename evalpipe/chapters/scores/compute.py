@@ -33,7 +33,7 @@ from evalpipe.chapters.scores.records import (
     TiedModels,
 )
 from evalpipe.metrics.values import ratio
-from evalpipe.plan.datasets import score_columns
+from evalpipe.plan.datasets import score_label
 from evalpipe.results import Warned
 
 if TYPE_CHECKING:
@@ -251,16 +251,16 @@ def _agreement(plan: Plan, sample: Sample, scores: Scores) -> Iterator[ItemAgree
 def _with_unshared(plan: Plan, sample: Sample, scores: Scores, table: ScoreTable) -> Scores:
     """Return the scores with those of items that some model lacks, which tell the strengths of the others.
 
-    Without them where items have weights, or where conditions chose them.
+    Without them where items have weights, or where conditions chose them; an item without a cluster is left out.
     """
     if table.unshared is None or plan.weight is not None or sample.n != table.frame.height:
         return scores
-    labels = [score_columns(name, successes=False, several=False, ranked=False)["score"] for name in sample.models]
-    means = np.vstack([scores.means, table.unshared.select(labels).to_numpy()])
+    unshared = table.unshared if plan.cluster is None else table.unshared.drop_nulls(plan.cluster)
+    means = np.vstack([scores.means, unshared.select(map(score_label, sample.models)).to_numpy()])
     cluster = scores.cluster
     if plan.cluster is not None and cluster is not None:
         numbers = {name: number for number, name in _topics(plan, sample, table).items()}
-        others = [numbers.setdefault(str(name), len(numbers)) for name in table.unshared[plan.cluster].to_list()]
+        others = [numbers.setdefault(str(name), len(numbers)) for name in unshared[plan.cluster].to_list()]
         cluster = np.append(cluster, np.asarray(others, np.intp))
     return scores._replace(means=means, cluster=cluster)
 

@@ -104,7 +104,7 @@ class SliceValues:
             second = self.drawn.get(all_rows_number(slicing), second)
         test = None if first.replicates is None else two_proportions_test(
             plan, self.scopes[number], self.scopes[reference_number], self.entry, self.k)
-        difference = tested(first, second, plan.level, test, first.undefined, may_differ=False)
+        difference = tested(first, second, plan.level, test, first.undefined, may_differ=lambda: False)
         if test is None and difference.test is not None and (_is_constant(first) or _is_constant(second)):
             difference = Tested(difference.value, status="degenerate", reason=CONSTANT, drawn=difference.drawn)
         return difference, ratio_with_limits(first / second, plan.level)

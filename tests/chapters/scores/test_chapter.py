@@ -284,5 +284,10 @@ def test_strengths_use_items_that_some_model_lacks() -> None:
         assert [row.upper - row.log_strength for row in results.strengths] == pytest.approx(
             (1.959963984540054 * expected.error).tolist())
         assert [row.n for row in results.rows[:1]] == [25]
+    without = frame.with_columns(pl.when(pl.col("q") != "q3").then("topic"))  # of an item that model a lacks
+    some = np.arange(60) != 3
+    expected = bradley_terry(scores[some], (np.arange(60) % 24)[some])
+    assert [row.log_strength for row in results_of(without, cluster="topic", **spec).strengths] == pytest.approx(
+        expected.log_strength.tolist())
     kept = results_of(frame, **spec, datasets={"bench": {"path": "memory", "where": "topic < 20"}})
     assert kept.strengths[0].log_strength != pytest.approx(expected.log_strength[0])
