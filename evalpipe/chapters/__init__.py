@@ -60,14 +60,15 @@ if TYPE_CHECKING:
     Fields = Literal["Keys", "ModelKeys", "ReportKeys", "Fields"]
 
 CHAPTERS = (
-    "standards", "statement", "scores", "prevalence", "thresholds", "curves", "equivocal", "costs", "deviance",
-    "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices", "steps",
-    "what_if", "row_contents", "gates", "checks", "trend", "appearance", "row_file",
+    "standards", "statement", "labels", "scores", "prevalence", "thresholds", "curves", "equivocal", "costs",
+    "deviance", "recalibrate", "compare", "folds", "repeats", "optimism", "reference_rates", "desirability", "slices",
+    "steps", "what_if", "row_contents", "gates", "checks", "trend", "appearance", "row_file",
 )
 """The names of the chapters, in the order in which their sections stand within a part of the card."""
 
-CHANGING = ("recalibrate", "thresholds", "repeats")
-"""The chapters that change predictions: a variant has a threshold too, and further fits are classified as the first."""
+CHANGING = ("labels", "recalibrate", "thresholds", "repeats")
+"""The chapters that change samples: rows without an outcome get labels before anything is fitted to rows, a variant has
+a threshold too, and further fits are classified as the first."""
 
 
 @cache

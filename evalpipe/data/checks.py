@@ -29,6 +29,7 @@ from evalpipe.data.columns import (
     refuse,
     wrong_type,
 )
+from evalpipe.data.labels import check_labels, check_strata, declared_labels, judge_columns
 from evalpipe.data.outcome_checks import check_bounded
 from evalpipe.data.sample import ColumnValues
 from evalpipe.data.slices import MISSING, labels_of, ordered
@@ -116,7 +117,12 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
         outcome_checks.check_numbers(columns)
     else:
         loc: Loc = ("outcome", "column")
-        _read_texts(columns, columns.levels, plan.outcome.column, loc, "missing-truth", "the outcome column")
+        code = None if declared_labels(columns) is not None else "missing-truth"
+        _read_texts(columns, columns.levels, plan.outcome.column, loc, code, "the outcome column")
+        for _, column, judge_loc in judge_columns(columns):
+            _read_texts(columns, columns.levels, column, judge_loc, "missing-label", f"the column of judge '{column}'")
+        check_labels(columns)
+        check_strata(columns)
         for _, predictions, model in columns.predicted():
             check_model_predictions(predictions, model.name, model)
     for fit, predictions, model in columns.predicted():
@@ -258,11 +264,12 @@ def _check_prevalence_columns(columns: Columns) -> frozenset[str]:
 
 
 def _read_texts(
-    columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Loc, code: str, called: str
+    columns: Columns, texts_of: dict[str, pl.Series], column: str, loc: Loc, code: str | None, called: str
 ) -> None:
     """Read a column of levels, ids or clusters as texts into ``texts_of``, by column; report empty cells.
 
-    ``code`` is the problem's code, ``called`` the words for the column in its message, such as "the id column".
+    ``code`` is the problem's code, None where cells may be empty; ``called`` the words for the column in its message,
+    such as "the id column".
     """
     if column in texts_of:
         return
@@ -274,7 +281,7 @@ def _read_texts(
         return
     texts_of[column] = values
     is_empty = values.is_null()
-    if is_empty.any():
+    if code is not None and is_empty.any():
         message = f"{rows_have(is_empty)} no value in {called} '{column}'"
         hint = fill_hint(rows, column, loc)
         columns.report(code, message, loc, hint, mask=is_empty, values=cells)

@@ -12,6 +12,7 @@ from evalpipe.base.constants import LARGEST, SMALLEST
 from evalpipe.base.lazy_polars import pl
 from evalpipe.base.levels import find_level, level_value, meant_level, other_level
 from evalpipe.data.columns import POSITION, read_once, refuse
+from evalpipe.data.labels import judge_columns
 from evalpipe.data.values import SHOWN, are, cells, more, noun, shown, sql_name
 from evalpipe.errors import Problem
 from evalpipe.results import DatasetSummary, Warned
@@ -54,6 +55,7 @@ def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
     """Yield each column of levels once: the columns with it, its name, its key in the spec, its word in messages."""
     plan = columns.rows.plan
     yield columns, plan.outcome.column, _OUTCOME, "outcome"
+    yield from ((columns, column, loc, "judge's") for _, column, loc in judge_columns(columns))
     yielded: set[tuple[int, str]] = set()
     for _, holder, model in columns.predicted():
         if model.prediction is not None and (id(holder), model.prediction) not in yielded:
@@ -190,14 +192,15 @@ def _check_predicted_levels(columns: Columns, levels: Sequence[str]) -> None:
     """Report predicted classes that are no level of the outcome."""
     for holder, column, loc, called in _level_columns(columns):
         values = holder.levels.get(column)
-        if values is None or called != "prediction":
+        if values is None or called == "outcome":
             continue
         wrong = (~values.is_in(list(levels))).fill_null(value=False)
         if wrong.any():
             what = _first_values(values.filter(wrong))
-            message = f"{cells(wrong)} of the prediction column '{column}' {are(wrong)} no level of the outcome: {what}"
+            message = f"{cells(wrong)} of the {called} column '{column}' {are(wrong)} no level of the outcome: {what}"
             hint = _closest_level_hint(values.filter(wrong), levels)
-            holder.report("unknown-prediction", message, loc, hint, mask=wrong, values=values)
+            code = "unknown-prediction" if called == "prediction" else "unknown-label"
+            holder.report(code, message, loc, hint, mask=wrong, values=values)
 
 
 def _closest_level_hint(wrong: pl.Series, levels: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.data import checks, outcome_checks, prediction_files, rows, slices
 from evalpipe.data.columns import FILE, POSITION, Columns, Rounded, rounding_warning
 from evalpipe.data.further_columns import further_columns, shared_contents
+from evalpipe.data.labels import declared_labels, known_rows, label_columns
 from evalpipe.data.leaks import find_leaks
 from evalpipe.data.outcome_checks import uneven_weights
 from evalpipe.data.prediction_files import split_lists
@@ -95,7 +96,7 @@ def sample(columns: Columns, levels: tuple[str, ...], baseline: float | None) ->
         slices.slices_to_search(columns, frame), exposure, frame["id"] if "id" in frame.columns else None,
         refits=MappingProxyType(refits), bootstrap=MappingProxyType(bootstrap),
         folds=slices.resampling_folds(columns, frame), row_columns=checks.row_column_values(columns, frame),
-        contents=contents, leaks=MappingProxyType(columns.leaks),
+        contents=contents, leaks=MappingProxyType(columns.leaks), known=known_rows(columns, frame),
     )
     return replace(whole, steps=_shown_steps(columns, whole)) if role == "evaluate" else whole
 
@@ -192,7 +193,8 @@ def sample_table(columns: Columns, levels: tuple[str, ...], *, sort: bool = True
     shown_fits, other_fits = _prediction_columns(columns, levels) if has_predictions else ({}, {})
     # Other fits, columns that residuals are set against and ids last, so that they order only rows that are the same
     # in all else: no number depends on them.
-    frame |= shown_fits | slices.slice_columns(columns) | other_fits | checks.numbered_row_columns(columns)
+    frame |= shown_fits | label_columns(columns, levels) | slices.slice_columns(columns)
+    frame |= other_fits | checks.numbered_row_columns(columns)
     named = plan.task in SCORES or plan.part(row_file_plan) is not None
     if named and columns.rows.dataset.role == "evaluate":
         frame["id"] = _row_names(columns).alias("id")
@@ -205,7 +207,9 @@ def _outcome_columns(columns: Columns, levels: tuple[str, ...]) -> dict[str, pl.
     """Return the columns "truth" and, where the plan has them, "weight" and "exposure"."""
     plan, truth = columns.rows.plan, columns.truth
     assert truth is not None  # noqa: S101 - evaluated rows have an outcome
-    frame = {"truth": _level_codes(plan.task, truth, levels).alias("truth")}
+    codes = _level_codes(plan.task, truth, levels).alias("truth")
+    # A row without an outcome, which only labels allow, counts as none of its truth's values: see `KnownRows`.
+    frame = {"truth": codes if declared_labels(columns) is None else codes.fill_null(value=False)}
     if columns.weight is not None:
         frame["weight"] = columns.weight
     if plan.exposure is not None:

@@ -6,7 +6,7 @@ Of that, copies, groups, ids and rows of other datasets are counted; no value is
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -68,6 +68,12 @@ class Contents:
     groups: Mapping[str, Wholes] = field(default_factory=lambda: MappingProxyType({}))
     ids: Mapping[str, Wholes] = field(default_factory=lambda: MappingProxyType({}))
     shared: tuple[SharedRows, ...] = ()
+
+    def at(self, index: Wholes) -> Contents:
+        """Return what the rows at the positions ``index`` hold; copies among them are not counted."""
+        groups, ids = (MappingProxyType({name: codes[index] for name, codes in columns.items()})
+                       for columns in (self.groups, self.ids))
+        return replace(self, copies=0, groups=groups, ids=ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +251,29 @@ class ShownStep:
     others: Mapping[int, Sample]
 
 
+@dataclass(frozen=True, slots=True)
+class KnownRows:
+    """Which rows have an outcome, what judges say of every row, and how rows were chosen for their outcome.
+
+    ``known`` [n] flags the rows with an outcome; the truth of others says nothing. ``judges`` are, by name, the share
+    of the event in a judge's label of each row, [n]. ``probability`` [n] is that of being chosen, None where it is the
+    share of the rows with an outcome in a ``stratum`` [n], of which there is one where all rows had the same chance.
+    """
+
+    known: Flags
+    judges: Mapping[str, Floats]
+    probability: Floats | None
+    stratum: Wholes
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What is drawn together: the unit of each row, ``of_row`` [n], and the ``stratum`` [units] it is drawn within."""
+
+    of_row: Wholes
+    stratum: Wholes
+
+
 @dataclass(frozen=True)
 class ClusterCounts:
     """Counts of observations by cluster and coarse cell, where rows are fine cells of a dataset too large for memory.
@@ -319,7 +348,10 @@ class Sample:
     name; ``contents`` what the rows hold beyond what the spec names, None of rows that are not evaluated. ``scored``
     are, by model and slicing (None for no slicing), samples with a row for every distinct score, where ``parts`` has
     cells and scores were kept. ``leaks`` are, by dataset of texts, items that are there, "same" or by a "run" of words,
-    and those with "no text".
+    and those with "no text". ``known`` says which rows have an outcome, None where all have. ``judged`` are the same
+    rows with the labels that judges give to all rows of the dataset: ``source`` [n] says there whose label the truth of
+    a row is, see `combined_weights`. ``units`` say what is drawn together, where it is neither a row by itself nor a
+    cluster of ``cluster``.
     """
 
     dataset: str
@@ -349,6 +381,10 @@ class Sample:
     contents: Contents | None = None
     scored: Mapping[tuple[str | None, int | None], Sample] = field(default_factory=lambda: MappingProxyType({}))
     leaks: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
+    known: KnownRows | None = None
+    source: Wholes | None = None
+    units: Units | None = None
+    judged: Sample | None = None
 
     @property
     def streamed(self) -> bool:
@@ -363,6 +399,29 @@ class Sample:
         """
         predictions = None if model is None else self.models.get(model)
         return self.parts.get((model if predictions is None else predictions.source or model, slicing), self)
+
+    def at(self, index: Wholes) -> Sample:
+        """Return the sample of the rows at the positions ``index`` [k], in this order; its summary stays.
+
+        Training steps and further fits are left out.
+        """
+        def rows_of(values: Any) -> Any:
+            return values[index] if isinstance(values, np.ndarray) and len(values) == self.n else values
+
+        def slicing_of(rows: SlicedRows) -> SlicedRows:
+            return replace(rows, codes=rows.codes[index])
+
+        models = {name: replace(model, **{part.name: rows_of(getattr(model, part.name)) for part in fields(model)})
+                  for name, model in self.models.items()}
+        columns = {name: replace(column, values=column.values[index]) for name, column in self.row_columns.items()}
+        return replace(
+            self, truth=self.truth[index], weight=rows_of(self.weight), models=MappingProxyType(models),
+            cluster=rows_of(self.cluster), slicings=tuple(map(slicing_of, self.slicings)),
+            searched=tuple(map(slicing_of, self.searched)), exposure=rows_of(self.exposure),
+            ids=None if self.ids is None else self.ids[index], steps=MappingProxyType({}),
+            refits=MappingProxyType({}), bootstrap=MappingProxyType({}),
+            folds=None if self.folds is None else slicing_of(self.folds), row_columns=MappingProxyType(columns),
+            contents=None if self.contents is None else self.contents.at(index), known=None)
 
     def changed(self, name: str, change: Callable[[Predictions], Predictions]) -> Sample:
         """Return the sample, and its parts, with a model's predictions replaced by ``change`` of them."""

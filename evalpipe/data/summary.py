@@ -9,6 +9,7 @@ import numpy as np
 
 from evalpipe.base.lazy_polars import pl
 from evalpipe.data.columns import FILE, POSITION
+from evalpipe.data.labels import declared_labels
 from evalpipe.results import DatasetSummary, InputFile, LevelCount, Matched, Warned
 from evalpipe.tasks import NUMBERS
 
@@ -71,6 +72,8 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     rows, plan, order = columns.rows, columns.rows.plan, columns.rows.plan.outcome.written
     has_outcome = columns.truth is not None
     height = frame.height if has_outcome else rows.frame.height
+    frame = _with_outcome(frame)
+    unknown = height - frame.height if has_outcome else 0
     weights = frame["weight"].to_numpy() if "weight" in frame.columns else np.ones(frame.height)
     total = float(weights.sum()) if has_outcome else float(height)
     counts = _level_counts(frame, levels, weights, plan.task) if has_outcome else []
@@ -88,7 +91,8 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         name=rows.name, role=rows.dataset.role, trained_on=rows.dataset.trained_on, where=rows.dataset.where,
         rows=read_rows, excluded_where=read_rows - rows.frame.height - rows.incomplete,
         unknown_where=rows.unknown.get("where", 0), excluded_zero_weight=rows.frame.height - used,
-        n=round(total) if counted else used,
+        n=round(total) if counted else used - unknown,
+        without_outcome=unknown if declared_labels(columns) is not None else None,
         events=event_count,
         total_weight=float(used) if is_only_compared else total,
         prevalence=events / total if plan.task == "binary" and has_outcome and total else None,
@@ -104,6 +108,20 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         excluded_incomplete=rows.incomplete, lacking_predictions=dict(rows.lacking),
         compared=dict(columns.compared) if rows.dataset.role == "evaluate" else {},
     )
+
+
+def _with_outcome(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of a sample's table that have an outcome, weighted where they are no random part of all rows.
+
+    The weight is 1 / the probability of being chosen, or the rows of a stratum over those with an outcome.
+    """
+    if "known" not in frame.columns:
+        return frame
+    if "chance" in frame.columns:
+        frame = frame.with_columns((1 / pl.col("chance")).alias("weight"))
+    elif "stratum" in frame.columns:
+        frame = frame.with_columns((pl.len() / pl.col("known").sum()).over("stratum").alias("weight"))
+    return frame.filter(pl.col("known"))
 
 
 def _exposure_summary(frame: pl.DataFrame, weights: Floats) -> dict[str, float]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.arithmetic import log
+from evalpipe.chapters.labels.plan import is_prediction_powered
 from evalpipe.engine.support import Limited
 from evalpipe.intervals.bootstrap import ROUNDING, bootstrap_error
 from evalpipe.intervals.contrasts import IndependentProportions, NoneDiffers, PairedProportions, Wald, recovered_limits
@@ -175,9 +176,10 @@ def two_proportions_test(plan: Plan, first: Scope, second: Scope, entry: MetricP
 def rows_count_alike(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
     """Tell whether the rows of a measure are independent and count alike, as tests of single rows suppose.
 
-    So without clusters, importance weights, a prevalence or an average over classes.
+    So without clusters, importance weights, labels of judges, a prevalence or an average over classes.
     """
     has_independent_rows = plan.cluster is None and not plan.importance and entry.prior.shares is None
+    has_independent_rows = has_independent_rows and not is_prediction_powered(plan)
     return has_independent_rows and (entry.average is None or k is not None)
 
 

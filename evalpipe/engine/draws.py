@@ -313,16 +313,17 @@ def rows_part(
             ends=cell_ends(plan))
     slicings = {k: subset.slicing for k, subset in enumerate(all_subsets)
                 if subset.slice is not None and subset.slicing is not None}
-    mode: Literal["rows", "clusters"] = "rows" if resampling.cluster is None else "clusters"
+    mode: Literal["rows", "clusters"] = "rows" if sample.cluster is None else "clusters"
     return RowsPart(sample.dataset, resampling, mode, 0.0, None, views, slicings)
 
 
 def design(plan: Plan, sample: Sample) -> Design:
     """Return the resampling design of a sample: rows, weights, clusters and strata; fixed or Poisson size."""
-    strata = None
+    poisson, strata = plan.resampling == "poisson", None
+    if sample.units is not None:
+        return Design(sample.n, sample.weight, sample.weight_kind, sample.units.of_row, sample.units.stratum, poisson)
     if plan.stratify:
         strata = np.where(sample.truth, 0, 1) if plan.task == "binary" else sample.truth
-    poisson = plan.resampling == "poisson"
     return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata, poisson)
 
 

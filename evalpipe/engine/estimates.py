@@ -16,7 +16,7 @@ from evalpipe.base.heap import trim
 from evalpipe.engine.averages import at_prevalence, by_class
 from evalpipe.engine.grid_bounds import error_bound, values_of_scores
 from evalpipe.engine.no_information import no_information, skill
-from evalpipe.engine.replicates import draw
+from evalpipe.engine.replicates import draw, with_judges
 from evalpipe.engine.subsets import reportable_subset, rows_of, subsets, summaries_of
 from evalpipe.engine.support import (
     Drawn,
@@ -402,6 +402,8 @@ def evaluate_sample(plan: Plan, sample: Sample, advance: Callable[[int], None] =
     summaries = summaries_of(plan, sample, of_model)
     exact = values_of_scores(plan, sample, of_model)
     replicates = draw(plan, sample, summaries, divided, advance, compared=plan.compared, exact=exact)
+    if sample.judged is not None:
+        replicates = with_judges(plan, sample.judged, replicates, summaries, advance)
     for summary in summaries.values():
         summary.forget()
     if sample.streamed:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
@@ -19,7 +19,8 @@ from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import drawn_heights
 from evalpipe.engine.draws import draws_of, parts_of
-from evalpipe.engine.subsets import subsets
+from evalpipe.engine.judges import STEP, shares_of_judges
+from evalpipe.engine.subsets import subsets, summaries_of
 from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
 from evalpipe.intervals.resampling import BLOCK, HELD, block_counts, blocks, jackknife_counts, stream
@@ -28,7 +29,7 @@ from evalpipe.plan.memory import threads_of
 from evalpipe.statistics import Draws, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
@@ -61,6 +62,9 @@ More take no less time, and what is computed of them many times their memory.
 NUMBER = 8
 """Bytes of a count that is not small."""
 
+PILOT = 256
+"""Replicates by which the shares of judges are chosen."""
+
 TIMES = 25
 """How often the observations are grouped anew for the standard error of the value, which scales its whole interval."""
 
@@ -76,7 +80,9 @@ class Replicates:
     ``shift`` is the value of the rows less the value of their cells, which has been added to all replicates. The subset
     `all_rows_number` of a slicing is all rows, drawn together with its slices. ``draws`` are the records of what was
     drawn. ``exact`` are the values of measures on every score where rows are cells, which give them only nearly;
-    ``on_rows`` the values of the measures that were drawn, where rows are held.
+    ``on_rows`` the values of the measures that were drawn, where rows are held. Where judges label rows, measures
+    and their replicates are with their labels, ``shares`` are the shares with which they take part in each measure, and
+    ``alone`` are values and replicates [B] without them, of the rows with an outcome alone.
     """
 
     metrics: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
@@ -88,13 +94,15 @@ class Replicates:
     draws: tuple[Draw, ...] = ()
     exact: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
     on_rows: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
+    shares: Mapping[Key, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    alone: Mapping[Key, tuple[Floats, Floats]] = field(default_factory=lambda: MappingProxyType({}))
 
     def value(self, key: Key, summary: Summary, entry: MetricPlan) -> Floats:
         """Return the value of a measure: the exact one, else that of the statistics."""
         model, subset, i = key
         key = model, max(subset, 0), i  # below 0 stand all rows
         value = self.exact.get(key, self.on_rows.get(key))
-        return values(summary, entry) if value is None else value
+        return values(summary.with_judges(self.shares.get(key, summary.shares)), entry) if value is None else value
 
     @property
     def gridded(self) -> bool:
@@ -107,7 +115,7 @@ class _Resampling:
     """The parts of a dataset that are drawn, and the measures and curves that need replicates.
 
     ``measures`` are the numbers of measures in the plan; ``heights`` has the curves of each model, and the positions
-    [points] at which their heights are taken.
+    [points] at which their heights are taken. ``shares`` are those of judges, as in `Replicates`.
     """
 
     plan: Plan
@@ -116,6 +124,7 @@ class _Resampling:
     measures: Sequence[int]
     heights: Mapping[str, Mapping[str, tuple[Heights, Floats]]]
     campaign: Campaign | None
+    shares: Mapping[Key, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     def batches(self, sizes: Sequence[int]) -> list[Sequence[Block]]:
         """Return the blocks of ``sizes`` in batches that are computed together, which changes no result."""
@@ -196,6 +205,9 @@ class _Resampling:
         model, subset = scopes[0]
         for i, of_scopes in self._values_of_scopes(self.measures, scopes, summary, prior, scale):
             replicates["metric", model, subset, i].append(of_scopes)
+        for i in self.measures if self.shares else ():
+            if (model, subset, i) in self.shares:
+                replicates["alone", model, subset, i].append(values(summary, self.plan.entries[i]))
         if subset == 0:
             for name, (heights, positions) in self.heights[model].items():
                 replicates["curve", model, name].append(heights.compute(summary, positions))
@@ -207,10 +219,29 @@ class _Resampling:
         scale: Floats | None = None,
     ) -> Iterator[tuple[int, Floats]]:
         """Yield the number of each of some measures and its values [scopes, …]; some measures are of all rows only."""
-        is_all_rows = scopes[0][1] == 0
+        model, subset = scopes[0]
         for i in measures:
-            if is_all_rows or not self.plan.of_all_rows(i):
-                yield i, values(summary, self.plan.entries[i], prior, scale)
+            if subset == 0 or not self.plan.of_all_rows(i):
+                judged = summary.with_judges(self.shares.get((model, subset, i), summary.shares))
+                yield i, values(judged, self.plan.entries[i], prior, scale)
+
+    def pilot_values(self, judges: int) -> dict[Key, tuple[Floats, Floats]]:
+        """Return replicates of each measure without judges [B], and with each of them at the share `STEP` [judges, B].
+
+        They are of a stream of their own, so that no share that is chosen by them follows the draws that it is for.
+        """
+        steps = [tuple(STEP * (judge == other) for other in range(judges)) for judge in range(judges)]
+        drawn: dict[Key, list[list[Floats]]] = defaultdict(lambda: [[] for _ in range(judges + 1)])
+        for part in self.parts:
+            for number, size in enumerate(blocks(PILOT)):
+                for counts in block_counts(part.design, number, size, self.plan.seed, f"{part.name}/judges"):
+                    for scopes, _, summary in part.summaries(Draws(counts)):
+                        for place, shares in enumerate([summary.shares, *steps]):
+                            judged = summary.with_judges(shares)
+                            for key, value in self._values(self.measures, scopes, judged):
+                                drawn[key][place].append(value)
+        return {key: (np.concatenate(alone), np.stack([np.concatenate(step) for step in with_judges]))
+                for key, (alone, *with_judges) in drawn.items()}
 
     def _values(
         self, measures: Sequence[int], scopes: Sequence[tuple[str, int]], summary: Summary
@@ -312,9 +343,12 @@ def draw(
     # fast. It is never written to, so it takes no memory.
     np.empty(KEPT, np.uint8)
     resampling = _resampling(plan, sample, summaries, divided, compared=compared)
-    known = Replicates(exact=exact)
     if resampling is None:
-        return known
+        return Replicates(exact=exact)
+    if sample.source is not None:
+        pilot = resampling.pilot_values(int(sample.source.max()) // 2)
+        resampling = replace(resampling, shares=shares_of_judges(pilot))
+    known = Replicates(exact=exact, shares=resampling.shares)
     drawn: dict[Any, Floats] = {}
     sizes, first = blocks(plan.replicates), 0
     batches = resampling.batches(sizes)
@@ -328,9 +362,9 @@ def draw(
             drawn[key][:, first:last] = values_of_batch
         advance(last - first)
         first = last
-    metrics = {
-        (*scope, key[-1]): value for key, of_scopes in drawn.items() if key[0] == "metric"
-        for scope, value in zip(resampling.scopes[key[1:3]], of_scopes, strict=True)}
+    metrics, alone = ({
+        (*scope, key[-1]): value for key, of_scopes in drawn.items() if key[0] == kind
+        for scope, value in zip(resampling.scopes[key[1:3]], of_scopes, strict=True)} for kind in ("metric", "alone"))
     curves, errors = ({key[1:]: value[0] for key, value in drawn.items() if key[0] == kind}
                       for kind in ("curve", "error"))
     shift, on_rows = _shifts(resampling, summaries, known)
@@ -339,7 +373,26 @@ def draw(
         {key: _shifted(plan, key, value, shift) for key, value in metrics.items()}, curves,
         {key: _shifted(plan, key, value, shift) for key, value in jackknife.items()},
         errors, resampling.value_errors(), shift, draws_of(plan, sample, resampling.parts), exact, on_rows,
+        resampling.shares, {key: (values(summaries[key[:2]], plan.entries[key[2]]), replicates)
+                            for key, replicates in alone.items()},
     )
+
+
+def with_judges(
+    plan: Plan, judged: Sample, replicates: Replicates, summaries: Collection[tuple[str, int]],
+    advance: Callable[[int], None],
+) -> Replicates:
+    """Return the ``replicates`` of rows with an outcome, with measures and their replicates that judges take part in.
+
+    ``judged`` is the sample with the labels of judges; measures are taken in the subsets of ``summaries`` by model.
+    """
+    divided = subsets(plan, judged)
+    of_all = {scope: summary for scope, summary in summaries_of(
+        replace(plan, slices=replace(plan.slices, min_rows=0)), judged, dict.fromkeys(judged.models, divided)).items()
+        if scope in summaries}
+    measures_alone = replace(plan, banded=False, profit_drawn=False)
+    powered = draw(measures_alone, judged, of_all, divided, advance, compared=plan.compared)
+    return replace(powered, curves=replicates.curves)
 
 
 def _shifts(

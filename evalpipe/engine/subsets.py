@@ -26,7 +26,7 @@ def rows_of(sample: Sample, model: Predictions) -> Any:
     trained_on = sample.summary.trained_on and model.source is None
     if sample.task == "binary":
         return Rows(sample.truth, model.predicted, model.probability, model.score, model.reportable, model.stated,
-                    model.group, model.remainders, model.ends, trained_on, model.ranks)
+                    model.group, model.remainders, model.ends, trained_on, model.ranks, sample.source)
     if sample.task in SCORES:
         return ScoreRows.of(present(model.predicted, "scores"), model.items or {}, model.queries)
     if sample.task in NUMBERS:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from evalpipe.intervals.declare import registry
 
-FAMILIES = ("binomial", "analytic", "noise", "bootstrap", "contrasts", "fits")
+FAMILIES = ("binomial", "analytic", "noise", "bootstrap", "judged", "contrasts", "fits")
 """The files of methods, one family each, in the order in which a card explains them."""
 
 for family in FAMILIES:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 FALLBACK = "percentile"
 """The method of a measure for which none is declared, or for which its own does not hold."""
 
+JUDGED = "judged_t", sentence("judges-label-rows")
+"""The method of a measure that labels of judges take part in, and why."""
+
 CLUSTERED = "cluster_t", sentence("student-clusters", few=FEW_CLUSTERS)
 """The method of a measure of rows in clusters, where none is asked for by name, and why."""
 
@@ -50,7 +53,10 @@ def choose_interval(
         "weighted_even_bins": spec.importance and bins_of_equal_count,
     }
     obstacles = [obstacle for obstacle, present in possible.items() if present]
-    return choose(_interval_kinds(entry, params), spec.intervals.method, obstacles)
+    chosen = choose(_interval_kinds(entry, params), spec.intervals.method, obstacles)
+    asked = spec.intervals.method
+    from_any_replicates = chosen[0] == asked and EVERY in registry[asked].for_
+    return JUDGED if spec.judged and chosen[0] != "none" and not from_any_replicates else chosen
 
 
 def choose_expression_interval(
@@ -74,8 +80,8 @@ def choose_expression_interval(
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
         return requested, general
-    if spec.cluster is not None:
-        return CLUSTERED
+    if spec.cluster is not None or spec.judged:
+        return JUDGED if spec.judged else CLUSTERED
     return FALLBACK, sentence("expression")
 
 

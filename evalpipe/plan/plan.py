@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.equivocal.plan import probability_zone_plan, zone_plan
+from evalpipe.chapters.labels.plan import labels_plan
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.errors import Problem, SpecError
 from evalpipe.intervals.declare import registry as interval_methods
@@ -292,8 +293,10 @@ class Plan:
 
     @property
     def importance(self) -> bool:
-        """Whether the rows have importance weights, not frequency weights or none."""
-        return self.weight is not None and self.weight.kind == "importance"
+        """Whether the rows have importance weights, not frequency weights or none, declared or by their selection."""
+        labels = self.part(labels_plan)
+        declared = self.weight is not None and self.weight.kind == "importance"
+        return declared or (labels is not None and labels.reweights)
 
     @property
     def renamed(self) -> dict[str, str]:

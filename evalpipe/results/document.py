@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.deviance.records import DevianceFields
     from evalpipe.chapters.folds.records import FoldsFields
     from evalpipe.chapters.gates.records import GatesFields
+    from evalpipe.chapters.labels.records import LabelsFields
     from evalpipe.chapters.optimism.records import OptimismFields
     from evalpipe.chapters.prevalence.records import PrevalenceFields
     from evalpipe.chapters.recalibrate.records import RecalibrateFields
@@ -88,7 +89,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.what_if.records import WhatIfFields
 
     class FieldsOfChapters(
-        StandardsFields, StatementFields, ScoresFields, PrevalenceFields, ThresholdsFields, CostsFields,
+        StandardsFields, StatementFields, LabelsFields, ScoresFields, PrevalenceFields, ThresholdsFields, CostsFields,
         DevianceFields, RecalibrateFields, CompareFields, FoldsFields, RepeatsFields, OptimismFields,
         ReferenceRatesFields, DesirabilityFields, SlicesFields, StepsFields, WhatIfFields, RowContentsFields,
         GatesFields, ChecksFields, TrendFields, AppearanceFields, RowFileFields,
@@ -350,7 +351,7 @@ class DatasetDifference(Record):
 class DatasetSummary(DescribedRow):
     """What is known of a dataset's rows."""
 
-    absent: ClassVar[tuple[str, ...]] = ("all_scores",)
+    absent: ClassVar[tuple[str, ...]] = ("all_scores", "without_outcome")
 
     name: str
     role: str
@@ -365,7 +366,9 @@ class DatasetSummary(DescribedRow):
     """Of these, the rows for which `where` is unknown because a value that it needs is missing (null or NaN)."""
     excluded_zero_weight: int
     n: int
-    """Observations used: rows, or the sum of frequency weights."""
+    """Observations used: rows, or the sum of frequency weights. With `labels`, rows with an outcome."""
+    without_outcome: int | None = None
+    """Rows without an outcome, which `labels` allow; absent without that key."""
     events: int | None
     """Events of a binary outcome."""
     total_weight: float

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from evalpipe.chapters.equivocal.spec import EquivocalKeys, EquivocalModelKeys
     from evalpipe.chapters.folds.spec import FoldsKeys
     from evalpipe.chapters.gates.spec import GatesKeys
+    from evalpipe.chapters.labels.spec import LabelsKeys
     from evalpipe.chapters.optimism.spec import OptimismModelKeys
     from evalpipe.chapters.prevalence.spec import PrevalenceKeys
     from evalpipe.chapters.recalibrate.spec import RecalibrateKeys
@@ -66,8 +67,8 @@ if TYPE_CHECKING:
     from evalpipe.chapters.what_if.spec import WhatIfReportKeys
 
     class ChapterKeys(
-        StandardsKeys, StatementKeys, ScoresKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys, CostsKeys,
-        RecalibrateKeys, CompareKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, SlicesKeys, StepsKeys,
+        StandardsKeys, StatementKeys, LabelsKeys, ScoresKeys, PrevalenceKeys, ThresholdsKeys, CurvesKeys, EquivocalKeys,
+        CostsKeys, RecalibrateKeys, CompareKeys, FoldsKeys, ReferenceRatesKeys, DesirabilityKeys, SlicesKeys, StepsKeys,
         GatesKeys, ChecksKeys, TrendKeys,
     ):
         """The keys of a spec that chapters declare."""

@@ -195,8 +195,14 @@ class Spec(ChapterKeys):
 
     @property
     def importance(self) -> bool:
-        """Whether the rows have importance weights, not frequency weights or none."""
-        return self.weight is not None and self.weight.kind == "importance"
+        """Whether the rows have importance weights, not frequency weights or none, declared or by their selection."""
+        declared = self.weight is not None and self.weight.kind == "importance"
+        return declared or (self.labels is not None and self.labels.reweights)
+
+    @property
+    def judged(self) -> bool:
+        """Whether labels of judges take part in measures."""
+        return self.labels is not None and self.labels.used_method == "prediction_powered"
 
 
 ALONE = frozenset({

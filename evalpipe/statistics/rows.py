@@ -100,6 +100,12 @@ class RowsOfLevels(ABC):
     predicted: Values | None
     reportable: Flags | None
     trained_on: bool
+    source: Wholes | None
+
+    @cached_property
+    def without_source(self) -> Self:
+        """The rows as any others, once their weights are combined by `combined_weights`."""
+        return changed(self, source=None)
 
     @property
     @abstractmethod
@@ -173,7 +179,8 @@ class Rows(RowsOfLevels):
     `Predictions` has them: what the rows that a cell stands for have more of a statistic than the cell itself.
     ``ends`` [n, 2] are the least and the largest probability that they may have; None for rows that are no cells.
     ``trained_on`` is whether the model was fitted to these rows, all of them and no others. ``ranks`` [n] rank the rows
-    instead of the score, where folds have scores of their own; None where the score does.
+    instead of the score, where folds have scores of their own; None where the score does. ``source`` [n] says whose
+    label ``truth`` is, where it is not always the outcome: see `combined_weights`.
     """
 
     truth: Flags
@@ -187,6 +194,7 @@ class Rows(RowsOfLevels):
     ends: Floats | None = None
     trained_on: bool = False
     ranks: Floats | None = None
+    source: Wholes | None = None
 
     def always(self, level: int) -> Rows:
         """Return the rows as if all were events (``level`` 0) or all non-events (1), for means over random pairings."""
@@ -422,7 +430,7 @@ class ClassRows(RowsOfLevels):
     ``probabilities`` [n, levels] are those of all levels. ``scores`` [n, levels] are what the softmax turned into the
     probabilities: ranks are taken from the scores, as the softmax rounds to ties what they tell apart. What a model
     does not give is None. ``reportable`` [n] and ``trained_on`` are as in `Rows`, and so are ``ranks`` [n, levels], by
-    each level.
+    each level, and ``source`` [n].
     """
 
     truth: Wholes
@@ -433,6 +441,7 @@ class ClassRows(RowsOfLevels):
     reportable: Flags | None = None
     trained_on: bool = False
     ranks: Floats | None = None
+    source: Wholes | None = None
 
     @property
     def by_rank(self) -> ClassRows:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from evalpipe.metrics.declare import SharedFit, shared_fits
+from evalpipe.statistics.labels import combined_weights
 from evalpipe.statistics.rows import starts_of_runs, totals_of_runs
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Summary:
 
     ``rows`` are `Rows`, `ClassRows` or `NumberRows`; only statistics that these have the columns for may be called.
     ``columns`` keeps the values that columns give for each row, for other weights of the same rows; None keeps none.
+    ``shares`` are those of judges, where rows have a ``source``.
     """
 
     rows: Any  # one of the three kinds, and each statistic is declared for those that have what it reads
@@ -98,6 +100,31 @@ class Summary:
     _computed: dict[Key, Floats] = field(default_factory=dict)
     columns: dict[Key, Values] | None = field(default=None, repr=False, compare=False)
     _reweighted: dict[object, tuple[object, Summary]] = field(default_factory=dict, repr=False, compare=False)
+    shares: tuple[float, ...] = ()
+    _labelled: tuple[Any, Values] | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Combine the weights of rows whose truth has several sources, judges with their ``shares``, by default 0."""
+        source = getattr(self.rows, "source", None)
+        if source is not None:
+            judges = int(source.max(initial=0)) // 2
+            object.__setattr__(self, "_labelled", (self.rows, self.weights))
+            object.__setattr__(self, "shares", self.shares or (0.0,) * judges)
+            object.__setattr__(self, "weights", combined_weights(self.weights, source, self.shares))
+            object.__setattr__(self, "rows", self.rows.without_source)
+
+    def with_judges(self, shares: tuple[float, ...]) -> Summary:
+        """Return the statistics of the same rows in which each judge takes part by its share in ``shares``.
+
+        Unchanged where no judge labels rows.
+        """
+        if self._labelled is None or shares == self.shares:
+            return self
+        key = "judges", shares
+        if key not in self._reweighted:
+            rows, weights = self._labelled
+            self._reweighted[key] = key, Summary(rows, weights, columns=self.columns, shares=shares)
+        return self._reweighted[key][1]
 
     def at(self, shares: tuple[float, ...] | Floats) -> Summary:
         """Return the statistics of the same rows, reweighted so that each class has its share of the total weight.

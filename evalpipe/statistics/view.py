@@ -145,13 +145,13 @@ def view(
 ) -> View:
     """Return a view whose cells are rows that are alike, from the ``unit`` and the ``factor`` of each row [n].
 
-    Rows of an event with equal score, truth and predicted class, or lack of one, become one cell. Where there are more
-    than `EXACT` scores, unless ``exact``, scores of one cell of a grid count as tied at their mean, while probabilities
-    are the mean of the cell's events and of its non-events, each row counting ``sizes`` [n]. Cells also end at the
-    probabilities ``ends`` and the scores ``edges``. Rows of classes without probabilities become the cells of the
-    confusion matrix. Of other rows each is a cell.
+    Rows of an event with equal score, truth, its source and predicted class, or lack of one, become one cell. Where
+    there are more than `EXACT` scores, unless ``exact``, scores of one cell of a grid are tied at their mean, while
+    probabilities are the mean of the cell's events and of its non-events, each row counting ``sizes`` [n]. Cells also
+    end at the probabilities ``ends`` and the scores ``edges``. Rows of classes without probabilities become the cells
+    of the confusion matrix. Of other rows each is a cell.
     """
-    if isinstance(rows, ClassRows) and rows.probabilities is None and rows.reportable is None:
+    if isinstance(rows, ClassRows) and rows.probabilities is None and rows.reportable is None and rows.source is None:
         groups = Groups.by(rows.codes, rows.predicted_codes)
         cells: Rows | ClassRows = ClassRows(rows.codes[groups.first], rows.levels, rows.predicted_codes[groups.first])
     elif isinstance(rows, Rows):
@@ -170,7 +170,8 @@ def _cells_of_event(
     """
     predicted = np.zeros(len(rows.truth), bool) if rows.predicted is None else rows.predicted
     if not rows.ranked:
-        groups = Groups.by(rows.truth, predicted)  # there is no equivocal zone
+        # There is no equivocal zone.
+        groups = Groups.by(rows.truth, predicted, *([] if rows.source is None else [rows.source]))
         return groups, rows.at(groups.first)
     probability_at_score = rows.probability if rows.stated is None else rows.stated
     score = rows.scored
@@ -185,7 +186,7 @@ def _cells_of_event(
     ranks = rows.ranks
     if ranks is not None and not (exact or len(np.unique(ranks)) <= EXACT):
         ranks = means(ranks, cell_of_rank := cut(ranks, CELLS), sizes)[cell_of_rank]
-    further = [values for values in (rows.reportable, ranks) if values is not None]
+    further = [values for values in (rows.reportable, ranks, rows.source) if values is not None]
     groups = Groups.by(score_or_cell, rows.truth, predicted, *further)
     mean_probability = None
     if rows.probability is not None:
@@ -197,5 +198,5 @@ def _cells_of_event(
     return groups, Rows(
         rows.truth[first_rows], None if rows.predicted is None else predicted[first_rows], mean_probability,
         score[first_rows], values_at(rows.reportable, first_rows), values_at(probability_at_score, first_rows),
-        trained_on=rows.trained_on, ranks=values_at(ranks, first_rows),
+        trained_on=rows.trained_on, ranks=values_at(ranks, first_rows), source=values_at(rows.source, first_rows),
     )

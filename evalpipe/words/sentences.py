@@ -144,6 +144,7 @@ _OF_METHODS = {
     "uncertain-prevalence": "each replicate draws its own prevalence from the declared distribution; no other method "
                             "includes its spread",
     "clusters-resampled": "rows of a cluster are not independent, so whole clusters are resampled",
+    "judges-label-rows": "labels of judges take part, so that rows with an outcome and other rows are resampled apart",
     "student-clusters": "rows of a cluster are not independent, so whole clusters are resampled; of at most {few} of "
                         "them the limits are Student's",
     "reweighted": "the classes are reweighted to a prevalence, so limits in closed form are not valid",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.chapters.compare.records import Comparison
+from evalpipe.chapters.labels.plan import is_prediction_powered
 from evalpipe.engine.coarsening import gridded
 from evalpipe.engine.differences import (
     Test,
@@ -227,7 +228,9 @@ def paired_test(plan: Plan, first: Scope, second: Scope, entry: MetricPlan, k: i
     if entry.metric.sees == "items":
         return _test_of_items(plan, first, second, entry)
     if not rows_count_alike(plan, entry, k):
-        return _test_of_classes_alike(first, second, entry, k) if rows_may_differ(first, second, entry) else None
+        # Where judges label rows, other rows count too.
+        may_differ = not is_prediction_powered(plan) and rows_may_differ(first, second, entry)
+        return _test_of_classes_alike(first, second, entry, k) if may_differ else None
     summaries = summary_of(first, entry, k), summary_of(second, entry, k)
     if entry.metric.name in AREAS:
         return _test_of_areas(*summaries, AREAS[entry.metric.name])

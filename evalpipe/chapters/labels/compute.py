@@ -1,0 +1,88 @@
+"""Samples of rows of which some alone have an outcome: these rows, weighted or not, with the labels of judges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.chapters.labels import compute_judges
+from evalpipe.chapters.labels.compute_judges import (
+    judge_bias,
+    labelled_dataset,
+    labels_of_judges,
+    selection_tests,
+    selection_weights,
+)
+from evalpipe.chapters.labels.plan import labels_plan
+from evalpipe.data.sample import Units
+from evalpipe.statistics.labels import KNOWN, source_of_judge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalpipe.base.arraytypes import Floats
+    from evalpipe.chapters.labels.spec import Labels
+    from evalpipe.data.sample import KnownRows, Sample
+    from evalpipe.plan.plan import Plan
+
+
+tables = compute_judges.tables
+
+
+def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], dict[str, object]]:
+    """Return samples of the rows with an outcome, weighted where they are no random part, with the labels of judges."""
+    labels = plan.part(labels_plan)
+    if labels is None:
+        return tuple(samples), {}
+    return tuple(sample if sample.known is None else labelled(labels, sample) for sample in samples), {
+        name: [row for sample in samples if sample.known is not None for row in rows_of(plan, labels, sample)]
+        for name, rows_of in (("labelled", labelled_dataset), ("judge_bias", judge_bias),
+                              ("selection_tests", selection_tests))}
+
+
+def labelled(labels: Labels, sample: Sample) -> Sample:
+    """Return the sample of the rows with an outcome, with judges in its ``judged``; see `combined_weights`."""
+    known = sample.known
+    assert known is not None  # noqa: S101 - known to the caller
+    weights, with_outcome = selection_weights(known), np.flatnonzero(known.known)
+    rows = sample.at(with_outcome)
+    if rows.cluster is not None:  # numbered anew: some clusters may have no row with an outcome
+        rows = replace(rows, cluster=np.unique(rows.cluster, return_inverse=True)[1])
+    if labels.selected != "random":
+        weight = weights[with_outcome] * rows.weights
+        units = None if rows.cluster is not None else Units(np.arange(rows.n), known.stratum[with_outcome])
+        rows = replace(rows, weight=weight, weight_kind="importance", units=units)
+    if labels.used_method != "prediction_powered":
+        return rows
+    judges = list(labels_of_judges(labels, sample).values())
+    return replace(rows, judged=_with_judges(sample, known, weights, judges))
+
+
+def _with_judges(sample: Sample, known: KnownRows, weights: Floats, judges: Sequence[Floats]) -> Sample:
+    """Return the sample of rows with an outcome, of their labels by each judge, and of each judge's labels of all rows.
+
+    A label that is a probability is two rows, an event and a non-event, that weigh their shares.
+    """
+    everyone, with_outcome = np.arange(sample.n), np.flatnonzero(known.known)
+    index, truth, weight, source = [with_outcome], [sample.truth[with_outcome]], [weights[with_outcome]], [
+        np.full(len(with_outcome), KNOWN)]
+    for judge, shares in enumerate(judges):
+        for rows, row_weights, all_rows in (
+                (with_outcome, weights[with_outcome], False), (everyone, np.ones(sample.n), True)):
+            for event in (True, False):
+                share = shares[rows] if event else 1 - shares[rows]
+                used = share > 0
+                index.append(rows[used])
+                truth.append(np.full(int(used.sum()), event))
+                weight.append((row_weights * share)[used])
+                source.append(np.full(int(used.sum()), source_of_judge(judge, all_rows=all_rows)))
+    unit = np.concatenate(index)
+    # Rows with an outcome are drawn apart from others, and each stratum apart; whole clusters are drawn as they come.
+    clusters = 0 if sample.cluster is None else int(sample.cluster.max()) + 1
+    stratum = np.zeros(clusters, np.intp) if clusters else 2 * known.stratum + known.known
+    judged = sample.at(unit)
+    return replace(
+        judged, truth=np.concatenate(truth), weight=np.concatenate(weight), weight_kind="importance",
+        source=np.concatenate(source), units=Units(unit if judged.cluster is None else judged.cluster, stratum))

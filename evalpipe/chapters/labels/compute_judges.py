@@ -1,0 +1,226 @@
+"""What is known of labels: the share of events, how far judges are off, and whether rows with an outcome are alike."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from evalpipe.chapters.labels.plan import judge_name, labels_plan
+from evalpipe.chapters.labels.records import JudgeBias, LabelledDataset, LabelWorth, SelectionTest
+from evalpipe.intervals.bootstrap import bootstrap_error, kish, limits_on_scale, scale_slope
+from evalpipe.intervals.contrasts import PairedProportions, Wald
+from evalpipe.intervals.judged import judged_limits
+from evalpipe.intervals.multiplicity import holm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.base.arraytypes import Flags, Floats, Wholes
+    from evalpipe.chapters.labels.spec import Labels
+    from evalpipe.data.sample import KnownRows, Sample
+    from evalpipe.engine.estimates import Evaluated
+    from evalpipe.plan.plan import Plan
+
+Kind = Literal["model", "judge", "slicing"]
+
+
+def selection_weights(known: KnownRows) -> Floats:
+    """Return how many rows each row with an outcome stands for, [n]: 1 / its probability of being chosen; else 0.
+
+    Without a probability it is the share of the rows of its stratum with an outcome. Horvitz & Thompson (1952).
+    """
+    if known.probability is not None:
+        return np.where(known.known, 1 / known.probability, 0.0)
+    rows, with_outcome = np.bincount(known.stratum), np.bincount(known.stratum, known.known)
+    return np.where(known.known, rows[known.stratum] / np.maximum(with_outcome, 1)[known.stratum], 0.0)
+
+
+def labels_of_judges(labels: Labels, sample: Sample) -> dict[str, Floats]:
+    """Return the share of the event in each judge's label of each row, [n]; that of a model is its probability."""
+    shares = {}
+    for judge in labels.judge or ():
+        if judge.model is None:
+            assert sample.known is not None  # noqa: S101 - known to the caller
+            shares[judge_name(judge)] = sample.known.judges[judge_name(judge)]
+        else:
+            probability = sample.models[judge.model].probability
+            assert probability is not None  # noqa: S101 - the rules ask for it
+            shares[judge_name(judge)] = probability
+    return shares
+
+
+def labelled_dataset(plan: Plan, labels: Labels, sample: Sample) -> Iterator[LabelledDataset]:
+    """Yield how many rows of a dataset have an outcome, and the share of events."""
+    known = sample.known
+    assert known is not None  # noqa: S101 - known to the caller
+    weights = selection_weights(known)[known.known]
+    truth = np.asarray(sample.truth[known.known], float)
+    judges = labels_of_judges(labels, sample) if labels.used_method == "prediction_powered" else {}
+    mean, error = mean_with_judges(truth, weights, list(judges.values()), known.known)
+    share = (0.0, 1.0)
+    limits = None if plan.interval_method == "none" else limits_on_scale(
+        mean, error * scale_slope(mean, share), share, plan.level, max(len(truth) - 1, 1))
+    yield LabelledDataset(
+        dataset=sample.dataset, method=labels.used_method,
+        selected="strata" if labels.strata else "random" if labels.chance is None else "probability",
+        columns=[*labels.strata, *([] if labels.chance is None else [labels.chance])],
+        rows=sample.n, known=len(truth), effective=float(kish(weights)), least_chance=float(1 / weights.max()),
+        prevalence=mean, lower=limits[0] if limits else None, upper=limits[1] if limits else None,
+        level=plan.level if limits else None, alone=float(np.average(truth, weights=weights)))
+
+
+def mean_with_judges(
+    outcome: Floats, weights: Floats, judges: Sequence[Floats], known: Flags
+) -> tuple[float, float]:
+    """Return the mean of an outcome over all rows, and its standard error.
+
+    ``outcome`` [k] and ``weights`` [k] are of the rows where ``known`` [N] is true, ``judges`` [N] are labels of all
+    rows. The share of each judge is the one of least variance. Angelopoulos, Duchi & Zrnic (2023), eq. 5, with the
+    labels of all rows in place of those of other rows.
+    """
+    mean, total, n = float(np.average(outcome, weights=weights)), float(weights.sum()), len(known)
+    apart, shift, inside = outcome - mean, 0.0, 0.0
+    by_judge = [(labels[known] - np.average(labels[known], weights=weights), labels) for labels in judges]
+    for at_known, labels in by_judge:  # one judge after the other: what the first explains is left to no other
+        square = float((weights**2 * at_known**2).sum())
+        share = min(max(float((weights**2 * at_known * apart).sum()) / square, 0.0), 1.0) if square > 0 else 0.0
+        shift += share * (float(labels.mean()) - float(np.average(labels[known], weights=weights)))
+        explained = share * at_known
+        inside += float(np.average(explained * (2 * apart - explained), weights=weights)) / n
+        apart = apart - explained
+    freedom = len(outcome) / max(len(outcome) - 1, 1)
+    variance = float((weights**2 * apart**2).sum()) / total**2 * freedom + max(inside, 0.0)
+    return min(max(mean + shift, 0.0), 1.0), math.sqrt(variance)
+
+
+def judge_bias(plan: Plan, labels: Labels, sample: Sample) -> Iterator[JudgeBias]:
+    """Yield how far each judge's labels are from outcomes, on all rows that have one and in each slice with enough."""
+    known = sample.known
+    assert known is not None  # noqa: S101 - known to the caller
+    weights = selection_weights(known)
+    groups: list[tuple[dict[str, str] | None, Flags]] = [(None, known.known)]
+    for slicing in sample.slicings:
+        groups += [(dict(slice_labels), known.known & (slicing.codes == code))
+                   for code, slice_labels in enumerate(slicing.labels)]
+    for name, shares in labels_of_judges(labels, sample).items():
+        for slice_labels, inside in groups:
+            if inside.sum() < max(plan.slices.min_rows if slice_labels else 1, 2):
+                continue
+            truth, label, weight = np.asarray(sample.truth[inside], float), shares[inside], weights[inside]
+            are_classes = bool(np.isin(shares, (0, 1)).all())
+            limits = bias_limits(truth, label, weight, plan.level) if plan.interval_method != "none" else None
+            yield JudgeBias(
+                dataset=sample.dataset, judge=name, slice=slice_labels, rows=int(inside.sum()),
+                label=float(np.average(label, weights=weight)), outcome=float(np.average(truth, weights=weight)),
+                bias=float(np.average(label - truth, weights=weight)), lower=limits[0] if limits else None,
+                upper=limits[1] if limits else None, level=plan.level if limits else None,
+                agreement=float(np.average(label == truth, weights=weight)) if are_classes else None)
+
+
+def bias_limits(truth: Floats, label: Floats, weight: Floats, level: float) -> tuple[float, float] | None:
+    """Return limits of the mean of ``label`` less that of ``truth`` [n]: Tango's score of classes, else Student's.
+
+    None of labels that are probabilities where all differences are alike.
+    """
+    if np.isin(label, (0, 1)).all() and np.ptp(weight) == 0:
+        return PairedProportions(
+            float((label > truth).sum()), float((label < truth).sum()), float(len(truth))).limits(level)
+    apart = label - truth
+    centred, n = apart - np.average(apart, weights=weight), len(truth)
+    variance = float((weight**2 * centred**2).sum()) / float(weight.sum())**2 * n / max(n - 1, 1)
+    limits = Wald(float(np.average(apart, weights=weight)), math.sqrt(variance), max(n - 1, 1)).limits(level)
+    return None if limits is None or not variance > 0 else limits
+
+
+FEWEST = 20
+"""Rows with an outcome, and others, from which on it is tested whether they are alike."""
+
+
+def selection_tests(_: Plan, labels: Labels, sample: Sample) -> Iterator[SelectionTest]:
+    """Yield whether rows with an outcome are like other rows in scores, labels and slices, if they are to be random.
+
+    Rank sums are those of Wilcoxon (1945) with mid-ranks; the shares of slices are tested by Pearson's chi-squared.
+    """
+    known = sample.known
+    assert known is not None  # noqa: S101 - known to the caller
+    if labels.selected != "random" or min(known.known.sum(), (~known.known).sum()) < FEWEST:
+        return
+    tests: list[dict[str, object]] = []
+    scores = {name: model.probability if model.score is None else model.score for name, model in sample.models.items()}
+    ranked: list[tuple[Kind, str, Floats | None]] = [("model", name, values) for name, values in scores.items()]
+    ranked += [("judge", name, values) for name, values in labels_of_judges(labels, sample).items()
+               if not any(judge.model == name for judge in labels.judge or ())]
+    for kind, name, values in ranked:
+        if values is not None and np.ptp(values) > 0:
+            auc, p_value = _rank_sum(values, known.known)
+            tests.append({"kind": kind, "name": name, "auc": auc, "p_value": p_value})
+    for slicing in sample.slicings:
+        inside = slicing.codes >= 0
+        if len(slicing.labels) > 1 and known.known[inside].any():
+            titles = [", ".join(row.values()) for row in slicing.labels]
+            tests.append({"kind": "slicing", "name": slicing.title,
+                          **_shares_of_slices(slicing.codes[inside], known.known[inside], titles)})
+    adjusted = holm([float(str(test["p_value"])) for test in tests]).tolist() if tests else []
+    for test, p_adjusted in zip(tests, adjusted, strict=True):
+        yield SelectionTest.model_validate({"dataset": sample.dataset, **test, "p_adjusted": p_adjusted})
+
+
+def _rank_sum(values: Floats, known: Flags) -> tuple[float, float]:
+    """Return the probability that a known row is above another, ties one half, and the p-value that it is one half."""
+    from scipy.special import ndtr
+
+    _, inverse, ties = np.unique(values, return_inverse=True, return_counts=True)
+    below = np.cumsum(ties) - ties
+    ranks, n, first = (below + (ties + 1) / 2)[inverse.ravel()], len(values), int(known.sum())
+    auc = (float(ranks[known].sum()) / first - (first + 1) / 2) / (n - first)
+    tied = float((ties.astype(float)**3 - ties).sum()) / (n * (n - 1))
+    variance = (n + 1 - tied) / (12 * first * (n - first))
+    return auc, 2 * float(ndtr(-abs(auc - 0.5) / math.sqrt(variance)))
+
+
+def _shares_of_slices(codes: Wholes, known: Flags, titles: Sequence[str]) -> dict[str, object]:
+    """Return which slice's share of known rows is farthest from that of all, both shares, and Pearson's p-value."""
+    from scipy.special import chdtrc
+
+    rows, with_outcome = np.bincount(codes, minlength=len(titles)), np.bincount(codes, known, len(titles))
+    used, share = rows > 0, float(known.mean())
+    expected = rows[used] * share
+    apart = with_outcome[used] - expected
+    statistic = float((apart**2 / (expected * (1 - share))).sum()) if 0 < share < 1 else 0.0
+    farthest = int(np.argmax(np.abs(apart) / np.sqrt(expected)))
+    slice_number = int(np.flatnonzero(used)[farthest])
+    return {"group": titles[slice_number], "share": float(with_outcome[slice_number] / rows[slice_number]),
+            "others": share, "p_value": float(chdtrc(max(int(used.sum()) - 1, 1), statistic))}
+
+
+def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
+    """Return what labels of judges add to each measure of each model, on all rows and in slices."""
+    labels = plan.part(labels_plan)
+    judges = [judge_name(judge) for judge in (() if labels is None else labels.judge or ())]
+    return {"label_worth": [
+        _worth(plan, dataset, (model, number, i), dict(zip(judges, shares, strict=True)))
+        for dataset in evaluated for (model, number, i), shares in dataset.replicates.shares.items()
+        if i < len(plan.metrics) and dataset.subsets[number].rest_of is None]}
+
+
+def _worth(plan: Plan, dataset: Evaluated, key: tuple[str, int, int], shares: dict[str, float]) -> LabelWorth:
+    """Return the record of one measure, by its key in the replicates: without judges, and what their labels are worth.
+
+    Limits without judges are made as those with them.
+    """
+    model, number, i = key
+    entry, sample = plan.entries[i], dataset.sample
+    subset = dataset.of_model[model][number]
+    value, replicates = dataset.replicates.alone[key]
+    alone, n = float(value), subset.n
+    limits = None if math.isnan(alone) else judged_limits(replicates, alone, n, entry.metric.bounds(entry.params),
+                                                          plan.level)
+    error, with_judges = (bootstrap_error(of) for of in (replicates, dataset.replicates.metrics[key]))
+    return LabelWorth(
+        dataset=sample.dataset, **sample.named(model), slice=None if subset.slice is None else dict(subset.slice),
+        metric=entry.metric.name, params=entry.shown, average=entry.average, shares=shares,
+        alone=None if math.isnan(alone) else alone, lower=None if limits is None else float(limits.lower),
+        upper=None if limits is None else float(limits.upper), n=n,
+        worth=n * (error / with_judges)**2 if with_judges > 0 and math.isfinite(error) else None)

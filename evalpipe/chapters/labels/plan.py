@@ -1,0 +1,172 @@
+"""The rules of labels, the columns that they need, and what the plan says of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalpipe.spec.core_keys import gives
+from evalpipe.spec.draft import refer
+from evalpipe.words.spelling import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalpipe.base.origin import Loc
+    from evalpipe.chapters.labels.spec import Judge, Labels
+    from evalpipe.errors import Problem
+    from evalpipe.plan.plan import Plan
+    from evalpipe.spec.draft import Draft
+    from evalpipe.spec.spec import Spec
+
+HERE: Loc = ("labels",)
+
+
+def labels_plan(spec: Spec) -> Labels | None:
+    """Return what is known of the outcome; None where every row has one."""
+    return spec.labels
+
+
+PARTS = (labels_plan,)
+
+
+def is_prediction_powered(plan: Plan) -> bool:
+    """Tell whether labels of judges stand beside outcomes."""
+    labels = plan.part(labels_plan)
+    return labels is not None and labels.used_method == "prediction_powered"
+
+
+def judge_name(judge: Judge) -> str:
+    """Return what a judge is called: its column, or its model."""
+    return judge.column or judge.probability or judge.model or ""
+
+
+def columns(spec: Spec) -> Iterator[tuple[Loc, str]]:
+    """Yield the columns of judges and of the selection, after their places in the spec."""
+    labels = spec.labels
+    if labels is None:
+        return
+    for index, judge in enumerate(labels.judge or ()):
+        for key in ("column", "probability"):
+            if getattr(judge, key) is not None:
+                yield (*HERE, "judge", index, key), getattr(judge, key)
+    if labels.chance is not None:
+        yield (*HERE, "selected", "probability"), labels.chance
+    for index, column in enumerate(labels.strata):
+        yield (*HERE, "selected", "strata", index), column
+
+
+def rules(draft: Draft) -> Iterator[Problem]:
+    """Yield the problems of labels: of judges, of the method, and of keys that need an outcome in every row."""
+    labels = draft.spec.labels
+    if labels is None or not draft.readable(*HERE):
+        return
+    for index, judge in enumerate(labels.judge or ()):
+        yield from _judge(draft, (*HERE, "judge", index), judge)
+    yield from _selection(draft, labels)
+    yield from _method(draft, labels)
+    if labels.used_method == "prediction_powered":
+        yield from _refused(draft)
+
+
+def _judge(draft: Draft, loc: Loc, judge: Judge) -> Iterator[Problem]:
+    """Report a judge without labels, and a model that cannot judge."""
+    if not draft.readable(*loc):
+        return
+    if not judge_name(judge):
+        yield draft.tree.problem("missing-key", "this judge has no labels", *loc,
+                                 hint="name a column of classes under 'column', one of probabilities under "
+                                      "'probability', or a model of the spec under 'model'")
+    elif draft.spec.outcome.column in {judge.column, judge.probability}:
+        message = f"the judge's column '{judge_name(judge)}' is the outcome's column"
+        yield draft.tree.problem("same-column", message, *loc, hint="name the column with the judge's labels")
+    elif judge.model is not None:
+        model_loc, names = (*loc, "model"), list(draft.models)
+        model = draft.models.get(judge.model)
+        if model is None:
+            hint = f"the models are {listed(names, 'and')}"
+            message = f"no model is called {draft.tree.show(*model_loc)}"
+            yield from refer(draft, model_loc, names, "unknown-model", message, hint)
+        elif "probabilities" not in gives(model):
+            message = f"the model '{judge.model}' gives no probabilities, by which it could judge"
+            yield draft.tree.problem("no-probabilities", message, *model_loc,
+                                     hint="name a model with 'probability', or a column")
+
+
+def _selection(draft: Draft, labels: Labels) -> Iterator[Problem]:
+    """Report a selection that says nothing."""
+    if labels.reweights and draft.readable(*HERE, "selected") and not (labels.chance or labels.strata):
+        yield draft.tree.problem("missing-key", "'selected' does not say how rows were chosen for their outcome",
+                                 *HERE, "selected", hint="write random, {probability: COLUMN} or {strata: [COLUMN]}")
+
+
+def _method(draft: Draft, labels: Labels) -> Iterator[Problem]:
+    """Report a method that lacks what it needs, and keys that it makes no use of."""
+    if not (draft.readable(*HERE, "method") and draft.readable(*HERE, "judge")):
+        return
+    loc: Loc = (*HERE, "method") if labels.method is not None else HERE
+    if labels.used_method == "prediction_powered" and not labels.judge:
+        yield draft.tree.problem("missing-key", "'prediction_powered' needs a judge", *loc,
+                                 hint="add 'judge: {column: COLUMN}', {probability: COLUMN} or {model: NAME}")
+    if labels.used_method != "prediction_powered" and labels.judge:
+        message = f"'judge' has no effect: the method is {labels.used_method}"
+        yield draft.tree.idle("unused-key", message, *HERE, "judge", key=True,
+                              hint="remove it, or write 'method: prediction_powered'")
+    if labels.used_method == "weighted" and labels.selected == "random":
+        message = "'weighted' has no weights: rows with an outcome are a random part, 'selected: random'"
+        yield draft.tree.problem("no-weights", message, *loc, hint="write 'method: known_only', or name the "
+                                 "probability or the strata under 'selected'")
+    if labels.used_method == "known_only" and labels.selected != "random":
+        message = "'known_only' takes rows with an outcome as a random part, and 'selected' says that they are none"
+        yield draft.tree.problem("selection-ignored", message, *loc, hint="write 'method: weighted'")
+
+
+REFUSED: tuple[tuple[str, str], ...] = (
+    ("recalibrate", "recalibration"), ("folds", "the spread over folds"), ("worst_slices", "the worst slices"),
+    ("prevalence", "a declared prevalence"), ("equivocal", "an equivocal zone"), ("weight", "case weights"),
+    ("steps", "training steps"),
+)
+"""Keys of the spec that labels of judges do not go with, and what messages call them."""
+
+
+def _refused(draft: Draft) -> Iterator[Problem]:
+    """Report keys that labels of judges do not go with."""
+    spec = draft.spec
+    for key, called in REFUSED:
+        if getattr(spec, key, None) is not None:
+            message = f"{called} does not go with labels of judges"
+            yield draft.tree.problem("not-with-judges", message, key, key=True,
+                                     hint="remove it, or write 'labels: {selected: …, method: known_only}'")
+    if spec.intervals.method == "none":
+        yield draft.tree.problem(
+            "not-with-judges", "the shares of judges are chosen by replicates, and 'method: none' draws none",
+            "intervals", "method", hint="remove it")
+    if spec.intervals.stratify:
+        yield draft.tree.problem(
+            "not-with-judges", "'stratify' does not go with labels of judges, which draw rows with an outcome apart",
+            "intervals", "stratify", key=True, hint="remove it")
+    for loc, model in draft.entries(spec.models, "models"):
+        for key in ("equivocal", "optimism", "step", "fitted"):
+            if getattr(model, key, None) is not None:
+                message = f"'{key}' of a model does not go with labels of judges"
+                yield draft.tree.problem("not-with-judges", message, *loc, key, key=True, hint="remove it")
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """Yield what `evalpipe plan` says of labels."""
+    labels = plan.part(labels_plan)
+    if labels is not None:
+        yield f"labels: {words_of_method(labels)}"
+
+
+def words_of_method(labels: Labels) -> str:
+    """Return in words what is made of rows with an outcome and of judges."""
+    chosen = f"a random part of each stratum by {listed(labels.strata, 'and')}" if labels.strata else (
+        "a random part of all rows" if labels.chance is None else
+        f"chosen with the probability in column {labels.chance}")
+    judges = listed([judge_name(judge) for judge in labels.judge or ()], "and")
+    method = {
+        "known_only": "rows with an outcome alone",
+        "weighted": "rows with an outcome, weighted by 1 / the probability of being chosen",
+        "prediction_powered": f"rows with an outcome, and the labels of {judges} for all rows, corrected by them",
+    }[labels.used_method]
+    return f"{method}; rows with an outcome are {chosen}"

@@ -1,0 +1,123 @@
+"""The columns of labels: which rows have an outcome, what judges say of each row, and how rows were chosen."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalpipe.base.lazy_polars import pl
+from evalpipe.chapters.labels.plan import judge_name, labels_plan
+from evalpipe.data.columns import read_once, refuse
+from evalpipe.data.sample import KnownRows
+from evalpipe.data.values import noun, rows_have, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalpipe.base.origin import Loc
+    from evalpipe.chapters.labels.spec import Judge, Labels
+    from evalpipe.data.columns import Columns
+
+HERE: Loc = ("labels",)
+
+SMALLEST_CHANCE = 1e-6
+"""The smallest probability of being chosen: a row chosen with less would stand for more than a million others."""
+
+
+def declared_labels(columns: Columns) -> Labels | None:
+    """Return what is known of the outcome of a dataset's rows; None where every row has to have one."""
+    return columns.rows.plan.part(labels_plan) if columns.rows.dataset.role == "evaluate" else None
+
+
+def judge_columns(columns: Columns) -> Iterator[tuple[Judge, str, Loc]]:
+    """Yield each judge that gives classes, with its column and the key that names it."""
+    labels = declared_labels(columns)
+    for index, judge in enumerate(() if labels is None else labels.judge or ()):
+        if judge.column is not None:
+            yield judge, judge.column, (*HERE, "judge", index, "column")
+
+
+def check_labels(columns: Columns) -> None:
+    """Check the labels of judges and the probabilities of being chosen; at least one row must have an outcome."""
+    labels, truth = declared_labels(columns), columns.truth
+    if labels is None or truth is None:
+        return
+    known = truth.is_not_null()
+    if not known.any():
+        message = f"no row of {columns.rows.called} has an outcome in column '{columns.rows.plan.outcome.column}'"
+        columns.report("no-outcome", message, ("outcome", "column"),
+                       "a judge alone is no evidence: find out the outcome of some rows")
+    for index, judge in enumerate(labels.judge or ()):
+        if judge.probability is not None:
+            loc: Loc = (*HERE, "judge", index, "probability")
+            values = read_once(columns, judge.probability, loc, "missing-label", "label of the judge")
+            if values is not None:
+                outside = (~values.is_between(0, 1)).fill_null(value=False)
+                refuse(columns, judge.probability, loc, outside, "probability-range",
+                       f"not {noun(outside, 'probability')} from 0 to 1", "give the judge's probability of the event")
+    if labels.selected != "random" and labels.selected.probability is not None:
+        _check_chances(columns, labels.selected.probability)
+
+
+def _check_chances(columns: Columns, column: str) -> None:
+    """Check that every row had a chance, a probability above 0, of being chosen for its outcome."""
+    loc: Loc = (*HERE, "selected", "probability")
+    values = read_once(columns, column, loc, "missing-chance", "probability of being chosen")
+    if values is None:
+        return
+    outside = (~values.is_between(SMALLEST_CHANCE, 1)).fill_null(value=False)
+    refuse(columns, column, loc, outside, "probability-range",
+           f"not {noun(outside, 'probability')} from {SMALLEST_CHANCE:g} to 1",
+           "a row that could not be chosen stands for nothing; leave such rows out with 'where'")
+
+
+def label_columns(columns: Columns, levels: Sequence[str]) -> dict[str, pl.Series]:
+    """Return the columns of labels for the sample's table: whether the outcome is known, judges, chances and strata."""
+    labels, truth = declared_labels(columns), columns.truth
+    if labels is None or truth is None:
+        return {}
+    frame = {"known": truth.is_not_null()}
+    for judge in labels.judge or ():
+        if judge.column is not None:
+            frame[f"judge {judge.column}"] = (columns.levels[judge.column] == levels[0]).cast(pl.Float64)
+        elif judge.probability is not None:
+            frame[f"judge {judge.probability}"] = columns.numbers[judge.probability]
+    if labels.selected != "random" and labels.selected.probability is not None:
+        frame["chance"] = columns.numbers[labels.selected.probability]
+    elif labels.selected != "random":
+        strata = pl.DataFrame([columns.rows.frame[name] for name in labels.selected.strata or ()])
+        frame["stratum"] = (strata.select(pl.struct(pl.all()).rank("dense")).to_series() - 1).cast(pl.Int64)
+    return frame
+
+
+def check_strata(columns: Columns) -> None:
+    """Report strata in which no row has an outcome, which then nothing stands for."""
+    labels, truth = declared_labels(columns), columns.truth
+    if labels is None or truth is None or labels.selected == "random" or not labels.selected.strata:
+        return
+    names = list(labels.selected.strata)
+    table = columns.rows.frame.select(names).with_columns(truth.is_not_null().alias("\0known"))
+    empty = table.group_by(names).agg(pl.col("\0known").sum(), pl.len().alias("\0rows")).filter(
+        pl.col("\0known") == 0).sort(names, nulls_last=True)
+    if empty.height:
+        first = empty.row(0, named=True)
+        values = ", ".join(f"{name} = {shown(first[name])}" for name in names)
+        is_here = pl.all_horizontal([pl.col(name).eq_missing(pl.lit(first[name])) for name in names])
+        mask = columns.rows.frame.select(is_here.alias("here"))["here"]
+        message = f"{rows_have(mask)} no outcome where {values}: nothing stands for this stratum"
+        columns.report("empty-stratum", message, (*HERE, "selected", "strata"),
+                       "find out the outcome of some, name coarser strata, or leave them out with 'where'", mask=mask)
+
+
+def known_rows(columns: Columns, frame: pl.DataFrame) -> KnownRows | None:
+    """Return which rows of the sample's sorted ``frame`` have an outcome, with their labels; None where all have."""
+    labels = declared_labels(columns)
+    if labels is None or "known" not in frame.columns:
+        return None
+    judges = {judge_name(judge): np.asarray(frame[f"judge {judge_name(judge)}"].to_numpy(), float)
+              for judge in labels.judge or () if judge.model is None}
+    chance = np.asarray(frame["chance"].to_numpy(), float) if "chance" in frame.columns else None
+    stratum = frame["stratum"].to_numpy() if "stratum" in frame.columns else np.zeros(frame.height, np.intp)
+    return KnownRows(frame["known"].to_numpy(), MappingProxyType(judges), chance, stratum)

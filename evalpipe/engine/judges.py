@@ -1,0 +1,56 @@
+"""How far judges take part in a measure: by the shares at which it varies least over resamples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalpipe.base.arraytypes import Floats
+
+STEP = 0.5
+"""The share at which it is seen how far a judge moves a replicate: the middle, as few measures move in proportion."""
+
+PARTS = 20
+"""Shares are whole numbers of so many parts of 1, so that no last digit decides: a variance is flat about its least."""
+
+SWEEPS = 50
+"""How often the share of each judge in turn is chosen given those of the others; two or three judges settle sooner."""
+
+
+def shares_of_judges(
+    pilot: Mapping[tuple[str, int, int], tuple[Floats, Floats]]
+) -> dict[tuple[str, int, int], tuple[float, ...]]:
+    """Return the shares of judges in each measure, by its key.
+
+    ``pilot`` are replicates of each measure without judges [B], and with each of them at the share `STEP` [judges, B].
+    A share of 0 leaves a judge out, so that no measure varies more than without judges, up to the noise of the pilot.
+    Angelopoulos, Duchi & Zrnic (2023), section 6; for several judges by least squares, as of control variates.
+    """
+    shares: dict[tuple[str, int, int], tuple[float, ...]] = {}
+    for key, (alone, with_judges) in pilot.items():
+        defined = ~np.isnan(alone) & ~np.isnan(with_judges).any(axis=0)
+        shares[key] = (0.0,) * len(with_judges)
+        if defined.any():
+            replicates, moves = alone[defined], (with_judges - alone)[:, defined] / STEP
+            shares[key] = _least_squares(replicates - replicates.mean(), moves - moves.mean(axis=1, keepdims=True))
+    return shares
+
+
+def _least_squares(alone: Floats, moves: Floats) -> tuple[float, ...]:
+    """Return the shares from 0, of a sum up to 1, with the least sum of squares of ``alone`` + shares x ``moves``.
+
+    ``alone`` [B] and ``moves`` [judges, B] have the mean 0.
+    """
+    products = [[float((first * second).sum()) for second in moves] for first in moves]
+    with_alone = [float((first * alone).sum()) for first in moves]
+    chosen = [0.0] * len(moves)
+    for _ in range(SWEEPS if len(moves) > 1 else 1):
+        for judge, square in enumerate(row[judge] for judge, row in enumerate(products)):
+            others = sum(products[judge][other] * share for other, share in enumerate(chosen) if other != judge)
+            room = 1.0 - sum(share for other, share in enumerate(chosen) if other != judge)
+            chosen[judge] = min(max(-(with_alone[judge] + others) / square, 0.0), room) if square > 0 else 0.0
+    return tuple(round(share * PARTS) / PARTS for share in chosen)
