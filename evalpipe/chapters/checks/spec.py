@@ -10,14 +10,15 @@ from evalpipe.base.records import UNWRITTEN, After
 from evalpipe.spec.field_types import SpecPart
 
 CODES = (
-    "standards", "benchmark-saturated", "few-items-differ", "epochs-differ", "items-leaked", "prevalence-declared",
-    "probabilities-carried-over", "bounds-kept", "rows-without-class", "cheaper-than-one-level", "free-level",
-    "recalibration-judged", "pairs-compared", "models-compared", "datasets-compared", "fits-differ",
-    "fits-against-models", "measures-apparent", "reference-rates-reached", "most-desirable", "goals-reached",
-    "best-candidate", "candidates-ranked", "groups-against-gates", "groups-against-others", "groups-searched",
-    "groups-too-small", "best-steps-differ", "step-not-best", "training-contents", "rows-repeated",
-    "groups-undeclared", "clusters-undeclared", "value-shared", "gates", "dependent-nights", "control", "shift",
-    "alike", "probabilities-on-average", "probabilities-spread", "confidence", "better-than-trivial",
+    "standards", "labels-not-random", "labels-uneven", "judge-biased", "labels-worth", "benchmark-saturated",
+    "few-items-differ", "epochs-differ", "items-leaked", "prevalence-declared", "probabilities-carried-over",
+    "bounds-kept", "rows-without-class", "cheaper-than-one-level", "free-level", "recalibration-judged",
+    "pairs-compared", "models-compared", "datasets-compared", "fits-differ", "fits-against-models",
+    "measures-apparent", "reference-rates-reached", "most-desirable", "goals-reached", "best-candidate",
+    "candidates-ranked", "groups-against-gates", "groups-against-others", "groups-searched", "groups-too-small",
+    "best-steps-differ", "step-not-best", "training-contents", "rows-repeated", "groups-undeclared",
+    "clusters-undeclared", "value-shared", "gates", "dependent-nights", "control", "shift", "alike",
+    "probabilities-on-average", "probabilities-spread", "confidence", "better-than-trivial",
     "better-than-persistence", "levels-never-predicted", "ranking", "perfection", "worst-class",
     "ranking-within-groups", "best-by-measure", "numbers-on-average", "numbers-spread", "dispersion", "zeros",
     "residuals-fan-out", "residuals-follow-a-curve", "residuals-form-groups", "rows-left-out", "rows-shared",
