@@ -29,7 +29,7 @@ from evalpipe.plan.memory import threads_of
 from evalpipe.statistics import Draws, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.data.sample import Sample
@@ -205,9 +205,6 @@ class _Resampling:
         model, subset = scopes[0]
         for i, of_scopes in self._values_of_scopes(self.measures, scopes, summary, prior, scale):
             replicates["metric", model, subset, i].append(of_scopes)
-        for i in self.measures if self.shares else ():
-            if (model, subset, i) in self.shares:
-                replicates["alone", model, subset, i].append(values(summary, self.plan.entries[i]))
         if subset == 0:
             for name, (heights, positions) in self.heights[model].items():
                 replicates["curve", model, name].append(heights.compute(summary, positions))
@@ -362,9 +359,9 @@ def draw(
             drawn[key][:, first:last] = values_of_batch
         advance(last - first)
         first = last
-    metrics, alone = ({
-        (*scope, key[-1]): value for key, of_scopes in drawn.items() if key[0] == kind
-        for scope, value in zip(resampling.scopes[key[1:3]], of_scopes, strict=True)} for kind in ("metric", "alone"))
+    metrics = {
+        (*scope, key[-1]): value for key, of_scopes in drawn.items() if key[0] == "metric"
+        for scope, value in zip(resampling.scopes[key[1:3]], of_scopes, strict=True)}
     curves, errors = ({key[1:]: value[0] for key, value in drawn.items() if key[0] == kind}
                       for kind in ("curve", "error"))
     shift, on_rows = _shifts(resampling, summaries, known)
@@ -373,26 +370,28 @@ def draw(
         {key: _shifted(plan, key, value, shift) for key, value in metrics.items()}, curves,
         {key: _shifted(plan, key, value, shift) for key, value in jackknife.items()},
         errors, resampling.value_errors(), shift, draws_of(plan, sample, resampling.parts), exact, on_rows,
-        resampling.shares, {key: (values(summaries[key[:2]], plan.entries[key[2]]), replicates)
-                            for key, replicates in alone.items()},
+        resampling.shares,
     )
 
 
 def with_judges(
-    plan: Plan, judged: Sample, replicates: Replicates, summaries: Collection[tuple[str, int]],
+    plan: Plan, judged: Sample, replicates: Replicates, summaries: Mapping[tuple[str, int], Summary],
     advance: Callable[[int], None],
 ) -> Replicates:
     """Return the ``replicates`` of rows with an outcome, with measures and their replicates that judges take part in.
 
-    ``judged`` is the sample with the labels of judges; measures are taken in the subsets of ``summaries`` by model.
+    ``judged`` is the sample with the labels of judges; ``summaries`` are the statistics of rows with an outcome.
     """
     divided = subsets(plan, judged)
-    of_all = {scope: summary for scope, summary in summaries_of(
-        replace(plan, slices=replace(plan.slices, min_rows=0)), judged, dict.fromkeys(judged.models, divided)).items()
-        if scope in summaries}
+    of_all = summaries_of(plan, judged, dict.fromkeys(judged.models, divided))
     measures_alone = replace(plan, banded=False, profit_drawn=False)
-    powered = draw(measures_alone, judged, of_all, divided, advance, compared=plan.compared)
-    return replace(powered, curves=replicates.curves)
+    powered = draw(measures_alone, judged, {scope: of_all[scope] for scope in summaries}, divided, advance,
+                   compared=plan.compared)
+    # Sums over rows are of all rows, so those of rows with an outcome are brought to their weight.
+    scale = {scope: float(of_all[scope].weights.sum() / summary.weights.sum()) for scope, summary in summaries.items()}
+    alone = {key: (factor * replicates.on_rows[key], factor * replicates.metrics[key]) for key, factor in (
+        (key, scale[key[:2]] if plan.entries[key[2]].metric.extensive else 1.0) for key in powered.shares)}
+    return replace(powered, curves=replicates.curves, alone=alone)
 
 
 def _shifts(

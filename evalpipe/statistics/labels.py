@@ -37,10 +37,11 @@ def combined_weights(weights: Values, source: Wholes, shares: Sequence[float]) -
     weights = np.asarray(weights, float)
     known = (weights * (source == KNOWN)).sum(axis=-1)
     everyone = (weights * (source == source_of_judge(0, all_rows=True))).sum(axis=-1)
-    scale = np.where(known > 0, ratio(everyone, known), np.nan)
+    scale = ratio(everyone, known)
     factors = np.zeros((*weights.shape[:-1], 1 + 2 * len(shares)))
+    factors[~(known > 0)] = np.nan
     factors[..., KNOWN] = scale
     for judge, share in enumerate(shares):
         factors[..., source_of_judge(judge, all_rows=False)] = -share * scale
-        factors[..., source_of_judge(judge, all_rows=True)] = share
+        factors[..., source_of_judge(judge, all_rows=True)] += share
     return np.asarray(weights * np.take(factors, source, axis=-1))

@@ -103,9 +103,12 @@ class RowsOfLevels(ABC):
     source: Wholes | None
 
     @cached_property
-    def without_source(self) -> Self:
-        """The rows as any others, once their weights are combined by `combined_weights`."""
-        return changed(self, source=None)
+    def without_source(self) -> tuple[Self, Wholes]:
+        """The rows as any others, neighbours that differ in their source alone as one, and where each begins [m]."""
+        keys = [values for part in fields(self) if part.name != "source"  # type: ignore[arg-type]
+                and isinstance(values := getattr(self, part.name), np.ndarray) and values.ndim == 1]
+        starts = starts_of_runs(*keys)
+        return changed(rows_at(self, starts), source=None), starts
 
     @property
     @abstractmethod

@@ -110,8 +110,10 @@ class Summary:
             judges = int(source.max(initial=0)) // 2
             object.__setattr__(self, "_labelled", (self.rows, self.weights))
             object.__setattr__(self, "shares", self.shares or (0.0,) * judges)
-            object.__setattr__(self, "weights", combined_weights(self.weights, source, self.shares))
-            object.__setattr__(self, "rows", self.rows.without_source)
+            rows, starts = self.rows.without_source
+            combined = combined_weights(self.weights, source, self.shares)
+            object.__setattr__(self, "weights", totals_of_runs(combined, starts))
+            object.__setattr__(self, "rows", rows)
 
     def with_judges(self, shares: tuple[float, ...]) -> Summary:
         """Return the statistics of the same rows in which each judge takes part by its share in ``shares``.

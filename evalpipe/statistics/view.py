@@ -186,14 +186,17 @@ def _cells_of_event(
     ranks = rows.ranks
     if ranks is not None and not (exact or len(np.unique(ranks)) <= EXACT):
         ranks = means(ranks, cell_of_rank := cut(ranks, CELLS), sizes)[cell_of_rank]
-    further = [values for values in (rows.reportable, ranks, rows.source) if values is not None]
-    groups = Groups.by(score_or_cell, rows.truth, predicted, *further)
+    keys = [score_or_cell, rows.truth, predicted,
+            *(values for values in (rows.reportable, ranks) if values is not None)]
+    groups = alike = Groups.by(*keys)
+    if rows.source is not None:  # cells of one score have one probability, whosever label their truth is
+        groups = Groups.by(*keys, rows.source)
     mean_probability = None
     if rows.probability is not None:
         n = len(score)
         cell_of_row = np.empty(n, np.intp)
-        cell_of_row[groups.order] = np.repeat(np.arange(len(groups.starts)), np.diff(groups.starts, append=n))
-        mean_probability = means(rows.probability, cell_of_row, sizes)
+        cell_of_row[alike.order] = np.repeat(np.arange(len(alike.starts)), np.diff(alike.starts, append=n))
+        mean_probability = means(rows.probability, cell_of_row, sizes)[cell_of_row[groups.first]]
     first_rows = groups.first
     return groups, Rows(
         rows.truth[first_rows], None if rows.predicted is None else predicted[first_rows], mean_probability,

@@ -28,8 +28,9 @@ def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     if plan.task != "binary":
         return fields
     # Of models that predict classes of a dataset with events and non-events, all with outcomes.
+    with_outcomes = [dataset for dataset in evaluated if dataset.sample.judged is None]
     scopes = ((next(dataset.scopes(name), None), model)
-              for dataset in evaluated if dataset.sample.judged is None for name, model in dataset.sample.models.items())
+              for dataset in with_outcomes for name, model in dataset.sample.models.items())
     rows = [row for scope, model in scopes if scope is not None and model.predicted is not None
             for row in _model_record(plan, scope)]
     return fields | {"per_thousand": rows}

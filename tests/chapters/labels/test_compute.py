@@ -1,0 +1,164 @@
+"""Rows without an outcome, judges and selections, by whole runs in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import evalpipe
+from evalpipe.chapters.labels.compute_judges import mean_with_judges
+from evalpipe.engine.judges import shares_of_judges
+from evalpipe.errors import DataError
+
+
+def expit(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def rows(n: int = 600, known: int = 120, seed: int = 4) -> pl.DataFrame:
+    """Return rows of which some at random have an outcome, a model, a good judge and a useless one."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, n))
+    chance = expit(1.5 * x + 0.8 * z - 1)
+    event = rng.random(n) < chance
+    has_outcome = np.zeros(n, bool)
+    has_outcome[rng.choice(n, known, replace=False)] = True
+    return pl.DataFrame({
+        "y": [("bad" if y else "good") if k else None for y, k in zip(event, has_outcome, strict=True)],
+        "all": ["bad" if y else "good" for y in event], "p": expit(1.8 * x - 0.8).round(4),
+        "judge": expit(1.5 * x + 0.8 * z - 0.4).round(4), "noise": rng.random(n).round(4),
+        "verdict": np.where(chance > 0.5, "bad", "good"), "region": rng.choice(["a", "b"], n),
+        "person": rng.integers(0, 60, n)})
+
+
+def run(frame: pl.DataFrame, labels: Any, **keys: Any) -> Any:
+    spec = {
+        "evalpipe": 1, "name": "labels", "task": "binary", "outcome": {"column": "y", "event": "bad"},
+        "datasets": {"rows": {"path": "memory"}}, "models": {"m": {"probability": "p"}},
+        "metrics": ["accuracy", "sensitivity", "roc_auc"],
+        "intervals": {"replicates": 200}, **({} if labels is None else {"labels": labels}), **keys}
+    return evalpipe.run(spec, frames={"rows": frame})
+
+
+JUDGED = {"selected": "random", "judge": {"probability": "judge"}}
+
+
+def values(results: Any, slice_: Any = None) -> dict[str, tuple[Any, Any, Any]]:
+    return {row.metric: (row.value, row.lower, row.upper) for row in results.rows if row.slice == slice_}
+
+
+def test_known_only_is_the_run_of_the_rows_with_an_outcome() -> None:
+    frame = rows()
+    alone = run(frame.filter(pl.col("y").is_not_null()), None, slices=["region"])
+    known_only = run(frame, {"selected": "random"}, slices=["region"])
+    assert known_only.rows == alone.rows
+    assert known_only.confusion == alone.confusion
+    assert (known_only.datasets[0].n, known_only.datasets[0].without_outcome) == (120, 480)
+
+
+def test_a_row_without_an_outcome_is_an_error_without_the_key() -> None:
+    with pytest.raises(DataError, match="480 rows have no value in the outcome column 'y'"):
+        run(rows(), None)
+
+
+def test_the_order_of_rows_and_the_number_of_threads_change_nothing() -> None:
+    frame = rows()
+    first = run(frame, JUDGED, slices=["region"])
+    shuffled = frame.sample(fraction=1.0, shuffle=True, seed=1)
+    assert run(shuffled, JUDGED, slices=["region"], engine={"workers": 2}).rows == first.rows
+
+
+def test_a_good_judge_narrows_and_a_useless_one_does_not_widen() -> None:
+    frame = rows()
+    # A ratio of variances over 1,000 replicates each is known to 6 %.
+    for judge, least, most in (("judge", 1.0, 9.0), ("noise", 0.85, 1.2)):
+        results = run(frame, {"selected": "random", "judge": {"probability": judge}}, intervals={"replicates": 1000})
+        worths = [row.worth / 120 for row in results.label_worth]
+        assert len(worths) == 3
+        assert all(least < worth < most for worth in worths), (judge, worths)
+
+
+def test_two_judges_take_part_by_shares_of_their_own() -> None:
+    results = run(rows(), {"selected": "random", "judge": [{"probability": "judge"}, {"probability": "noise"}]})
+    shares = next(row.shares for row in results.label_worth if row.metric == "sensitivity")
+    assert shares["judge"] > 0.5
+    assert shares["noise"] < 0.3
+    assert {row.judge for row in results.judge_bias} == {"judge", "noise"}
+
+
+def test_a_judge_may_give_classes_or_be_a_model() -> None:
+    frame = rows()
+    classes = run(frame, {"selected": "random", "judge": {"column": "verdict"}})
+    assert classes.judge_bias[0].agreement is not None
+    of_model = run(frame, {"selected": "random", "judge": {"model": "m"}})
+    with_column = run(frame.with_columns(copy=pl.col("p")), {"selected": "random", "judge": {"probability": "copy"}})
+    assert values(of_model) == values(with_column)
+
+
+def test_where_every_outcome_is_known_judges_change_no_value() -> None:
+    frame = rows().with_columns(y=pl.col("all"))
+    judged, plain = values(run(frame, JUDGED)), values(run(frame, None))
+    for metric, (value, _, _) in plain.items():
+        assert judged[metric][0] == pytest.approx(value, abs=1e-12)
+
+
+def test_whole_clusters_are_drawn() -> None:
+    results = run(rows(), JUDGED, cluster="person")
+    assert results.intervals.draws[0].mode == "clusters"
+    assert results.intervals.draws[0].units == 60
+
+
+def test_models_are_compared_on_outcomes_and_labels() -> None:
+    frame = rows().with_columns(worse=(pl.col("p") * 0.3 + 0.35 * pl.col("noise")).round(4))
+    results = run(frame, JUDGED, models={"m": {"probability": "p"}, "worse": {"probability": "worse"}},
+                  compare={"baseline": "m"})
+    by_model = {(row.model, row.metric): row.value for row in results.rows}
+    for row in results.comparisons:
+        assert row.method == "bootstrap_error"
+        difference = by_model["worse", row.metric] - by_model["m", row.metric]
+        assert row.difference == pytest.approx(difference, abs=1e-12)
+
+
+def test_a_gate_judges_the_measure_with_labels() -> None:
+    results = run(rows(), JUDGED, gates=[{"metric": "roc_auc", "min": 0.6}])
+    row = next(row for row in results.rows if row.metric == "roc_auc")
+    gate = results.gates[0]
+    assert (gate.verdict, gate.observed, gate.lower) == ("pass", row.value, row.lower)
+
+
+def test_a_part_that_is_not_random_is_told() -> None:
+    rng = np.random.default_rng(1)
+    frame = rows().with_columns(y=pl.when(pl.Series(rng.random(600)) < pl.col("p")).then("all"))
+    results = run(frame, JUDGED)
+    assert next(check for check in results.checks if check.code == "labels-not-random").outcome == "fails"
+    sound = run(rows(), JUDGED)
+    assert next(check for check in sound.checks if check.code == "labels-not-random").outcome == "clear"
+
+
+def test_a_mean_with_a_judge_has_the_variance_of_simulated_means() -> None:
+    rng, found = np.random.default_rng(3), []
+    for _ in range(600):
+        q = rng.random(400)
+        y, known = (rng.random(400) < q).astype(float), np.zeros(400, bool)
+        known[:80] = True
+        found.append(mean_with_judges(y[known], np.ones(80), [q], known))
+    means, errors = np.array(found).T
+    # The standard deviation of 600 means is known to 3 %.
+    assert means.std() == pytest.approx(np.sqrt((errors**2).mean()), rel=0.1)
+    assert means.mean() == pytest.approx(0.5, abs=0.01)
+    assert (errors**2).mean() < 0.85 * 0.25 / 80
+
+
+def test_shares_are_those_of_least_squares() -> None:
+    rng = np.random.default_rng(2)
+    a, b, rest = rng.normal(size=(3, 4000))
+    pilot = {("m", 0, 0): (2 + 0.4 * a + 0.3 * b + 0.1 * rest, np.stack([2 + 0.4 * a + 0.3 * b + 0.1 * rest - 0.5 * a,
+                                                                        2 + 0.4 * a + 0.3 * b + 0.1 * rest - 0.5 * b]))}
+    assert shares_of_judges(pilot) == {("m", 0, 0): (0.4, 0.3)}
+    useless = {("m", 0, 0): (rest, (rest + 0.5 * a)[None])}
+    assert shares_of_judges(useless) == {("m", 0, 0): (0.0,)}
+    undefined = {("m", 0, 0): (np.full(4, np.nan), np.full((1, 4), np.nan))}
+    assert shares_of_judges(undefined) == {("m", 0, 0): (0.0,)}
