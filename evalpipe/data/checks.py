@@ -120,7 +120,7 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
         code = None if declared_labels(columns) is not None else "missing-truth"
         _read_texts(columns, columns.levels, plan.outcome.column, loc, code, "the outcome column")
         for _, column, judge_loc in judge_columns(columns):
-            _read_texts(columns, columns.levels, column, judge_loc, "missing-label", f"the column of judge '{column}'")
+            _read_texts(columns, columns.levels, column, judge_loc, "missing-label", "the judge's column")
         check_labels(columns)
         check_strata(columns)
         for _, predictions, model in columns.predicted():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.chapters.labels.plan import judge_name, labels_plan
+from evalpipe.chapters.labels.plan import judge_loc, judge_name, labels_plan
 from evalpipe.data.columns import read_once, refuse
 from evalpipe.data.sample import KnownRows
 from evalpipe.data.values import noun, rows_have, shown
@@ -36,7 +36,7 @@ def judge_columns(columns: Columns) -> Iterator[tuple[Judge, str, Loc]]:
     labels = declared_labels(columns)
     for index, judge in enumerate(() if labels is None else labels.judge or ()):
         if judge.column is not None:
-            yield judge, judge.column, (*HERE, "judge", index, "column")
+            yield judge, judge.column, (*judge_loc(columns.rows.plan.places, index), "column")
 
 
 def check_labels(columns: Columns) -> None:
@@ -51,7 +51,7 @@ def check_labels(columns: Columns) -> None:
                        "a judge alone is no evidence: find out the outcome of some rows")
     for index, judge in enumerate(labels.judge or ()):
         if judge.probability is not None:
-            loc: Loc = (*HERE, "judge", index, "probability")
+            loc: Loc = (*judge_loc(columns.rows.plan.places, index), "probability")
             values = read_once(columns, judge.probability, loc, "missing-label", "label of the judge")
             if values is not None:
                 outside = (~values.is_between(0, 1)).fill_null(value=False)

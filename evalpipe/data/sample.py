@@ -268,10 +268,14 @@ class KnownRows:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What is drawn together: the unit of each row, ``of_row`` [n], and the ``stratum`` [units] it is drawn within."""
+    """What is drawn together: the unit of each row, ``of_row`` [n], and the ``stratum`` [units] it is drawn within.
+
+    ``has_outcome`` [units] says whether a unit has a row with an outcome, None where all have.
+    """
 
     of_row: Wholes
     stratum: Wholes
+    has_outcome: Flags | None = None
 
 
 @dataclass(frozen=True)

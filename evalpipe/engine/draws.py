@@ -321,7 +321,9 @@ def design(plan: Plan, sample: Sample) -> Design:
     """Return the resampling design of a sample: rows, weights, clusters and strata; fixed or Poisson size."""
     poisson, strata = plan.resampling == "poisson", None
     if sample.units is not None:
-        return Design(sample.n, sample.weight, sample.weight_kind, sample.units.of_row, sample.units.stratum, poisson)
+        units = sample.units
+        return Design(sample.n, sample.weight, sample.weight_kind, units.of_row, units.stratum, poisson,
+                      units.has_outcome)
     if plan.stratify:
         strata = np.where(sample.truth, 0, 1) if plan.task == "binary" else sample.truth
     return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata, poisson)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,14 @@ TIMES = 25
 """How often the observations are grouped anew for the standard error of the value, which scales its whole interval."""
 
 
+class Alone(NamedTuple):
+    """A measure without judges: its value, replicates [B], and the values with a group of rows left out [J], if any."""
+
+    value: Floats
+    replicates: Floats
+    jackknife: Floats | None
+
+
 @dataclass(frozen=True)
 class Replicates:
     """The bootstrap replicates of one dataset.
@@ -82,7 +90,7 @@ class Replicates:
     drawn. ``exact`` are the values of measures on every score where rows are cells, which give them only nearly;
     ``on_rows`` the values of the measures that were drawn, where rows are held. Where judges label rows, measures
     and their replicates are with their labels, ``shares`` are the shares with which they take part in each measure, and
-    ``alone`` are values and replicates [B] without them, of the rows with an outcome alone.
+    ``alone`` are measures without them, of the rows with an outcome alone.
     """
 
     metrics: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
@@ -95,7 +103,7 @@ class Replicates:
     exact: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
     on_rows: Mapping[Key, Floats] = field(default_factory=lambda: MappingProxyType({}))
     shares: Mapping[Key, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    alone: Mapping[Key, tuple[Floats, Floats]] = field(default_factory=lambda: MappingProxyType({}))
+    alone: Mapping[Key, Alone] = field(default_factory=lambda: MappingProxyType({}))
 
     def value(self, key: Key, summary: Summary, entry: MetricPlan) -> Floats:
         """Return the value of a measure: the exact one, else that of the statistics."""
@@ -389,8 +397,10 @@ def with_judges(
                    compared=plan.compared)
     # Sums over rows are of all rows, so those of rows with an outcome are brought to their weight.
     scale = {scope: float(of_all[scope].weights.sum() / summary.weights.sum()) for scope, summary in summaries.items()}
-    alone = {key: (factor * replicates.on_rows[key], factor * replicates.metrics[key]) for key, factor in (
-        (key, scale[key[:2]] if plan.entries[key[2]].metric.extensive else 1.0) for key in powered.shares)}
+    factors = {key: scale[key[:2]] if plan.entries[key[2]].metric.extensive else 1.0 for key in powered.shares}
+    alone = {key: Alone(factor * replicates.on_rows[key], factor * replicates.metrics[key],
+                        factor * replicates.jackknife[key] if key in replicates.jackknife else None)
+             for key, factor in factors.items()}
     return replace(powered, curves=replicates.curves, alone=alone)
 
 

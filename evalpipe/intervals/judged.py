@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from evalpipe.base.lazy_numpy import np
 from evalpipe.intervals.bootstrap import bootstrap_error, limits_on_scale, percentile_limits, scale_slope
 from evalpipe.intervals.declare import Limits, interval
 
@@ -20,12 +22,28 @@ if TYPE_CHECKING:
     ref="Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: efficient prediction-powered inference. arXiv "
     "2311.01453.")
 def judged_limits(
-    replicates: Floats, value: float, rows: float, bounds: tuple[float, float], level: float
+    replicates: Floats, jackknife: Floats, value: float, bounds: tuple[float, float], level: float
 ) -> Limits | None:
-    """Return the limits of a value from its replicates [B], of so many ``rows`` with an outcome."""
-    limits = limits_on_scale(
-        value, bootstrap_error(replicates) * scale_slope(value, bounds), bounds, level, max(rows - 1, 1))
+    """Return the limits of a value from its replicates [B].
+
+    ``jackknife`` [J] are the values without each group of rows with an outcome in turn. Groups that move the value far
+    are few where a judge is seldom wrong: the degrees of freedom are one less than their effective number.
+    """
+    effective = effective_groups(jackknife)
+    error = bootstrap_error(replicates) * math.sqrt(effective / (effective - 1)) if effective > 1 else math.nan
+    limits = limits_on_scale(value, error * scale_slope(value, bounds), bounds, level, effective - 1)
     if limits is not None:
         return Limits(*limits)
     percentiles = percentile_limits(replicates, level)
     return None if percentiles is None else Limits(*percentiles, method="percentile")
+
+
+def effective_groups(jackknife: Floats) -> float:
+    """Return how many groups of rows would move a value as unevenly if all moved it alike: (sum of d^2)^2 / sum of d^4.
+
+    ``jackknife`` [J] are the values without each group, d their distances from their mean. NaN where none moves it.
+    """
+    left_out = jackknife[~np.isnan(jackknife)]
+    squares = (left_out - left_out.mean())**2 if len(left_out) else left_out
+    fourth = float((squares**2).sum())
+    return float(squares.sum())**2 / fourth if fourth > 0 else math.nan

@@ -16,7 +16,7 @@ from evalpipe.intervals.bootstrap import GROUPS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.base.arraytypes import Floats, Values, Wholes
+    from evalpipe.base.arraytypes import Flags, Floats, Values, Wholes
 
 
 GUIDES = 128
@@ -220,6 +220,9 @@ NEAR = 2**17
 LOOKUP = 4_000_000
 """The most observations whose units are listed one by one where units stand for many observations."""
 
+FEWER_GROUPS = 200
+"""The most groups that are left out in turn of units that are a part of all."""
+
 LISTED = 4_000_000
 """Observations from which on many that are short of a draw are drawn unit by unit, and not looked for one by one."""
 
@@ -237,9 +240,10 @@ class Design:
     """How ``n`` rows are resampled.
 
     ``weight`` [n] and its ``kind`` ("frequency" or "importance"), if any; ``cluster`` [n], the number of each row's
-    cluster, where clusters are drawn as units; ``strata`` [n], the number of each row's stratum, where strata are drawn
-    separately; ``poisson``, whether each unit's count is drawn from its own Poisson distribution, instead of all from
-    one multinomial.
+    cluster, where clusters are drawn as units; ``strata`` [units], the number of each unit's stratum, where strata are
+    drawn separately; ``poisson``, whether each unit's count is drawn from its own Poisson distribution, instead of all
+    from one multinomial; ``left_out`` [units], whether the jackknife leaves a unit out, None where it leaves out all in
+    turn.
     """
 
     n: int
@@ -248,6 +252,7 @@ class Design:
     cluster: Wholes | None = None
     strata: Wholes | None = None
     poisson: bool = False
+    left_out: Flags | None = None
 
     @property
     def unit(self) -> Wholes:
@@ -459,6 +464,7 @@ def jackknife_counts(design: Design, generator: np.random.Generator) -> Iterator
 
     A group is an observation, up to `GROUPS` of them; more observations are grouped at random, for the rows are sorted.
     """
-    groups = min(int(design.sizes.sum()), GROUPS)
-    for left_out in split(generator, design.sizes, groups):
+    sizes = design.sizes if design.left_out is None else design.sizes * design.left_out
+    groups = min(int(sizes.sum()), GROUPS if design.left_out is None else FEWER_GROUPS)
+    for left_out in split(generator, sizes, groups):
         yield design.sizes - left_out

@@ -80,9 +80,11 @@ def _with_judges(sample: Sample, known: KnownRows, weights: Floats, judges: Sequ
                 source.append(np.full(int(used.sum()), source_of_judge(judge, all_rows=all_rows)))
     unit = np.concatenate(index)
     # Rows with an outcome are drawn apart from others, and each stratum apart; whole clusters are drawn as they come.
-    clusters = 0 if sample.cluster is None else int(sample.cluster.max()) + 1
-    stratum = np.zeros(clusters, np.intp) if clusters else 2 * known.stratum + known.known
+    units = Units(unit, 2 * known.stratum + known.known, known.known)
+    if sample.cluster is not None:
+        has_outcome = np.bincount(sample.cluster, known.known) > 0
+        units = Units(sample.cluster[unit], np.zeros(len(has_outcome), np.intp), has_outcome)
     judged = sample.at(unit)
     return replace(
         judged, truth=np.concatenate(truth), weight=np.concatenate(weight), weight_kind="importance",
-        source=np.concatenate(source), units=Units(unit if judged.cluster is None else judged.cluster, stratum))
+        source=np.concatenate(source), units=units)

@@ -213,11 +213,11 @@ def _worth(plan: Plan, dataset: Evaluated, key: tuple[str, int, int], shares: di
     model, number, i = key
     entry, sample = plan.entries[i], dataset.sample
     subset = dataset.of_model[model][number]
-    value, replicates = dataset.replicates.alone[key]
-    alone, n = float(value), subset.n
-    limits = None if math.isnan(alone) else judged_limits(replicates, alone, n, entry.metric.bounds(entry.params),
-                                                          plan.level)
-    error, with_judges = (bootstrap_error(of) for of in (replicates, dataset.replicates.metrics[key]))
+    of_known = dataset.replicates.alone[key]
+    alone, n = float(of_known.value), subset.n
+    limits = None if math.isnan(alone) or of_known.jackknife is None else judged_limits(
+        of_known.replicates, of_known.jackknife, alone, entry.metric.bounds(entry.params), plan.level)
+    error, with_judges = (bootstrap_error(of) for of in (of_known.replicates, dataset.replicates.metrics[key]))
     return LabelWorth(
         dataset=sample.dataset, **sample.named(model), slice=None if subset.slice is None else dict(subset.slice),
         metric=entry.metric.name, params=entry.shown, average=entry.average, shares=shares,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalpipe.spec.core_keys import gives
-from evalpipe.spec.draft import refer
 from evalpipe.words.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalpipe.base.origin import Loc
+    from evalpipe.base.origin import Loc, Origin
     from evalpipe.chapters.labels.spec import Judge, Labels
     from evalpipe.errors import Problem
     from evalpipe.plan.plan import Plan
@@ -48,11 +47,17 @@ def columns(spec: Spec) -> Iterator[tuple[Loc, str]]:
     for index, judge in enumerate(labels.judge or ()):
         for key in ("column", "probability"):
             if getattr(judge, key) is not None:
-                yield (*HERE, "judge", index, key), getattr(judge, key)
+                yield (*judge_loc(spec.origin, index), key), getattr(judge, key)
     if labels.chance is not None:
         yield (*HERE, "selected", "probability"), labels.chance
-    for index, column in enumerate(labels.strata):
-        yield (*HERE, "selected", "strata", index), column
+    for column in labels.strata:
+        yield (*HERE, "selected", "strata"), column
+
+
+def judge_loc(origin: Origin, index: int) -> Loc:
+    """Return the place of a judge, by its number: a single one may stand without a list."""
+    loc: Loc = (*HERE, "judge", index)
+    return loc if loc in origin.values else loc[:-1]
 
 
 def rules(draft: Draft) -> Iterator[Problem]:
@@ -61,7 +66,7 @@ def rules(draft: Draft) -> Iterator[Problem]:
     if labels is None or not draft.readable(*HERE):
         return
     for index, judge in enumerate(labels.judge or ()):
-        yield from _judge(draft, (*HERE, "judge", index), judge)
+        yield from _judge(draft, judge_loc(draft.tree.origin, index), judge)
     yield from _selection(draft, labels)
     yield from _method(draft, labels)
     if labels.used_method == "prediction_powered":
@@ -73,23 +78,23 @@ def _judge(draft: Draft, loc: Loc, judge: Judge) -> Iterator[Problem]:
     if not draft.readable(*loc):
         return
     if not judge_name(judge):
+        if draft.tree.get(*loc):  # whose keys are unknown
+            return
         yield draft.tree.problem("missing-key", "this judge has no labels", *loc,
                                  hint="name a column of classes under 'column', one of probabilities under "
                                       "'probability', or a model of the spec under 'model'")
     elif draft.spec.outcome.column in {judge.column, judge.probability}:
         message = f"the judge's column '{judge_name(judge)}' is the outcome's column"
         yield draft.tree.problem("same-column", message, *loc, hint="name the column with the judge's labels")
-    elif judge.model is not None:
-        model_loc, names = (*loc, "model"), list(draft.models)
-        model = draft.models.get(judge.model)
-        if model is None:
-            hint = f"the models are {listed(names, 'and')}"
-            message = f"no model is called {draft.tree.show(*model_loc)}"
-            yield from refer(draft, model_loc, names, "unknown-model", message, hint)
-        elif "probabilities" not in gives(model):
+    elif judge.model in draft.models:
+        if "probabilities" not in gives(draft.models[judge.model]):
             message = f"the model '{judge.model}' gives no probabilities, by which it could judge"
-            yield draft.tree.problem("no-probabilities", message, *model_loc,
+            yield draft.tree.problem("no-probabilities", message, *loc, "model",
                                      hint="name a model with 'probability', or a column")
+        if any(dataset.role == "evaluate" and dataset.trained_on for dataset in draft.spec.datasets.values()):
+            message = f"the model '{judge.model}' cannot judge rows that it was fitted to"
+            yield draft.tree.problem("judge-trained", message, *loc, "model",
+                                     hint="its labels of these are too good; name a judge that has not seen outcomes")
 
 
 def _selection(draft: Draft, labels: Labels) -> Iterator[Problem]:
@@ -106,7 +111,7 @@ def _method(draft: Draft, labels: Labels) -> Iterator[Problem]:
     loc: Loc = (*HERE, "method") if labels.method is not None else HERE
     if labels.used_method == "prediction_powered" and not labels.judge:
         yield draft.tree.problem("missing-key", "'prediction_powered' needs a judge", *loc,
-                                 hint="add 'judge: {column: COLUMN}', {probability: COLUMN} or {model: NAME}")
+                                 hint="add 'judge' with a column of classes, one of probabilities, or a model")
     if labels.used_method != "prediction_powered" and labels.judge:
         message = f"'judge' has no effect: the method is {labels.used_method}"
         yield draft.tree.idle("unused-key", message, *HERE, "judge", key=True,
@@ -133,7 +138,7 @@ def _refused(draft: Draft) -> Iterator[Problem]:
     spec = draft.spec
     for key, called in REFUSED:
         if getattr(spec, key, None) is not None:
-            message = f"{called} does not go with labels of judges"
+            message = f"labels of judges do not go with {called}"
             yield draft.tree.problem("not-with-judges", message, key, key=True,
                                      hint="remove it, or write 'labels: {selected: …, method: known_only}'")
     if spec.intervals.method == "none":
@@ -142,12 +147,12 @@ def _refused(draft: Draft) -> Iterator[Problem]:
             "intervals", "method", hint="remove it")
     if spec.intervals.stratify:
         yield draft.tree.problem(
-            "not-with-judges", "'stratify' does not go with labels of judges, which draw rows with an outcome apart",
+            "not-with-judges", "labels of judges do not go with 'stratify': rows with an outcome are drawn apart",
             "intervals", "stratify", key=True, hint="remove it")
     for loc, model in draft.entries(spec.models, "models"):
         for key in ("equivocal", "optimism", "step", "fitted"):
             if getattr(model, key, None) is not None:
-                message = f"'{key}' of a model does not go with labels of judges"
+                message = f"labels of judges do not go with '{key}' of a model"
                 yield draft.tree.problem("not-with-judges", message, *loc, key, key=True, hint="remove it")
 
 

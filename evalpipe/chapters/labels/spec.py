@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictStr
 
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import ColumnName, Excludes, OneOrMore, Only, Sparse, SpecPart, Unique
+from evalpipe.spec.field_types import ColumnName, Excludes, OneOrMore, Only, Refers, Sparse, SpecPart, Unique
 
 LabelMethod = Literal["known_only", "weighted", "prediction_powered"]
 
@@ -32,7 +32,7 @@ class Judge(Sparse):
         ("column", "model"), "two-judges", "a judge has one of 'column', 'probability' and 'model'",
         "make an entry of each")] = None
     """The column with the judge's probability of the event, from 0 to 1."""
-    model: Annotated[StrictStr | None, Excludes(
+    model: Annotated[StrictStr | None, Refers("model"), Excludes(
         ("column",), "two-judges", "a judge has one of 'column', 'probability' and 'model'",
         "make an entry of each")] = None
     """The name of a model of the spec, whose probability of the event judges."""
