@@ -52,11 +52,11 @@ ADDED: dict[tuple[str, str], dict[str, Any]] = {
 ENVIRONMENT = dict.fromkeys(("DATABASE_URL", "LEDGER_URL"), "postgresql://reader@host/warehouse") | {"RELEASE": "7"}
 DAY = "2026-11-21"
 SIMULATED = {
-    ("docs/init.md", "evalpipe: 1"), ("docs/nightly.md", "# A fraud score"), ("docs/scores.md", "evalpipe: 1"),
-    ("docs/sql.md", "evalpipe: 1"),
+    ("docs/init.md", "evalpipe: 1"), ("docs/labels.md", "evalpipe: 1"), ("docs/nightly.md", "# A fraud score"),
+    ("docs/scores.md", "evalpipe: 1"), ("docs/sql.md", "evalpipe: 1"),
 }
-"""Specs of data that other tests make: tests/cli/test_init.py, test_nightly_page.py, data/test_rankings.py and
-data/sql/test_documented.py."""
+"""Specs of data that other tests make: tests/cli/test_init.py, chapters/labels/test_page.py, test_nightly_page.py,
+data/test_rankings.py and data/sql/test_documented.py."""
 
 NO_SPEC = {
     ("docs/adapters.md", "repos:"): "of pre-commit; tests/adapters/test_hooks.py runs the hooks",

@@ -119,7 +119,7 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
         loc: Loc = ("outcome", "column")
         code = None if declared_labels(columns) is not None else "missing-truth"
         _read_texts(columns, columns.levels, plan.outcome.column, loc, code, "the outcome column")
-        for _, column, judge_loc in judge_columns(columns):
+        for column, judge_loc in judge_columns(columns):
             _read_texts(columns, columns.levels, column, judge_loc, "missing-label", "the judge's column")
         check_labels(columns)
         check_strata(columns)

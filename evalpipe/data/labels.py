@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.base.lazy_polars import pl
-from evalpipe.chapters.labels.plan import judge_loc, judge_name, labels_plan
+from evalpipe.chapters.labels.plan import labels_plan
 from evalpipe.data.columns import read_once, refuse
 from evalpipe.data.sample import KnownRows
 from evalpipe.data.values import noun, rows_have, shown
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.base.origin import Loc
-    from evalpipe.chapters.labels.spec import Judge, Labels
+    from evalpipe.chapters.labels.plan import LabelsPlan
     from evalpipe.data.columns import Columns
 
 HERE: Loc = ("labels",)
@@ -26,17 +26,16 @@ SMALLEST_CHANCE = 1e-6
 """The smallest probability of being chosen: a row chosen with less would stand for more than a million others."""
 
 
-def declared_labels(columns: Columns) -> Labels | None:
+def declared_labels(columns: Columns) -> LabelsPlan | None:
     """Return what is known of the outcome of a dataset's rows; None where every row has to have one."""
     return columns.rows.plan.part(labels_plan) if columns.rows.dataset.role == "evaluate" else None
 
 
-def judge_columns(columns: Columns) -> Iterator[tuple[Judge, str, Loc]]:
-    """Yield each judge that gives classes, with its column and the key that names it."""
+def judge_columns(columns: Columns) -> Iterator[tuple[str, Loc]]:
+    """Yield the column of each judge that gives classes, with the key that names it."""
     labels = declared_labels(columns)
-    for index, judge in enumerate(() if labels is None else labels.judge or ()):
-        if judge.column is not None:
-            yield judge, judge.column, (*judge_loc(columns.rows.plan.places, index), "column")
+    yield from ((judge.name, judge.loc) for judge in (() if labels is None else labels.judges)
+                if judge.kind == "column")
 
 
 def check_labels(columns: Columns) -> None:
@@ -49,16 +48,14 @@ def check_labels(columns: Columns) -> None:
         message = f"no row of {columns.rows.called} has an outcome in column '{columns.rows.plan.outcome.column}'"
         columns.report("no-outcome", message, ("outcome", "column"),
                        "a judge alone is no evidence: find out the outcome of some rows")
-    for index, judge in enumerate(labels.judge or ()):
-        if judge.probability is not None:
-            loc: Loc = (*judge_loc(columns.rows.plan.places, index), "probability")
-            values = read_once(columns, judge.probability, loc, "missing-label", "label of the judge")
-            if values is not None:
-                outside = (~values.is_between(0, 1)).fill_null(value=False)
-                refuse(columns, judge.probability, loc, outside, "probability-range",
-                       f"not {noun(outside, 'probability')} from 0 to 1", "give the judge's probability of the event")
-    if labels.selected != "random" and labels.selected.probability is not None:
-        _check_chances(columns, labels.selected.probability)
+    for judge in (judge for judge in labels.judges if judge.kind == "probability"):
+        values = read_once(columns, judge.name, judge.loc, "missing-label", "label of the judge")
+        if values is not None:
+            outside = (~values.is_between(0, 1)).fill_null(value=False)
+            refuse(columns, judge.name, judge.loc, outside, "probability-range",
+                   f"not {noun(outside, 'probability')} from 0 to 1", "give the judge's probability of the event")
+    if labels.chance is not None:
+        _check_chances(columns, labels.chance)
 
 
 def _check_chances(columns: Columns, column: str) -> None:
@@ -79,15 +76,15 @@ def label_columns(columns: Columns, levels: Sequence[str]) -> dict[str, pl.Serie
     if labels is None or truth is None:
         return {}
     frame = {"known": truth.is_not_null()}
-    for judge in labels.judge or ():
-        if judge.column is not None:
-            frame[f"judge {judge.column}"] = (columns.levels[judge.column] == levels[0]).cast(pl.Float64)
-        elif judge.probability is not None:
-            frame[f"judge {judge.probability}"] = columns.numbers[judge.probability]
-    if labels.selected != "random" and labels.selected.probability is not None:
-        frame["chance"] = columns.numbers[labels.selected.probability]
-    elif labels.selected != "random":
-        strata = pl.DataFrame([columns.rows.frame[name] for name in labels.selected.strata or ()])
+    for judge in labels.judges:
+        if judge.kind == "column":
+            frame[f"judge {judge.name}"] = (columns.levels[judge.name] == levels[0]).cast(pl.Float64)
+        elif judge.kind == "probability":
+            frame[f"judge {judge.name}"] = columns.numbers[judge.name]
+    if labels.chance is not None:
+        frame["chance"] = columns.numbers[labels.chance]
+    elif labels.strata:
+        strata = pl.DataFrame([columns.rows.frame[name] for name in labels.strata])
         frame["stratum"] = (strata.select(pl.struct(pl.all()).rank("dense")).to_series() - 1).cast(pl.Int64)
     return frame
 
@@ -95,9 +92,9 @@ def label_columns(columns: Columns, levels: Sequence[str]) -> dict[str, pl.Serie
 def check_strata(columns: Columns) -> None:
     """Report strata in which no row has an outcome, which then nothing stands for."""
     labels, truth = declared_labels(columns), columns.truth
-    if labels is None or truth is None or labels.selected == "random" or not labels.selected.strata:
+    if labels is None or truth is None or not labels.strata:
         return
-    names = list(labels.selected.strata)
+    names = list(labels.strata)
     table = columns.rows.frame.select(names).with_columns(truth.is_not_null().alias("\0known"))
     empty = table.group_by(names).agg(pl.col("\0known").sum(), pl.len().alias("\0rows")).filter(
         pl.col("\0known") == 0).sort(names, nulls_last=True)
@@ -116,8 +113,8 @@ def known_rows(columns: Columns, frame: pl.DataFrame) -> KnownRows | None:
     labels = declared_labels(columns)
     if labels is None or "known" not in frame.columns:
         return None
-    judges = {judge_name(judge): np.asarray(frame[f"judge {judge_name(judge)}"].to_numpy(), float)
-              for judge in labels.judge or () if judge.model is None}
+    judges = {judge.name: np.asarray(frame[f"judge {judge.name}"].to_numpy(), float)
+              for judge in labels.judges if judge.kind != "model"}
     chance = np.asarray(frame["chance"].to_numpy(), float) if "chance" in frame.columns else None
     stratum = frame["stratum"].to_numpy() if "stratum" in frame.columns else np.zeros(frame.height, np.intp)
     return KnownRows(frame["known"].to_numpy(), MappingProxyType(judges), chance, stratum)

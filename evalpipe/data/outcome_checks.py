@@ -55,7 +55,7 @@ def _level_columns(columns: Columns) -> Iterator[tuple[Columns, str, Loc, str]]:
     """Yield each column of levels once: the columns with it, its name, its key in the spec, its word in messages."""
     plan = columns.rows.plan
     yield columns, plan.outcome.column, _OUTCOME, "outcome"
-    yield from ((columns, column, loc, "judge's") for _, column, loc in judge_columns(columns))
+    yield from ((columns, column, loc, "judge's") for column, loc in judge_columns(columns))
     yielded: set[tuple[int, str]] = set()
     for _, holder, model in columns.predicted():
         if model.prediction is not None and (id(holder), model.prediction) not in yielded:

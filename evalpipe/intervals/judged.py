@@ -16,34 +16,44 @@ if TYPE_CHECKING:
 @interval(
     "judged_t", title="Student’s t with labels of judges", short="t, judged",
     text="The value plus and minus a quantile of Student’s distribution times the standard error of bootstrap "
-         "replicates, which resample rows with an outcome and other rows apart. The degrees of freedom are one less "
-         "than the rows with an outcome. Limits are symmetric on the logit scale of the range of the measure, on the "
-         "log scale where the range has one end.",
-    ref="Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: efficient prediction-powered inference. arXiv "
-    "2311.01453.")
+         "replicates, which resample rows with an outcome and other rows apart. Where a judge is seldom wrong, few rows "
+         "move the value: with an effective number of K of them the error is times √(K / (K − 1)), and the degrees of "
+         "freedom are those of a variance of so few. Limits are symmetric on the logit scale of the range of the "
+         "measure, on the log scale where the range has one end.",
+    detail="K is (Σ d²)² / Σ d⁴ of the distances d that J groups of rows with an outcome, left out in turn, move "
+           "the value from their mean. The degrees of freedom are 2 J K / (J − K), by the fourth moment of the d.",
+    ref="Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics "
+    "Bulletin 2(6), 110–114. Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: efficient prediction-powered "
+    "inference. arXiv:2311.01453.")
 def judged_limits(
     replicates: Floats, jackknife: Floats, value: float, bounds: tuple[float, float], level: float
 ) -> Limits | None:
     """Return the limits of a value from its replicates [B].
 
-    ``jackknife`` [J] are the values without each group of rows with an outcome in turn. Groups that move the value far
-    are few where a judge is seldom wrong: the degrees of freedom are one less than their effective number.
+    ``jackknife`` [J] are the values without each group of rows with an outcome in turn. Percentiles where none of them
+    moves the value, or only one, and where it is at an end of its range.
     """
-    effective = effective_groups(jackknife)
-    error = bootstrap_error(replicates) * math.sqrt(effective / (effective - 1)) if effective > 1 else math.nan
-    limits = limits_on_scale(value, error * scale_slope(value, bounds), bounds, level, effective - 1)
-    if limits is not None:
-        return Limits(*limits)
+    groups, effective = effective_groups(jackknife)
+    if effective > 1:
+        error = bootstrap_error(replicates) * math.sqrt(effective / (effective - 1))
+        freedom = 2 * groups * effective / (groups - effective) if groups > effective else math.inf
+        limits = limits_on_scale(
+            value, error * scale_slope(value, bounds), bounds, level, min(freedom, groups - 1))
+        if limits is not None:
+            return Limits(*limits)
     percentiles = percentile_limits(replicates, level)
     return None if percentiles is None else Limits(*percentiles, method="percentile")
 
 
-def effective_groups(jackknife: Floats) -> float:
-    """Return how many groups of rows would move a value as unevenly if all moved it alike: (sum of d^2)^2 / sum of d^4.
+def effective_groups(jackknife: Floats) -> tuple[int, float]:
+    """Return how many values without a group of rows there are, and the groups' effective number.
 
-    ``jackknife`` [J] are the values without each group, d their distances from their mean. NaN where none moves it.
+    ``jackknife`` [J] are the values, d their distances from their mean; the number is (sum of d^2)^2 / sum of d^4: so
+    many groups that all moved the value alike would be as uneven. 0 where none moves it.
     """
     left_out = jackknife[~np.isnan(jackknife)]
-    squares = (left_out - left_out.mean())**2 if len(left_out) else left_out
+    if not len(left_out):
+        return 0, 0.0
+    squares = (left_out - left_out.mean())**2
     fourth = float((squares**2).sum())
-    return float(squares.sum())**2 / fourth if fourth > 0 else math.nan
+    return len(left_out), float(squares.sum())**2 / fourth if fourth > 0 else 0.0

@@ -49,14 +49,14 @@ def choose_interval(
     bins_of_equal_count = params.get("strategy") == "quantile" or entry.name == "ace"
     possible: dict[Obstacle, bool] = {
         "uncertain": prior.uncertain, "clusters": spec.cluster is not None, "reweighted": prior.shares is not None,
-        "averaged": average not in (None, "none"), "weights": spec.importance,
+        "averaged": average not in (None, "none"), "weights": spec.importance, "judges": spec.judged,
         "weighted_even_bins": spec.importance and bins_of_equal_count,
     }
     obstacles = [obstacle for obstacle, present in possible.items() if present]
     chosen = choose(_interval_kinds(entry, params), spec.intervals.method, obstacles)
     asked = spec.intervals.method
-    from_any_replicates = chosen[0] == asked and EVERY in registry[asked].for_
-    return JUDGED if spec.judged and chosen[0] != "none" and not from_any_replicates else chosen
+    from_replicates = registry[chosen[0]].insists or (chosen[0] == asked and EVERY in registry[asked].for_)
+    return JUDGED if spec.judged and chosen[0] != "none" and not from_replicates else chosen
 
 
 def choose_expression_interval(

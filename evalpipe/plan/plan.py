@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from evalpipe.base.levels import level_text
 from evalpipe.chapters.equivocal.plan import probability_zone_plan, zone_plan
-from evalpipe.chapters.labels.plan import labels_plan
 from evalpipe.chapters.thresholds.plan import threshold_plan
 from evalpipe.errors import Problem, SpecError
 from evalpipe.intervals.declare import registry as interval_methods
@@ -201,6 +200,7 @@ class Plan:
     ``interval_method`` is "auto", "none" or the name of the method that the spec requests; ``level`` the confidence
     level of every interval. ``mode`` says whether replicates draw rows or cells of a grid, ``complete_case`` whether
     rows that lack a prediction are left out. ``places`` has the line of each key of the spec, for errors of data.
+    ``importance`` says that rows weigh unequally, by ``weight`` or as they were chosen for their outcome.
     ``permutations`` is the number of random pairings behind values without information, 0 where none are requested.
     ``memory`` are the bytes that a run may take, None for any.
     ``behind`` are measures that disparities are computed from and that are not listed themselves, ``diagnosed`` are
@@ -236,6 +236,7 @@ class Plan:
     formats: tuple[FormatName, ...]
     outcome: OutcomePlan
     weight: Weight | None
+    importance: bool
     exposure: Exposure | None
     cluster: str | None
     id: str | None
@@ -290,13 +291,6 @@ class Plan:
     def of_all_rows(self, number: int) -> bool:
         """Tell whether a measure, by its number in `entries`, is taken on all rows only, and in no slice."""
         return number >= len(self.metrics) + len(self.behind)
-
-    @property
-    def importance(self) -> bool:
-        """Whether the rows have importance weights, not frequency weights or none, declared or by their selection."""
-        labels = self.part(labels_plan)
-        declared = self.weight is not None and self.weight.kind == "importance"
-        return declared or (labels is not None and labels.reweights)
 
     @property
     def renamed(self) -> dict[str, str]:

@@ -671,3 +671,47 @@ def items_that_are_in_training() -> Planted:
                         datasets={"d": {"path": "memory"}, "reference": {"path": "memory", "role": "reference"}})
     training = pl.DataFrame({"t": [f"Question: {text}!" for text in texts[:5]]})
     return planted._replace(kind="fails", frames={**planted.frames, "reference": training})
+
+
+def labelled(
+    frame: pl.DataFrame, kind: FindingKind, words: tuple[str, ...], known: np.ndarray, **labels: Any
+) -> Planted:
+    """Return rows of which the ``known`` ones have an outcome."""
+    frame = frame.with_columns(y=pl.when(pl.Series(known)).then(pl.col("y")))
+    return binary(frame, (kind, "labels", words), metrics=["brier", "roc_auc"], labels=labels)
+
+
+@fault
+def outcomes_of_high_scores() -> Planted:
+    frame = events(61)
+    known = rows_of(61).random(frame.height) < frame["p"].to_numpy()
+    return labelled(frame, "fails", ("Rows with an outcome are no random part", "p scores them higher"), known,
+                    selected="random")
+
+
+@fault
+def outcomes_that_were_chosen_unevenly() -> Planted:
+    frame = events(62)
+    chance = np.where(rows_of(62).random(frame.height) < 0.2, 0.9, 0.02)
+    frame = frame.with_columns(chance=chance)
+    known = rows_of(63).random(frame.height) < chance
+    words = ("are worth", "of equal weight", "as low as 0.02")
+    return labelled(frame, "note", words, known, selected={"probability": "chance"})
+
+
+@fault
+def a_judge_that_sees_too_many_events() -> Planted:
+    frame = events(64)
+    frame = frame.with_columns(judge=(pl.col("p") * 0.6 + 0.35))
+    return labelled(frame, "note", ("The judge judge sees more", "Measures are corrected for it"),
+                    rows_of(64).random(frame.height) < 0.3, selected="random", judge={"probability": "judge"})
+
+
+@fault
+def a_judge_that_is_nearly_always_right() -> Planted:
+    frame = events(65)
+    right = rows_of(65).random(frame.height) < 0.95
+    label = pl.when(pl.Series(right)).then(pl.col("y")).otherwise(1 - pl.col("y"))
+    frame = frame.with_columns(judge=label.cast(float))
+    return labelled(frame, "note", ("With the labels of judge, the", "outcomes are worth"),
+                    rows_of(66).random(frame.height) < 0.2, selected="random", judge={"probability": "judge"})

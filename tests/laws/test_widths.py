@@ -176,6 +176,10 @@ def drawn() -> Iterator[Estimate]:
             yield Estimate("cluster_t", SHARE, ERROR, {**known, "clusters": clusters, "bounds": bounds}, reach)
     for many in (None, 41):
         yield Estimate("cluster_t", SHARE, ERROR, {**known, "clusters": many, "bounds": (0.0, 1.0)})
+    for bounds in ((0.0, 1.0), (0.0, math.inf), UNBOUNDED):
+        yield Estimate("judged_t", SHARE, ERROR, {
+            **known, "jackknife": SHARE + np.tile([0.01, -0.01], 10), "bounds": bounds},
+            student(19, math.sqrt(20 / 19)))
 
 
 def of_differences() -> Iterator[Estimate]:

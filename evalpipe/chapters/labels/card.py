@@ -134,16 +134,16 @@ def not_random_findings(results: Results, rows: Sequence[SelectionTest]) -> Iter
 
 @rule("note", unless=(NO_LABELS, RANDOM))
 def labels_uneven(results: Results) -> Iterator[Claim]:
-    """Whether rows with an outcome were chosen so unevenly that they tell less than half as much as their number."""
+    """Whether rows with an outcome were chosen so unevenly that they are worth less than half of their number."""
     yield from (Claim(row, uneven_findings) for row in results.labelled if row.effective < UNEVEN * row.known)
 
 
 def uneven_findings(results: Results, rows: Sequence[LabelledDataset]) -> Iterator[Finding]:
     """Yield findings on outcomes whose weights differ much."""
     for row in rows:
-        text = (f"The {numbers.count(row.known)} outcomes{on_dataset(results, row.dataset)} tell as much as "
-                f"{numbers.count(round(row.effective))} of equal weight: some rows were chosen with a probability as "
-                f"low as {numbers.number(row.least_chance)}, and each of them stands for many.")
+        text = (f"The {numbers.count(row.known)} outcomes{on_dataset(results, row.dataset)} are worth "
+                f"{numbers.count(round(row.effective))} of equal weight. Some rows were chosen with a probability as "
+                f"low as {numbers.number(row.least_chance)}: each of them stands for many.")
         yield finding("note", weights.UNEVEN_LABELS, text, SECTION)
 
 
@@ -168,7 +168,7 @@ def biased_findings(results: Results, rows: Sequence[JudgeBias]) -> Iterator[Fin
 
 @rule("note", unless=(NO_LABELS, NO_JUDGE))
 def labels_worth(results: Results) -> Iterator[Claim]:
-    """How many rows with an outcome alone would tell as much as these with the labels of judges."""
+    """How many rows with an outcome alone would give limits as narrow as these with the labels of judges."""
     yield from (Claim(row, worth_findings) for row in _of_key_measures(results))
 
 
@@ -234,7 +234,7 @@ def _of_dataset(results: Results, row: LabelledDataset) -> Iterator[Block]:
     if len(results.labelled) > 1:
         yield Heading(row.dataset)
     effective = "" if row.selected == "random" else (
-        f" Weighted, they tell as much as {numbers.count(round(row.effective))} rows of equal weight.")
+        f" Weighted, they are worth {numbers.count(round(row.effective))} rows of equal weight.")
     yield Text(f"{_count_of(row)} have an outcome, {_selection(row)}.{effective}")
     judges = [bias for bias in results.judge_bias if bias.dataset == row.dataset]
     if judges:

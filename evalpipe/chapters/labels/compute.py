@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalpipe.base.arraytypes import Floats
-    from evalpipe.chapters.labels.spec import Labels
+    from evalpipe.chapters.labels.plan import LabelsPlan
     from evalpipe.data.sample import KnownRows, Sample
     from evalpipe.plan.plan import Plan
 
@@ -42,7 +42,7 @@ def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], 
                               ("selection_tests", selection_tests))}
 
 
-def labelled(labels: Labels, sample: Sample) -> Sample:
+def labelled(labels: LabelsPlan, sample: Sample) -> Sample:
     """Return the sample of the rows with an outcome, with judges in its ``judged``; see `combined_weights`."""
     known = sample.known
     assert known is not None  # noqa: S101 - known to the caller
@@ -54,7 +54,7 @@ def labelled(labels: Labels, sample: Sample) -> Sample:
         weight = weights[with_outcome] * rows.weights
         units = None if rows.cluster is not None else Units(np.arange(rows.n), known.stratum[with_outcome])
         rows = replace(rows, weight=weight, weight_kind="importance", units=units)
-    if labels.used_method != "prediction_powered":
+    if labels.method != "prediction_powered":
         return rows
     judges = list(labels_of_judges(labels, sample).values())
     return replace(rows, judged=_with_judges(sample, known, weights, judges))

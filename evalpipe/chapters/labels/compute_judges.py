@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evalpipe.chapters.labels.plan import judge_name, labels_plan
+from evalpipe.chapters.labels.plan import labels_plan
 from evalpipe.chapters.labels.records import JudgeBias, LabelledDataset, LabelWorth, SelectionTest
 from evalpipe.intervals.bootstrap import bootstrap_error, kish, limits_on_scale, scale_slope
 from evalpipe.intervals.contrasts import PairedProportions, Wald
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.base.arraytypes import Flags, Floats, Wholes
-    from evalpipe.chapters.labels.spec import Labels
+    from evalpipe.chapters.labels.plan import LabelsPlan
     from evalpipe.data.sample import KnownRows, Sample
     from evalpipe.engine.estimates import Evaluated
     from evalpipe.plan.plan import Plan
@@ -37,34 +37,34 @@ def selection_weights(known: KnownRows) -> Floats:
     return np.where(known.known, rows[known.stratum] / np.maximum(with_outcome, 1)[known.stratum], 0.0)
 
 
-def labels_of_judges(labels: Labels, sample: Sample) -> dict[str, Floats]:
+def labels_of_judges(labels: LabelsPlan, sample: Sample) -> dict[str, Floats]:
     """Return the share of the event in each judge's label of each row, [n]; that of a model is its probability."""
     shares = {}
-    for judge in labels.judge or ():
-        if judge.model is None:
-            assert sample.known is not None  # noqa: S101 - known to the caller
-            shares[judge_name(judge)] = sample.known.judges[judge_name(judge)]
-        else:
-            probability = sample.models[judge.model].probability
+    for judge in labels.judges:
+        if judge.kind == "model":
+            probability = sample.models[judge.name].probability
             assert probability is not None  # noqa: S101 - the rules ask for it
-            shares[judge_name(judge)] = probability
+            shares[judge.name] = probability
+        else:
+            assert sample.known is not None  # noqa: S101 - known to the caller
+            shares[judge.name] = sample.known.judges[judge.name]
     return shares
 
 
-def labelled_dataset(plan: Plan, labels: Labels, sample: Sample) -> Iterator[LabelledDataset]:
+def labelled_dataset(plan: Plan, labels: LabelsPlan, sample: Sample) -> Iterator[LabelledDataset]:
     """Yield how many rows of a dataset have an outcome, and the share of events."""
     known = sample.known
     assert known is not None  # noqa: S101 - known to the caller
     weights = selection_weights(known)[known.known]
     truth = np.asarray(sample.truth[known.known], float)
-    judges = labels_of_judges(labels, sample) if labels.used_method == "prediction_powered" else {}
+    judges = labels_of_judges(labels, sample) if labels.method == "prediction_powered" else {}
     mean, error = mean_with_judges(truth, weights, list(judges.values()), known.known)
     share = (0.0, 1.0)
     limits = None if plan.interval_method == "none" else limits_on_scale(
         mean, error * scale_slope(mean, share), share, plan.level, max(len(truth) - 1, 1))
     yield LabelledDataset(
-        dataset=sample.dataset, method=labels.used_method,
-        selected="strata" if labels.strata else "random" if labels.chance is None else "probability",
+        dataset=sample.dataset, method=labels.method,
+        selected=labels.selected,
         columns=[*labels.strata, *([] if labels.chance is None else [labels.chance])],
         rows=sample.n, known=len(truth), effective=float(kish(weights)), least_chance=float(1 / weights.max()),
         prevalence=mean, lower=limits[0] if limits else None, upper=limits[1] if limits else None,
@@ -95,7 +95,7 @@ def mean_with_judges(
     return min(max(mean + shift, 0.0), 1.0), math.sqrt(variance)
 
 
-def judge_bias(plan: Plan, labels: Labels, sample: Sample) -> Iterator[JudgeBias]:
+def judge_bias(plan: Plan, labels: LabelsPlan, sample: Sample) -> Iterator[JudgeBias]:
     """Yield how far each judge's labels are from outcomes, on all rows that have one and in each slice with enough."""
     known = sample.known
     assert known is not None  # noqa: S101 - known to the caller
@@ -138,7 +138,7 @@ FEWEST = 20
 """Rows with an outcome, and others, from which on it is tested whether they are alike."""
 
 
-def selection_tests(_: Plan, labels: Labels, sample: Sample) -> Iterator[SelectionTest]:
+def selection_tests(_: Plan, labels: LabelsPlan, sample: Sample) -> Iterator[SelectionTest]:
     """Yield whether rows with an outcome are like other rows in scores, labels and slices, if they are to be random.
 
     Rank sums are those of Wilcoxon (1945) with mid-ranks; the shares of slices are tested by Pearson's chi-squared.
@@ -151,7 +151,7 @@ def selection_tests(_: Plan, labels: Labels, sample: Sample) -> Iterator[Selecti
     scores = {name: model.probability if model.score is None else model.score for name, model in sample.models.items()}
     ranked: list[tuple[Kind, str, Floats | None]] = [("model", name, values) for name, values in scores.items()]
     ranked += [("judge", name, values) for name, values in labels_of_judges(labels, sample).items()
-               if not any(judge.model == name for judge in labels.judge or ())]
+               if not any(judge.kind == "model" and judge.name == name for judge in labels.judges)]
     for kind, name, values in ranked:
         if values is not None and np.ptp(values) > 0:
             auc, p_value = _rank_sum(values, known.known)
@@ -198,7 +198,7 @@ def _shares_of_slices(codes: Wholes, known: Flags, titles: Sequence[str]) -> dic
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
     """Return what labels of judges add to each measure of each model, on all rows and in slices."""
     labels = plan.part(labels_plan)
-    judges = [judge_name(judge) for judge in (() if labels is None else labels.judge or ())]
+    judges = [judge.name for judge in (() if labels is None else labels.judges)]
     return {"label_worth": [
         _worth(plan, dataset, (model, number, i), dict(zip(judges, shares, strict=True)))
         for dataset in evaluated for (model, number, i), shares in dataset.replicates.shares.items()

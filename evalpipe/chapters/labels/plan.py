@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from evalpipe.spec.core_keys import gives
 from evalpipe.words.spelling import listed
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalpipe.base.origin import Loc, Origin
-    from evalpipe.chapters.labels.spec import Judge, Labels
+    from evalpipe.chapters.labels.spec import Judge, LabelMethod, Labels
     from evalpipe.errors import Problem
     from evalpipe.plan.plan import Plan
     from evalpipe.spec.draft import Draft
@@ -20,9 +21,43 @@ if TYPE_CHECKING:
 HERE: Loc = ("labels",)
 
 
-def labels_plan(spec: Spec) -> Labels | None:
+@dataclass(frozen=True, slots=True)
+class JudgePlan:
+    """A judge: its ``name``, which is its column or its model, what that is, and its place in the spec."""
+
+    name: str
+    kind: Literal["column", "probability", "model"]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsPlan:
+    """What is known of the outcome: the method, the judges, and how rows were chosen for their outcome.
+
+    ``chance`` is the column of the probability of being chosen, ``strata`` those of strata; neither, of a random part.
+    """
+
+    method: LabelMethod
+    judges: tuple[JudgePlan, ...]
+    chance: str | None
+    strata: tuple[str, ...]
+
+    @property
+    def selected(self) -> Literal["random", "probability", "strata"]:
+        """How rows were chosen for their outcome."""
+        return "strata" if self.strata else "random" if self.chance is None else "probability"
+
+
+def labels_plan(spec: Spec) -> LabelsPlan | None:
     """Return what is known of the outcome; None where every row has one."""
-    return spec.labels
+    labels = spec.labels
+    if labels is None:
+        return None
+    kinds: tuple[Literal["column", "probability", "model"], ...] = ("column", "probability", "model")
+    judges = tuple(JudgePlan(getattr(judge, kind), kind, (*judge_loc(spec.origin, index), kind))
+                   for index, judge in enumerate(labels.judge or ()) for kind in kinds
+                   if getattr(judge, kind) is not None)
+    return LabelsPlan(labels.used_method, judges, labels.chance, labels.strata)
 
 
 PARTS = (labels_plan,)
@@ -31,23 +66,15 @@ PARTS = (labels_plan,)
 def is_prediction_powered(plan: Plan) -> bool:
     """Tell whether labels of judges stand beside outcomes."""
     labels = plan.part(labels_plan)
-    return labels is not None and labels.used_method == "prediction_powered"
-
-
-def judge_name(judge: Judge) -> str:
-    """Return what a judge is called: its column, or its model."""
-    return judge.column or judge.probability or judge.model or ""
+    return labels is not None and labels.method == "prediction_powered"
 
 
 def columns(spec: Spec) -> Iterator[tuple[Loc, str]]:
     """Yield the columns of judges and of the selection, after their places in the spec."""
-    labels = spec.labels
+    labels = labels_plan(spec)
     if labels is None:
         return
-    for index, judge in enumerate(labels.judge or ()):
-        for key in ("column", "probability"):
-            if getattr(judge, key) is not None:
-                yield (*judge_loc(spec.origin, index), key), getattr(judge, key)
+    yield from ((judge.loc, judge.name) for judge in labels.judges if judge.kind != "model")
     if labels.chance is not None:
         yield (*HERE, "selected", "probability"), labels.chance
     for column in labels.strata:
@@ -77,14 +104,15 @@ def _judge(draft: Draft, loc: Loc, judge: Judge) -> Iterator[Problem]:
     """Report a judge without labels, and a model that cannot judge."""
     if not draft.readable(*loc):
         return
-    if not judge_name(judge):
+    name = judge.column or judge.probability or judge.model
+    if not name:
         if draft.tree.get(*loc):  # whose keys are unknown
             return
         yield draft.tree.problem("missing-key", "this judge has no labels", *loc,
                                  hint="name a column of classes under 'column', one of probabilities under "
                                       "'probability', or a model of the spec under 'model'")
     elif draft.spec.outcome.column in {judge.column, judge.probability}:
-        message = f"the judge's column '{judge_name(judge)}' is the outcome's column"
+        message = f"the judge's column '{name}' is the outcome's column"
         yield draft.tree.problem("same-column", message, *loc, hint="name the column with the judge's labels")
     elif judge.model in draft.models:
         if "probabilities" not in gives(draft.models[judge.model]):
@@ -163,15 +191,16 @@ def lines(plan: Plan) -> Iterator[str]:
         yield f"labels: {words_of_method(labels)}"
 
 
-def words_of_method(labels: Labels) -> str:
+def words_of_method(labels: LabelsPlan) -> str:
     """Return in words what is made of rows with an outcome and of judges."""
-    chosen = f"a random part of each stratum by {listed(labels.strata, 'and')}" if labels.strata else (
-        "a random part of all rows" if labels.chance is None else
-        f"chosen with the probability in column {labels.chance}")
-    judges = listed([judge_name(judge) for judge in labels.judge or ()], "and")
+    chosen = {
+        "random": "a random part of all rows",
+        "strata": f"a random part of each stratum by {listed(labels.strata, 'and')}",
+        "probability": f"chosen with the probability in column {labels.chance}"}[labels.selected]
+    judges = listed([judge.name for judge in labels.judges], "and")
     method = {
         "known_only": "rows with an outcome alone",
         "weighted": "rows with an outcome, weighted by 1 / the probability of being chosen",
         "prediction_powered": f"rows with an outcome, and the labels of {judges} for all rows, corrected by them",
-    }[labels.used_method]
+    }[labels.method]
     return f"{method}; rows with an outcome are {chosen}"
