@@ -20,8 +20,8 @@ if TYPE_CHECKING:
          "move the value: with an effective number of K of them the error is times √(K / (K − 1)), and the degrees of "
          "freedom are those of a variance of so few. Limits are symmetric on the logit scale of the range of the "
          "measure, on the log scale where the range has one end.",
-    detail="K is (Σ d²)² / Σ d⁴ of the distances d that J groups of rows with an outcome, left out in turn, move "
-           "the value from their mean. The degrees of freedom are 2 J K / (J − K), by the fourth moment of the d.",
+    detail="K is (Σ d²)² / Σ d⁴ of the distances d that J groups of rows with an outcome, left out in turn,"
+           " move the value from their mean. The degrees of freedom are 2 J K / (J − K), by the fourth moment of the d.",
     ref="Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics "
     "Bulletin 2(6), 110–114. Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: efficient prediction-powered "
     "inference. arXiv:2311.01453.")

@@ -300,15 +300,17 @@ def check_relations(draft: Draft, part: BaseModel | None = None, loc: Loc = ()) 
             continue
         for mark in field.metadata:
             yield from _check_value(draft, here, value, mark)
-        for place, inner in _entries(here, value):
+        for place, inner in _entries(draft, here, value):
             if isinstance(inner, BaseModel) and not isinstance(inner, RootModel):
                 yield from check_relations(draft, inner, place)
 
 
-def _entries(here: Loc, value: Any) -> Iterator[tuple[Loc, Any]]:
+def _entries(draft: Draft, here: Loc, value: Any) -> Iterator[tuple[Loc, Any]]:
     """Yield each item of a list or value of a mapping with its location; a single value stands there itself."""
     if isinstance(value, dict):
         yield from (((*here, key), item) for key, item in value.items())
+    elif isinstance(value, tuple) and isinstance(draft.tree.get(*here), dict):  # a list of one entry
+        yield here, value[0]
     else:
         yield from located_items(here, value)
 
@@ -356,7 +358,7 @@ def _check_value(draft: Draft, here: Loc, value: Any, mark: object) -> Iterator[
 
 def _unknown_names(draft: Draft, here: Loc, value: Any, mark: Refers) -> Iterator[Problem]:
     """Report names that nothing of the spec has."""
-    for loc, item in _entries(here, value):
+    for loc, item in _entries(draft, here, value):
         if mark.to == "measure":
             yield from unknown_metric(draft, loc, key=isinstance(value, dict))
         elif mark.to == "level":
