@@ -86,7 +86,9 @@ class Scope:
             undefined=entry.undefined if self.subset.n else sentence("no-reportable-row"),
             jackknife=replicates.jackknife.get(key),
             errors=replicates.errors.get(key), error=replicates.error.get(key),
-            shift=shift, rare=() if key not in replicates.metrics else self._why_too_rare(entry))
+            shift=shift, rare=() if key not in replicates.metrics else self._why_too_rare(entry),
+            alone=replicates.alone[key].replicates if key in replicates.alone else None,
+            share=sum(replicates.shares.get(key, ())))
 
     def _why_too_rare(self, entry: MetricPlan) -> list[Sentence | None]:
         """Return for the measure, or for each class, why rows of the rarer level are too few for limits; else None."""

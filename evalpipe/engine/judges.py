@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,12 +23,13 @@ SWEEPS = 50
 
 
 def shares_of_judges(
-    pilot: Mapping[tuple[str, int, int], tuple[Floats, Floats]]
+    pilot: Mapping[tuple[str, int, int], tuple[Floats, Floats]], unseen: Mapping[tuple[str, int], float],
 ) -> dict[tuple[str, int, int], tuple[float, ...]]:
     """Return the shares of judges in each measure, by its key.
 
     ``pilot`` are replicates of each measure without judges [B], and with each of them at the share `STEP` [judges, B].
     A share of 0 leaves a judge out, so that no measure varies more than without judges, up to the noise of the pilot.
+    ``unseen`` are, by model and subset, what `unseen_errors` gives: outcomes in hand may all agree with a judge.
     Angelopoulos, Duchi & Zrnic (2023), section 6; for several judges by least squares, as of control variates.
     """
     shares: dict[tuple[str, int, int], tuple[float, ...]] = {}
@@ -36,16 +38,21 @@ def shares_of_judges(
         shares[key] = (0.0,) * len(with_judges)
         if defined.any():
             replicates, moves = alone[defined], (with_judges - alone)[:, defined] / STEP
-            shares[key] = _least_squares(replicates - replicates.mean(), moves - moves.mean(axis=1, keepdims=True))
+            shares[key] = _least_squares(
+                replicates - replicates.mean(), moves - moves.mean(axis=1, keepdims=True), unseen.get(key[:2], 0.0))
     return shares
 
 
-def _least_squares(alone: Floats, moves: Floats) -> tuple[float, ...]:
+def _least_squares(alone: Floats, moves: Floats, unseen: float) -> tuple[float, ...]:
     """Return the shares from 0, of a sum up to 1, with the least sum of squares of ``alone`` + shares x ``moves``.
 
-    ``alone`` [B] and ``moves`` [judges, B] have the mean 0.
+    ``alone`` [B] and ``moves`` [judges, B] have the mean 0. The square of the sum of shares, times ``unseen``, times
+    the sum of squares of ``alone`` is added.
     """
-    products = [[float((first * second).sum()) for second in moves] for first in moves]
+    if not math.isfinite(unseen):
+        return (0.0,) * len(moves)
+    added = unseen * float((alone**2).sum())
+    products = [[float((first * second).sum()) + added for second in moves] for first in moves]
     with_alone = [float((first * alone).sum()) for first in moves]
     chosen = [0.0] * len(moves)
     for _ in range(SWEEPS if len(moves) > 1 else 1):

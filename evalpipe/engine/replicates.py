@@ -21,8 +21,9 @@ from evalpipe.engine.curves.declare import drawn_heights
 from evalpipe.engine.draws import draws_of, parts_of
 from evalpipe.engine.judges import STEP, shares_of_judges
 from evalpipe.engine.subsets import subsets, summaries_of
-from evalpipe.intervals.bootstrap import FOLDS
+from evalpipe.intervals.bootstrap import FOLDS, kish
 from evalpipe.intervals.declare import registry
+from evalpipe.intervals.judged import unseen_errors
 from evalpipe.intervals.resampling import BLOCK, HELD, block_counts, blocks, jackknife_counts, stream
 from evalpipe.metrics.values import ratio
 from evalpipe.plan.memory import threads_of
@@ -335,13 +336,14 @@ def _joined(drawn: Iterator[Wholes], count: int | None) -> Iterator[Wholes]:
 def draw(
     plan: Plan, sample: Sample, summaries: Mapping[tuple[str, int], Summary],
     divided: Sequence[Subset] | None = None, advance: Callable[[int], None] = lambda _: None, *, compared: bool = True,
-    exact: Mapping[Key, Floats] = MappingProxyType({}),
+    exact: Mapping[Key, Floats] = MappingProxyType({}), unseen: Mapping[Scope, float] = MappingProxyType({}),
 ) -> Replicates:
     """Draw the bootstrap replicates of a dataset: of all measures and curves of the plan that need some.
 
     ``summaries`` are the statistics of each model in each of the subsets ``divided``, by default the plan's, that
     is large enough. ``advance`` is called with the size of each batch that is done. ``compared`` says that models
-    are compared, so that their differences need one draw. ``exact`` as in `Replicates`.
+    are compared, so that their differences need one draw. ``exact`` as in `Replicates`. ``unseen`` are, where judges
+    label rows, what `unseen_errors` gives by model and subset.
     """
     divided = subsets(plan, sample) if divided is None else divided
     # Once an array as large as this was freed, glibc no longer asks the system for every batch of arrays anew: twice as
@@ -352,7 +354,7 @@ def draw(
         return Replicates(exact=exact)
     if sample.source is not None:
         pilot = resampling.pilot_values(int(sample.source.max()) // 2)
-        resampling = replace(resampling, shares=shares_of_judges(pilot))
+        resampling = replace(resampling, shares=shares_of_judges(pilot, unseen))
     known = Replicates(exact=exact, shares=resampling.shares)
     drawn: dict[Any, Floats] = {}
     sizes, first = blocks(plan.replicates), 0
@@ -392,16 +394,28 @@ def with_judges(
     """
     divided = subsets(plan, judged)
     of_all = summaries_of(plan, judged, dict.fromkeys(judged.models, divided))
+    unseen = {scope: unseen_errors(*outcomes_of(summary), divided[scope[1]].clusters)
+              for scope, summary in summaries.items()}
     measures_alone = replace(plan, banded=False, profit_drawn=False)
     powered = draw(measures_alone, judged, {scope: of_all[scope] for scope in summaries}, divided, advance,
-                   compared=plan.compared)
+                   compared=plan.compared, unseen=unseen)
     # Sums over rows are of all rows, so those of rows with an outcome are brought to their weight.
     scale = {scope: float(of_all[scope].weights.sum() / summary.weights.sum()) for scope, summary in summaries.items()}
     factors = {key: scale[key[:2]] if plan.entries[key[2]].metric.extensive else 1.0 for key in powered.shares}
     alone = {key: Alone(factor * replicates.on_rows[key], factor * replicates.metrics[key],
                         factor * replicates.jackknife[key] if key in replicates.jackknife else None)
              for key, factor in factors.items()}
-    return replace(powered, curves=replicates.curves, alone=alone)
+    joined: dict[str, Any] = {
+        name: MappingProxyType({**getattr(replicates, name), **getattr(powered, name)})
+        for name in ("metrics", "jackknife", "errors", "error", "shift", "on_rows")}
+    return replace(replicates, **joined, draws=powered.draws or replicates.draws, shares=powered.shares, alone=alone)
+
+
+def outcomes_of(summary: Summary) -> tuple[float, float]:
+    """Return how many rows with an outcome there are, and how many of the rarer level; effective ones under weights."""
+    occurring = np.asarray(summary("occurring"), float)
+    rows = float(kish(summary.weights))
+    return rows, float(occurring.min() / occurring.sum()) * rows
 
 
 def _shifts(
@@ -462,7 +476,8 @@ def _resampling(
     compared: bool,
 ) -> _Resampling | None:
     """Return the parts of a dataset to draw, with the measures and curves to draw for; None where there are none."""
-    measures = [i for i, entry in enumerate(plan.entries) if plan.draws(entry)]
+    measures = [i for i, entry in enumerate(plan.entries) if plan.draws(entry) and (
+        sample.source is None or entry.judged)]
     scored = [name for name, model in sample.models.items() if model.score is not None] * (sample.task == "binary")
     heights = {name: drawn_heights(plan.of_variant(predictions.variant), summaries[name, 0]) if name in scored else {}
                for name, predictions in sample.models.items()}

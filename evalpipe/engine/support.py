@@ -87,7 +87,8 @@ class Drawn:
     many rows were resampled, or how many clusters where rows are ``clustered``. Further inputs of limits: ``jackknife``
     values [J], the standard ``errors`` [B] of the replicates and ``error`` of the value, and the ``shift`` from the
     grid that replicates were drawn on; see `Replicates`. ``rare`` says, of the number or of each class, why limits
-    cover too seldom where no row, or few clusters, have the rarer level; None where enough have.
+    cover too seldom where no row, or few clusters, have the rarer level; None where enough have. ``alone`` are
+    replicates [B] without judges, where they take part by a ``share`` together.
     """
 
     value: Any
@@ -101,6 +102,8 @@ class Drawn:
     error: Floats | None = None
     shift: Floats | None = None
     rare: Sequence[Sentence | None] = ()
+    alone: Floats | None = None
+    share: float = 0.0
 
     @property
     def clusters(self) -> int | None:
@@ -228,11 +231,11 @@ def denominator_counts(counts_and_events: Summary, entry: MetricPlan, params: Ma
 
 NAMES = frozenset({
     "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",
-    "error", "clusters", "bounds", "rarest", "shares", "rows",
+    "error", "clusters", "bounds", "rarest", "shares", "rows", "alone", "share",
 })
 """The inputs of interval methods that are no statistics."""
 
-DRAWN = ("replicates", "jackknife", "errors", "error", "clusters")
+DRAWN = ("replicates", "jackknife", "errors", "error", "clusters", "alone", "share")
 """The inputs of interval methods that are attributes of `Drawn`."""
 
 

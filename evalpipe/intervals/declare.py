@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
     from evalpipe.words.sentences import Sentence
 
-Obstacle = Literal["uncertain", "clusters", "reweighted", "judges", "averaged", "weights", "weighted_even_bins"]
+Obstacle = Literal["uncertain", "clusters", "reweighted", "averaged", "weights", "weighted_even_bins"]
 """What may keep limits from holding: a prevalence that is drawn anew in each replicate, clusters, classes weighed to a
-prevalence, labels of judges, an average over classes, importance weights, bins of equal weight under these."""
+prevalence, an average over classes, importance weights, bins of equal weight under these."""
 
 EVERY = "every"
 """The kind of a method that a spec may ask for, whatever the measure."""
@@ -42,7 +42,7 @@ simulations of docs/methods.md they cover 80 to 87 % with 5 clusters, 88 to 92 %
 
 UNLIKE_ROWS: Mapping[Obstacle, Sentence] = MappingProxyType({
     "uncertain": sentence("uncertain-prevalence"), "clusters": sentence("clusters-resampled"),
-    "reweighted": sentence("reweighted"), "judges": sentence("judges-label-rows"),
+    "reweighted": sentence("reweighted"),
 })
 """Where no limits in closed form hold, of whatever measure, and why; the first that is the case is told."""
 

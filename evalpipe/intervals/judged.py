@@ -1,4 +1,9 @@
-"""Limits of measures that labels of judges take part in, beside rows with an outcome."""
+"""Limits of measures that labels of judges take part in, beside rows with an outcome.
+
+Outcomes in hand may all agree with a judge that is wrong elsewhere. So errors are those of replicates plus what they
+would be if the judge were wrong on one event and one non-event more: share^2 (1 / events + 1 / non-events) of the
+variance without judges.
+"""
 
 from __future__ import annotations
 
@@ -12,37 +17,88 @@ from evalpipe.intervals.declare import Limits, interval
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Floats
 
+Ends = tuple[float, float]
+
+PPI = ("Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: efficient prediction-powered inference. "
+       "arXiv:2311.01453.")
+UNSEEN = (
+    "As if the judge were wrong on one event and one non-event more than outcomes show, the variance without the judge "
+    "is added to the variance, times the square of the judge’s share, times 1 / events + 1 / non-events.")
+
+
+def unseen_errors(rows: float, rarest: float, clusters: int | None) -> float:
+    """Return 1 / events + 1 / non-events of ``rows`` with an outcome, ``rarest`` of the rarer level.
+
+    Of fewer whole ``clusters`` there are as many events and non-events as their shares of these. Infinite where all
+    rows are of one level.
+    """
+    independent = rows if clusters is None else min(rows, clusters)
+    rarer = independent * rarest / rows
+    return 1 / rarer + 1 / (independent - rarer) if 0 < rarer < independent else math.inf
+
 
 @interval(
     "judged_t", title="Student’s t with labels of judges", short="t, judged",
     text="The value plus and minus a quantile of Student’s distribution times the standard error of bootstrap "
-         "replicates, which resample rows with an outcome and other rows apart. Where a judge is seldom wrong, few rows "
-         "move the value: with an effective number of K of them the error is times √(K / (K − 1)), and the degrees of "
-         "freedom are those of a variance of so few. Limits are symmetric on the logit scale of the range of the "
-         "measure, on the log scale where the range has one end.",
-    detail="K is (Σ d²)² / Σ d⁴ of the distances d that J groups of rows with an outcome, left out in turn,"
-           " move the value from their mean. The degrees of freedom are 2 J K / (J − K), by the fourth moment of the d.",
-    ref="Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics "
-    "Bulletin 2(6), 110–114. Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: efficient prediction-powered "
-    "inference. arXiv:2311.01453.")
+         "replicates, which resample rows with an outcome and other rows apart. Where a judge is seldom wrong, few "
+         "rows move the value: with an effective number of K of them the variance is times K / (K − 1), and the "
+         f"degrees of freedom are those of a variance of so few, at most the rarer outcomes less 1. {UNSEEN} Limits "
+         "are symmetric on the logit scale of the range of the measure, on the log scale where the range has one end.",
+    detail="K is (Σ d²)² / Σ d⁴ of the distances d that J groups of rows with an outcome, left out in turn, move "
+           "the value from their mean. The degrees of freedom are 2 J K / (J − K), by the fourth moment of the d.",
+    ref=f"Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics "
+        f"Bulletin 2(6), 110–114. {PPI}")
 def judged_limits(
-    replicates: Floats, jackknife: Floats, value: float, bounds: tuple[float, float], level: float
+    replicates: Floats, jackknife: Floats, alone: Floats, share: float, value: float, rows: float, rarest: float,
+    clusters: int | None, bounds: Ends, level: float,
 ) -> Limits | None:
-    """Return the limits of a value from its replicates [B].
+    """Return the limits of a value from its replicates [B], in which judges have a ``share`` together.
 
-    ``jackknife`` [J] are the values without each group of rows with an outcome in turn. Percentiles where none of them
-    moves the value, or only one, and where it is at an end of its range.
+    ``jackknife`` [J] are the values without each group of rows with an outcome in turn, ``alone`` [B] replicates
+    without judges. Percentiles where the value is at an end of its range.
     """
     groups, effective = effective_groups(jackknife)
-    if effective > 1:
-        error = bootstrap_error(replicates) * math.sqrt(effective / (effective - 1))
-        freedom = 2 * groups * effective / (groups - effective) if groups > effective else math.inf
-        limits = limits_on_scale(
-            value, error * scale_slope(value, bounds), bounds, level, min(freedom, groups - 1))
-        if limits is not None:
-            return Limits(*limits)
+    unseen = share**2 * unseen_errors(rows, rarest, clusters)
+    within = bootstrap_error(replicates)**2 * (effective / (effective - 1) if effective > 1 else 1.0)
+    error = math.sqrt(within + (unseen * bootstrap_error(alone)**2 if share else 0.0))
+    freedom = 2 * groups * effective / (groups - effective) if 0 < effective < groups else math.inf
+    freedom = max(min(freedom, (rows if clusters is None else min(rows, clusters)) * rarest / rows - 1), 1.0)
+    limits = limits_on_scale(value, error * scale_slope(value, bounds), bounds, level, freedom)
+    if limits is not None:
+        return Limits(*limits)
     percentiles = percentile_limits(replicates, level)
     return None if percentiles is None else Limits(*percentiles, method="percentile")
+
+
+@interval(
+    "judged_score", title="Wilson score with labels of judges", short="Wilson, judged",
+    text="Wilson’s score limits for as many trials as have the variance of the bootstrap replicates, with a quantile "
+         "of Student’s distribution in place of the normal one; the degrees of freedom are the rarer outcomes less 1. "
+         "The trials are at least those with an outcome. They are at most so many that the judge could be wrong on "
+         "one event and one non-event more than outcomes show.",
+    ref=f"Korn, E. L. & Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of "
+        f"positive counts estimated from survey data. Survey Methodology 24(2), 193–201. {PPI}")
+def judged_proportion_limits(
+    replicates: Floats, share: float, value: float, trials: float, rows: float, rarest: float, clusters: int | None,
+    level: float,
+) -> Limits | None:
+    """Return the score limits of a proportion from its replicates [B], in which judges have a ``share`` together.
+
+    ``trials`` are those among rows with an outcome. The value may lie outside 0 to 1, where it counts as the end.
+    """
+    from scipy.special import stdtrit
+
+    proportion = min(max(value, 0.0), 1.0)
+    least = trials if clusters is None else min(trials, clusters)
+    unseen = (1 - share)**2 + (share**2 * unseen_errors(rows, rarest, clusters) if share else 0.0)
+    most = max(least / unseen, least)
+    binomial, variance = proportion * (1 - proportion), bootstrap_error(replicates)**2
+    effective = min(max(binomial / variance, least), most) if binomial > 0 and variance > 0 else most
+    rarer = (rows if clusters is None else min(rows, clusters)) * rarest / rows
+    quantile = float(stdtrit(max(rarer - 1, 1.0), (1 + level) / 2))
+    scale, spread = 1 + quantile**2 / effective, binomial / effective + quantile**2 / (4 * effective**2)
+    centre, half = (proportion + quantile**2 / (2 * effective)) / scale, quantile * math.sqrt(spread) / scale
+    return Limits(max(centre - half, 0.0), min(centre + half, 1.0)) if math.isfinite(half) else None
 
 
 def effective_groups(jackknife: Floats) -> tuple[int, float]:

@@ -36,7 +36,9 @@ FALLBACK = "percentile"
 """The method of a measure for which none is declared, or for which its own does not hold."""
 
 JUDGED = "judged_t", sentence("judges-label-rows")
-"""The method of a measure that labels of judges take part in, and why."""
+"""The method of a measure that labels of judges take part in, and why; a proportion has `JUDGED_SHARE`."""
+
+JUDGED_SHARE = "judged_score", sentence("judges-label-rows")
 
 CLUSTERED = "cluster_t", sentence("student-clusters", few=FEW_CLUSTERS)
 """The method of a measure of rows in clusters, where none is asked for by name, and why."""
@@ -49,14 +51,16 @@ def choose_interval(
     bins_of_equal_count = params.get("strategy") == "quantile" or entry.name == "ace"
     possible: dict[Obstacle, bool] = {
         "uncertain": prior.uncertain, "clusters": spec.cluster is not None, "reweighted": prior.shares is not None,
-        "averaged": average not in (None, "none"), "weights": spec.importance, "judges": spec.judged,
+        "averaged": average not in (None, "none"), "weights": spec.importance,
         "weighted_even_bins": spec.importance and bins_of_equal_count,
     }
     obstacles = [obstacle for obstacle, present in possible.items() if present]
     chosen = choose(_interval_kinds(entry, params), spec.intervals.method, obstacles)
     asked = spec.intervals.method
     from_replicates = registry[chosen[0]].insists or (chosen[0] == asked and EVERY in registry[asked].for_)
-    return JUDGED if spec.judged and chosen[0] != "none" and not from_replicates else chosen
+    if not spec.judged or chosen[0] == "none" or from_replicates:
+        return chosen
+    return JUDGED_SHARE if entry.interval == "proportion" and average in (None, "none") else JUDGED
 
 
 def choose_expression_interval(
@@ -206,6 +210,11 @@ class MetricPlan:
         if self.method == "none":
             return self.reason
         return sentence(noise) if any(interval_methods[part.method].insists for part in (self, *self.leaves)) else None
+
+    @property
+    def judged(self) -> bool:
+        """Whether labels of judges take part, where there are any: not in what noise makes larger, such as gaps."""
+        return self.drawn and not interval_methods[self.method].insists
 
     @property
     def drawn(self) -> bool:

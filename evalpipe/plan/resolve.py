@@ -66,7 +66,7 @@ def diagnostic_measures(
     candidates: list[MetricPlan] = []
     # Coefficients of a logistic line have limits in closed form, where these hold: so no replicate needs a fit. A
     # prevalence that is drawn anew in each replicate has none.
-    independent = spec.cluster is None and not spec.importance and spec.intervals.method != "none"
+    independent = not (spec.cluster or spec.importance or spec.judged) and spec.intervals.method != "none"
     for choice in _diagnostics(spec) if models else ():
         for entry in entries(spec, choice):
             is_quick = independent and entry.metric.interval == "coefficient" and not (

@@ -176,10 +176,19 @@ def drawn() -> Iterator[Estimate]:
             yield Estimate("cluster_t", SHARE, ERROR, {**known, "clusters": clusters, "bounds": bounds}, reach)
     for many in (None, 41):
         yield Estimate("cluster_t", SHARE, ERROR, {**known, "clusters": many, "bounds": (0.0, 1.0)})
+    alike = SHARE + np.tile([0.01, -0.01], 10)
+    judged = {**known, "jackknife": alike, "alone": REPLICATES, "rows": 1e5, "clusters": None}
     for bounds in ((0.0, 1.0), (0.0, math.inf), UNBOUNDED):
+        yield Estimate("judged_t", SHARE, ERROR, {**judged, "share": 0.0, "rarest": 5e4, "bounds": bounds}, student(
+            5 * 10**4 - 1, math.sqrt(20 / 19)))
+        # Of 10 and 10 outcomes a full share of the judge adds a fifth of the variance without it.
         yield Estimate("judged_t", SHARE, ERROR, {
-            **known, "jackknife": SHARE + np.tile([0.01, -0.01], 10), "bounds": bounds},
-            student(19, math.sqrt(20 / 19)))
+            **judged, "share": 1.0, "rows": 20.0, "rarest": 10.0, "bounds": bounds}, student(
+                9, math.sqrt(20 / 19 + 1 / 5)))
+    trials = SHARE * (1 - SHARE) / ERROR**2
+    for least, most in ((trials / 2, trials), (trials, 0.0)):
+        yield Estimate("judged_score", SHARE, ERROR, {
+            **judged, "trials": least, "share": 0.5 if most else 0.0, "rarest": 5e4}, student(5 * 10**4 - 1, 1.0))
 
 
 def of_differences() -> Iterator[Estimate]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from evalpipe.chapters.labels.plan import labels_plan
 from evalpipe.chapters.labels.records import JudgeBias, LabelledDataset, LabelWorth, SelectionTest
+from evalpipe.engine.estimates import measure_with_limits
+from evalpipe.engine.replicates import outcomes_of
 from evalpipe.intervals.bootstrap import bootstrap_error, kish, limits_on_scale, scale_slope
 from evalpipe.intervals.contrasts import PairedProportions, Wald
-from evalpipe.intervals.judged import judged_limits
+from evalpipe.intervals.judged import unseen_errors
 from evalpipe.intervals.multiplicity import holm
 
 if TYPE_CHECKING:
@@ -212,15 +215,17 @@ def _worth(plan: Plan, dataset: Evaluated, key: tuple[str, int, int], shares: di
     """
     model, number, i = key
     entry, sample = plan.entries[i], dataset.sample
-    subset = dataset.of_model[model][number]
+    subset, scope = dataset.of_model[model][number], dataset.scope(model, number, dataset.summaries[model, number])
     of_known = dataset.replicates.alone[key]
     alone, n = float(of_known.value), subset.n
-    limits = None if math.isnan(alone) or of_known.jackknife is None else judged_limits(
-        of_known.replicates, of_known.jackknife, alone, entry.metric.bounds(entry.params), plan.level)
+    limits = measure_with_limits(scope, scope.summary, entry, replace(
+        scope.drawn(entry, dataset.replicates), value=alone, replicates=of_known.replicates,
+        jackknife=of_known.jackknife, share=0.0)).limits
     error, with_judges = (bootstrap_error(of) for of in (of_known.replicates, dataset.replicates.metrics[key]))
+    unseen = sum(shares.values())**2 * unseen_errors(*outcomes_of(scope.summary), subset.clusters)
     return LabelWorth(
         dataset=sample.dataset, **sample.named(model), slice=None if subset.slice is None else dict(subset.slice),
         metric=entry.metric.name, params=entry.shown, average=entry.average, shares=shares,
-        alone=None if math.isnan(alone) else alone, lower=None if limits is None else float(limits.lower),
-        upper=None if limits is None else float(limits.upper), n=n,
-        worth=n * (error / with_judges)**2 if with_judges > 0 and math.isfinite(error) else None)
+        alone=None if math.isnan(alone) else alone, lower=limits[0] if limits else None,
+        upper=limits[1] if limits else None, n=n,
+        worth=n / ((with_judges / error)**2 + unseen) if error > 0 and with_judges > 0 else None)

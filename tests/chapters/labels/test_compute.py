@@ -84,7 +84,7 @@ def test_a_good_judge_narrows_and_a_useless_one_does_not_widen() -> None:
 def test_two_judges_take_part_by_shares_of_their_own() -> None:
     results = run(rows(), {"selected": "random", "judge": [{"probability": "judge"}, {"probability": "noise"}]})
     shares = next(row.shares for row in results.label_worth if row.metric == "sensitivity")
-    assert shares["judge"] > 0.5
+    assert shares["judge"] >= 0.4
     assert shares["noise"] < 0.3
     assert {row.judge for row in results.judge_bias} == {"judge", "noise"}
 
@@ -157,8 +157,12 @@ def test_shares_are_those_of_least_squares() -> None:
     a, b, rest = rng.normal(size=(3, 4000))
     pilot = {("m", 0, 0): (2 + 0.4 * a + 0.3 * b + 0.1 * rest, np.stack([2 + 0.4 * a + 0.3 * b + 0.1 * rest - 0.5 * a,
                                                                         2 + 0.4 * a + 0.3 * b + 0.1 * rest - 0.5 * b]))}
-    assert shares_of_judges(pilot) == {("m", 0, 0): (0.4, 0.3)}
+    assert shares_of_judges(pilot, {}) == {("m", 0, 0): (0.4, 0.3)}
+    # As if the judges were wrong on more than outcomes show, they take part less.
+    with_unseen = shares_of_judges(pilot, {("m", 0): 1.0})["m", 0, 0]
+    assert with_unseen[0] < 0.4
+    assert shares_of_judges(pilot, {("m", 0): np.inf}) == {("m", 0, 0): (0.0, 0.0)}
     useless = {("m", 0, 0): (rest, (rest + 0.5 * a)[None])}
-    assert shares_of_judges(useless) == {("m", 0, 0): (0.0,)}
+    assert shares_of_judges(useless, {}) == {("m", 0, 0): (0.0,)}
     undefined = {("m", 0, 0): (np.full(4, np.nan), np.full((1, 4), np.nan))}
-    assert shares_of_judges(undefined) == {("m", 0, 0): (0.0,)}
+    assert shares_of_judges(undefined, {}) == {("m", 0, 0): (0.0,)}
