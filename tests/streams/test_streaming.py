@@ -38,7 +38,7 @@ KEYS: dict[str, dict[str, Any]] = {
         "compare": {"baseline": "p"}, "slices": ["s"], "outcome": {"column": "y", "event": 1, "levels": [1, 0]}},
     "classes alone": {"models": {"hard": {"prediction": "label"}}, "metrics": ["accuracy", "kappa"], "threshold": None},
 }
-USUAL = {"plain", "log odds", "frequency weights", "prevalence", "slices and rest", "classes beside"}
+USUAL = {"log odds", "frequency weights", "slices and rest", "classes beside"}
 """What every run asks for; all by night."""
 
 
