@@ -68,6 +68,12 @@ UNWRITTEN = object()
 key changes no hash of a spec without it; nor does a new table change a byte of results that have nothing in it."""
 
 
+@cache
+def default_of(model: type[BaseModel], name: str) -> Any:
+    """Return the default of a field, to compare with: pydantic reads the signature of its factory each time."""
+    return model.model_fields[name].get_default(call_default_factory=True)
+
+
 @dataclass(frozen=True, slots=True)
 class After:
     """Marks a chapter's field as placed after the ``field`` of this name; the fields below it in its class follow."""

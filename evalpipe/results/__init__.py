@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from evalpipe.base.digests import text_sha256
 from evalpipe.base.formats import FORMATS, RESULTS
-from evalpipe.base.records import UNWRITTEN, Record, Scalar, Slice, Status
+from evalpipe.base.records import UNWRITTEN, Record, Scalar, Slice, Status, default_of
 from evalpipe.errors import DataError, Problem
 from evalpipe.results.curves import Curve
 from evalpipe.results.document import (
@@ -121,7 +121,7 @@ class Results(Document):
         document = self.model_dump(by_alias=True)
         for name, field in type(self).model_fields.items():
             # Left out at its default, so that a run without what it is for has the bytes of earlier versions.
-            if UNWRITTEN in field.metadata and getattr(self, name) == field.get_default(call_default_factory=True):
+            if UNWRITTEN in field.metadata and getattr(self, name) == default_of(type(self), name):
                 del document[field.alias or name]
         lines: list[str] = []
         for key, entry in document.items():

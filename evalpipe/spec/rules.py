@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, RootModel
 
 from evalpipe.base.levels import level_text, meant_level
+from evalpipe.base.records import default_of
 from evalpipe.chapters import functions
 from evalpipe.spec.core_keys import gives
 from evalpipe.spec.draft import check_task, level_problems, refer, unknown_level
@@ -293,7 +294,7 @@ def check_relations(draft: Draft, part: BaseModel | None = None, loc: Loc = ()) 
         not_for_task = task and any(isinstance(mark, Only) and task not in mark.tasks for mark in field.metadata)
         if value is None or not_for_task:
             continue
-        usual = value == field.get_default(call_default_factory=True)
+        usual = value == default_of(type(part), name)
         problems = [] if usual else list(_check_other_keys(draft, here, part, field.metadata))
         yield from problems
         if problems:

@@ -40,8 +40,8 @@ SIGNS = {"nonBmp", "shortTextContent"}
 
 FUNCTIONS = (Path(__file__).parent / "page.js").read_text(encoding="utf-8")
 
-USUAL = {"apartments", "audit", "candidates", "digits"}
-"""The cards that every run looks at: of numbers, texts, no predictions and classes.
+USUAL = {"audit", "digits"}
+"""The cards that every run looks at: of an event, with texts, and of classes; by night those of all examples.
 
 At cards of groups and of colours of their own, `test_page.py` and `test_theme.py` look.
 """

@@ -70,6 +70,7 @@ def test_the_page_shows_them_as_text_and_runs_nothing(browser: Browser, folder: 
     assert (said, asked) == ([], [address])
 
 
+@pytest.mark.nightly  # by day tests/card/test_pages.py looks for what is cut off on the paper of an example
 def test_nothing_is_cut_off_on_paper(folder: Path) -> None:
     assert cut(pages_of(Results.read(folder / "results.json"))) == []
 

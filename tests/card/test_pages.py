@@ -91,8 +91,8 @@ def test_pages_are_filled_and_nothing_is_cut_or_parted(name: str, pages: Callabl
     assert {"Annex", "Provenance"} <= annex
 
 
-@pytest.mark.parametrize("name", ["titanic", "digits", *(
-    pytest.param(name, marks=pytest.mark.nightly) for name in ("audit", "anes96", "prevalence", "recalibration"))])
+@pytest.mark.parametrize("name", few_by_day(
+    ("titanic", "digits", "audit", "anes96", "prevalence", "recalibration"), USUAL))
 def test_two_models_without_slices_take_at_most_eight_pages_and_then_an_annex(
     name: str, pages: Callable[[str], list[Any]]
 ) -> None:

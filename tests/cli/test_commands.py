@@ -384,21 +384,6 @@ def test_a_closed_pipe_is_no_fault(folder: Path) -> None:
     assert (done.stdout, done.stderr) == ("{\n", "")
 
 
-def test_help_imports_nothing_heavy(folder: Path) -> None:
-    for arguments in (["--help"], ["metrics", "--help"], ["run", "--help"]):
-        line = [sys.executable, "-X", "importtime", "-m", "evalpipe", *arguments]
-        done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=folder)
-        loaded = {row.rpartition("|")[2].strip().partition(".")[0] for row in done.stderr.splitlines()}
-        assert not loaded & {"matplotlib", "weasyprint", "polars", "scipy", "numpy", "pydantic", "rich", "jinja2"}
-
-
-def test_validate_imports_no_plotting(folder: Path) -> None:
-    line = [sys.executable, "-X", "importtime", "-m", "evalpipe", "validate", "small.yaml"]
-    done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=folder)
-    loaded = {row.rpartition("|")[2].strip().partition(".")[0] for row in done.stderr.splitlines()}
-    assert not loaded & {"matplotlib", "weasyprint", "scipy", "rich", "jinja2"}
-
-
 def test_a_bar_is_drawn_on_a_terminal(folder: Path) -> None:
     import pty
 

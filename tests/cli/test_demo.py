@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 import evalpipe
+from evalpipe.cli.demo import write_demo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +62,16 @@ def test_an_earlier_demo_is_not_replaced_unless_asked(command: Command, folder: 
         "error[demo-exists]: 'mine/visits.csv' exists, and nothing was written\n"
         "  = help: name another folder, as in: evalpipe demo my-demo; or replace it with --force\n")
     assert [path.name for path in (folder / "mine").iterdir()] == ["visits.csv"]
+    write_demo(folder / "mine", force=True)
+    assert (folder / "mine" / "visits.csv").read_text(encoding="utf-8") != "mine"
+
+
+@pytest.mark.nightly
+def test_an_earlier_demo_is_replaced_where_that_is_asked_for(command: Command, folder: Path) -> None:
+    (folder / "mine").mkdir()
+    (folder / "mine" / "visits.csv").write_text("mine", encoding="utf-8")
     assert command("demo", "mine", "--force").returncode == 0
+    assert (folder / "mine" / "visits.csv").read_text(encoding="utf-8") != "mine"
 
 
 def test_a_folder_that_cannot_be_written_is_named(command: Command, folder: Path) -> None:

@@ -33,7 +33,8 @@ def loaded(folder: Path) -> Loaded:
     return modules
 
 
-@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("run", "--help"), ("gc", "--help")])
+@pytest.mark.parametrize("arguments", [
+    ("--version",), ("--help",), ("run", "--help"), ("gc", "--help"), ("metrics", "--help")])
 def test_a_version_or_help_imports_click_alone(loaded: Loaded, arguments: tuple[str, ...]) -> None:
     modules = loaded(*arguments)
 

@@ -39,19 +39,21 @@ def test_a_full_output_after_everything_was_written(folder: Path) -> None:
     assert json.loads((folder / "reports" / "small" / "results.json").read_text())["name"] == "small"
 
 
-@pytest.mark.parametrize("line", ["metrics", "metrics brier --format json", "schema", "plan small.yaml", "--help"])
+@pytest.mark.parametrize("line", [
+    "metrics brier --format json", "--help", by_night("metrics"), by_night("schema"), by_night("plan small.yaml")])
 def test_a_full_output_of_other_commands(folder: Path, line: str) -> None:
     done = shell(folder, f"evalpipe {line} > /dev/full")
     assert (done.returncode, done.stderr) == (2, FULL + HELP)
 
 
-@pytest.mark.parametrize("line", ["metrics", "schema", " ".join(NO_CARD)])
+@pytest.mark.parametrize("line", ["metrics", by_night("schema"), by_night(" ".join(NO_CARD))])
 def test_a_reader_who_has_gone_is_no_fault(folder: Path, line: str) -> None:
     done = shell(folder, f"evalpipe {line} | true; exit ${{PIPESTATUS[0]}}")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("end", ["| true; exit ${PIPESTATUS[0]}", ">&-", ">&- 2>&-"])
+@pytest.mark.parametrize("end", [
+    "| true; exit ${PIPESTATUS[0]}", by_night(">&-"), by_night(">&- 2>&-")])
 def test_a_missed_gate_is_told_by_the_exit_code_all_the_same(folder: Path, end: str) -> None:
     missed(folder)
     done = shell(folder, f"evalpipe {' '.join(NO_CARD)} {end}")
@@ -69,7 +71,7 @@ def test_a_run_outlives_the_reader_of_its_progress(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("end", "help_ends", "unbuffered"), [
-    ("> /dev/full 2> /dev/full", 2, ""), (">&- 2> /dev/full", 0, "1"), ("2>&1 | true", 0, ""),
+    ("> /dev/full 2> /dev/full", 2, ""), by_night(">&- 2> /dev/full", 0, "1"), by_night("2>&1 | true", 0, ""),
     by_night("> /dev/full 2> /dev/full", 2, "1"), by_night(">&- 2> /dev/full", 0, ""), by_night("2>&1 | true", 0, "1"),
 ])
 def test_no_stream_changes_the_exit_code_of_a_fault(folder: Path, end: str, help_ends: int, unbuffered: str) -> None:

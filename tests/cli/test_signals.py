@@ -133,7 +133,8 @@ def test_a_command_that_waits_for_the_ledger(out: Path, line: str, number: signa
 @pytest.mark.parametrize("line", [
     "run small.yaml", by_night("render out --format pdf"), by_night(f"sign out {' '.join(SIGNED)}")])
 def test_a_command_that_draws_a_pdf_leaves_no_temporary_file(command: Command, out: Path, line: str) -> None:
-    assert command("run", "small.yaml", "--out", "out", "--set", "report.formats=[html, pdf]").returncode == 0
+    if line.startswith("sign"):  # which draws the PDF again that is there
+        assert command("run", "small.yaml", "--out", "out", "--set", "report.formats=[html, pdf]").returncode == 0
     before, tmp = contents(out.parent), out.parent / "tmp"
     more = ["--out", "out", "--set", "report.formats=[pdf]", "--no-progress"] if line.startswith("run") else []
     done = signalled(["-m", "evalpipe", *line.split(), *more], signal.SIGTERM, lambda _: soon(
@@ -174,7 +175,7 @@ main(sys.argv[1:])
 
 
 @pytest.mark.parametrize("line", [
-    "render out --format html --format markdown", f"sign out {' '.join(SIGNED)}", "accept out"])
+    by_night("render out --format html --format markdown"), f"sign out {' '.join(SIGNED)}", "accept out"])
 @pytest.mark.usefixtures("out")
 def test_files_that_belong_together_are_all_replaced(command: Command, line: str) -> None:
     done = subprocess.run([sys.executable, "-c", IN_THE_MIDDLE, *line.split()], capture_output=True, text=True,

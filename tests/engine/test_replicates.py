@@ -128,7 +128,7 @@ def in_blocks_of_small_counts(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", few_by_day(
-    KINDS, {"bands and bins", "clusters", "poisson", "bca", "classes", "numbers"}))
+    KINDS, {"clusters", "poisson", "bca"}))  # by day the ways to draw; what is drawn differs in its statistics
 def test_threads_batches_and_the_order_of_blocks_change_no_byte(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +163,7 @@ def test_one_thread_draws_few_rows_ahead_unless_more_are_asked_for_or_each_takes
     assert pools == started
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", few_by_day(KINDS, {"bands and bins", "clusters", "poisson", "classes", "numbers"}))
 def test_the_order_of_rows_changes_no_byte(kind: str) -> None:
     shuffled = rows().sample(fraction=1, shuffle=True, seed=2)
     assert not shuffled.equals(rows())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ UNPLANTED = {("best-candidate", "passes"), ("control", "note"), ("pairs-compared
 """Kinds of findings of which no fault is planted: they are no faults, or too small for the margin of their check."""
 
 
+@cache
 def results_of(folder: Path) -> Results:
     return Results.from_json((folder / "results.json").read_text(encoding="utf-8"))
 

@@ -20,9 +20,9 @@ from evalpipe.card.contents import card_of
 from evalpipe.card.summary import MOST_FINDINGS
 from evalpipe.findings import rules
 from evalpipe.findings.claims import registry
-from evalpipe.results import Results
 from findings.conftest import name_of
 from findings.faults import FAULTS
+from findings.test_checks import results_of
 
 FIRST_LINES = 3
 """The findings that a busy reader reads."""
@@ -31,7 +31,7 @@ FIRST_LINES = 3
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_fault_is_named_among_the_first_findings(name: str, planted_run: Callable[[str], Path]) -> None:
     planted = FAULTS[name]()
-    results = Results.from_json((planted_run(name) / "results.json").read_text(encoding="utf-8"))
+    results = results_of(planted_run(name))
     first = results.findings[: FIRST_LINES if planted.kind == "fails" else MOST_FINDINGS if planted.early else None]
     named = [finding for finding in first if all(words in finding.text for words in planted.words)]
     assert [(finding.kind, finding.section) for finding in named] == [(planted.kind, planted.section)], "\n".join(

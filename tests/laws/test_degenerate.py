@@ -307,10 +307,10 @@ OF_TASK: dict[str, Any] = {
 }
 RUNS = [
     pytest.param(task, kind, id=f"{task}, {kind}",
-                 marks=pytest.mark.nightly if place % (9 if task == "multiclass" else 3) else ())
+                 marks=pytest.mark.nightly if place % (12 if task == "multiclass" else 6) else ())
     for task, kinds in OF_TASK.items() for place, kind in enumerate(kinds)
 ]
-"""By day every third kind, and of classes without an order, whose measures are also those of ordered ones, every ninth;
+"""By day every sixth kind; of classes without an order, whose measures are also those of ordered ones, every twelfth;
 `test_a_value_is_in_its_range_or_undefined` has every measure of every kind."""
 
 

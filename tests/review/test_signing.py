@@ -50,9 +50,14 @@ def people() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="session")
-def ran(shared: Shared) -> Path:
+def ran(shared: Shared, each_pdf_once: Drawing) -> Path:
     """Return the output folder of a small run, with a card in every format."""
-    return shared("signing", lambda out: evalpipe.run(SPEC, frames={"d": people()}, out=out))
+
+    def fill(out: Path) -> None:
+        with each_pdf_once():
+            evalpipe.run(SPEC, frames={"d": people()}, out=out)
+
+    return shared("signing", fill)
 
 
 def signed(by: dict[str, Any], folder: Path, out: Path, drawing: Drawing) -> None:

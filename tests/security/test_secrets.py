@@ -20,6 +20,7 @@ from evalpipe.base.ed25519 import SIGNING_KEY
 from evalpipe.cli import main
 from evalpipe.spec.load import from_text, to_text
 from evalpipe.spec.tree import BadReferenceError, expand, is_private
+from few_by_day import by_night
 
 SECRET = "hunter2-correct-horse"  # noqa: S105 - that of nobody
 SPEC = """evalpipe: 1
@@ -139,7 +140,9 @@ def has_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("text", [*NO_LEDGER, *UNREAD])
+# By day every third.
+@pytest.mark.parametrize("text", [
+    by_night(text) if number % 3 else text for number, text in enumerate([*NO_LEDGER, *UNREAD])])
 def test_what_names_no_ledger_is_refused_by_every_command_and_becomes_no_file(
     has_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:

@@ -18,10 +18,17 @@ from evalpipe.ledger import store
 from evalpipe.results import Results
 from evalpipe.review import checking
 from evalpipe.runs import verification
+from few_by_day import by_night
 
 FOLDERS = sorted((Path(__file__).parent / "versions").glob("format_*"))
 LATER = "1.0.0"
 """A version that wrote none of the folders."""
+
+
+some_by_day = pytest.mark.parametrize(
+    "folder", [by_night(folder) for folder in FOLDERS[1:-1]] + [FOLDERS[0], FOLDERS[-1]], indirect=True,
+    ids=lambda folder: folder.name)
+"""By day the oldest and the newest."""
 
 
 @pytest.fixture(params=FOLDERS, ids=lambda folder: folder.name)
@@ -91,6 +98,7 @@ def test_a_changed_number_is_found(folder: Path) -> None:
         "differs", (f"roc_auc of new on d, value: 0.99 in estimates.csv, {value} in results.json",))
 
 
+@some_by_day
 def test_its_ledger_is_listed_as_it_is_and_brought_up_to_date_by_a_run(folder: Path) -> None:
     ledger = folder / "ledger.sqlite"
     before = ledger.read_bytes()

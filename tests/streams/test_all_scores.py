@@ -15,6 +15,7 @@ from evalpipe.plan.memory import MILLION, keeps_all_scores, most_held, plan_in_m
 from evalpipe.run import plan
 from evalpipe.run import run as run_spec
 from evalpipe.streams.tables import CellCounts, count_codes, merged_scores, score_codes, scores_of_codes
+from few_by_day import few_by_day
 from streams.streaming import MODELS, numbers, rows, run, write
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ def by_place(estimates: list[Estimate]) -> dict[tuple[object, ...], Estimate]:
 
 
 @pytest.mark.usefixtures("_in_parts")
-@pytest.mark.parametrize("keys", SPECS.values(), ids=SPECS)
-def test_values_are_those_of_held_rows(tmp_path: Path, keys: dict[str, Any]) -> None:
-    path = write(rows(), tmp_path / "d", [900, 1700])
+@pytest.mark.parametrize("name", few_by_day(SPECS, {"rest", "weights", "log odds"}))
+def test_values_are_those_of_held_rows(tmp_path: Path, name: str) -> None:
+    path, keys = write(rows(), tmp_path / "d", [900, 1700]), SPECS[name]
 
     parts, held = (run(path, mode, **{"metrics": METRICS, "intervals": FEW, **keys}) for mode in ("auto", "exact"))
 

@@ -10,7 +10,7 @@ import pytest
 from evalpipe.errors import DataError
 from evalpipe.plan import memory
 from evalpipe.streams import tally
-from few_by_day import few_by_day
+from few_by_day import by_night, few_by_day
 from streams.streaming import numbers, rows, run, write
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ KEYS: dict[str, dict[str, Any]] = {
         "compare": {"baseline": "p"}, "slices": ["s"], "outcome": {"column": "y", "event": 1, "levels": [1, 0]}},
     "classes alone": {"models": {"hard": {"prediction": "label"}}, "metrics": ["accuracy", "kappa"], "threshold": None},
 }
-USUAL = {"plain", "log odds", "frequency weights", "prevalence", "slices and rest", "classes beside"}
+USUAL = {"log odds", "frequency weights", "slices and rest", "classes beside"}
 """What every run asks for; all by night."""
 
 
@@ -78,15 +78,19 @@ def test_parts_of_any_size_and_order_give_the_same_bytes(tmp_path: Path) -> None
     assert numbers(run(write(shuffled.reverse(), tmp_path / "many", [1] * 40 + [17] * 20))) == expected
 
 
-@pytest.mark.parametrize("keys", [
-    {"slices": ["s"], "compare": {"baseline": "q"}}, {"cluster": "who", "slices": ["s"]},
-    {"weight": {"column": "times", "kind": "frequency"}, "slices": ["s"]}], ids=["slices", "clusters", "weights"])
-@pytest.mark.parametrize("dense", [0, 1_000_000])
+MANY: dict[str, dict[str, Any]] = {
+    "slices": {"compare": {"baseline": "q"}}, "clusters": {"cluster": "who"},
+    "weights": {"weight": {"column": "times", "kind": "frequency"}}}
+
+
+@pytest.mark.parametrize(("dense", "name"), [
+    (0, "slices"), (0, "clusters"), (1_000_000, "weights"),
+    by_night(1_000_000, "slices"), by_night(1_000_000, "clusters"), by_night(0, "weights")])
 def test_cells_of_very_many_slices_are_counted_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any], dense: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dense: int, name: str
 ) -> None:
     """Both where all cells are kept sparsely, and where they become so many in the middle of a part."""
-    path = write(rows(3000), tmp_path / "d", [1000])
+    path, keys = write(rows(3000), tmp_path / "d", [1000]), {"slices": ["s"]} | MANY[name]
     monkeypatch.setattr(memory, "BATCH", 400)
     expected = numbers(run(path, intervals=FEW, **keys))
     sparse: list[int] = []

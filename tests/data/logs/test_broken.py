@@ -11,6 +11,7 @@ import pytest
 
 from data.logs.written_logs import DEFLATED, LOGS, header, message, packed, sample, write, zipped
 from evalpipe.data.logs.reading import LARGEST_TEXT
+from few_by_day import by_night
 
 AGAIN = "copy the file again, or log the run again"
 STOPPED = f"the run was stopped or the copy is not whole: {AGAIN}"
@@ -179,7 +180,7 @@ def test_lines(tmp_path: Path, format_: str, files: Mapping[str, Any], name: str
 
 
 @pytest.mark.parametrize(("format_", "name", "part", "place"), [
-    ("inspect", "a.json", "a.json", "a.json"), ("openai_evals", "a.jsonl", "line 1", "a.jsonl:1")])
+    ("inspect", "a.json", "a.json", "a.json"), by_night("openai_evals", "a.jsonl", "line 1", "a.jsonl:1")])
 def test_what_is_too_large_to_read_at_once(tmp_path: Path, format_: str, name: str, part: str, place: str) -> None:
     with (tmp_path / name).open("wb") as file:
         file.truncate(LARGEST_TEXT + 1)

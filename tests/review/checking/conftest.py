@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import evalpipe
-from conftest import Shared
+from conftest import Drawing, Shared
 from evalpipe.cli import main
 from evalpipe.runs.record import replace_files
 
@@ -64,9 +64,14 @@ def fill(top: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def audited(shared: Shared) -> Path:
+def audited(shared: Shared, each_pdf_once: Drawing) -> Path:
     """Return the folder with the spec, its files and its signed card in `out`."""
-    return shared("audited", fill)
+
+    def drawn(top: Path) -> None:
+        with each_pdf_once():
+            fill(top)
+
+    return shared("audited", drawn)
 
 
 @pytest.fixture

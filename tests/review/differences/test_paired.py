@@ -13,6 +13,7 @@ import pytest
 import evalpipe
 from evalpipe.review.differences.compare import compare
 from evalpipe.review.differences.records import Difference, Run, read_run
+from few_by_day import by_night
 from review.differences.conftest import SPEC, Pair
 
 BASE: dict[str, Any] = {
@@ -164,18 +165,19 @@ def three(chances: Any) -> dict[str, Any]:
     (EVENT | {"models": {"m": {"score": "s"}}, "metrics": ["roc_auc"]}, {"y": Y}, {"s": P}, {"s": P**2 % 0.3}),
     (EVENT | {"weight": {"column": "w", "kind": "importance"}, "metrics": ["brier", "log_loss"]},
      {"y": Y, "w": P + 1}, {"p": P}, {"p": P**2}),
-    (EVENT | {"prevalence": 0.2, "metrics": ["ppv", {"metric": "brier", "prevalence": "declared"}], "threshold": 0.4},
-     {"y": Y}, {"p": P}, {"p": (P * 7 % 1).round(3)}),
-    (EVENT | {"costs": [{"truth": "v", "predicted": "u", "cost": 5}], "metrics": ["cost"]}, {"y": Y}, {"p": P},
-     {"p": P**2}),
+    by_night(EVENT | {
+        "prevalence": 0.2, "metrics": ["ppv", {"metric": "brier", "prevalence": "declared"}], "threshold": 0.4},
+        {"y": Y}, {"p": P}, {"p": (P * 7 % 1).round(3)}),
+    by_night(EVENT | {"costs": [{"truth": "v", "predicted": "u", "cost": 5}], "metrics": ["cost"]}, {"y": Y}, {"p": P},
+             {"p": P**2}),
     ({"task": "multiclass", "outcome": {"column": "y", "levels": ["u", "v", "w"]},
       "models": {"m": {"probabilities": "p.{level}"}},
       "metrics": ["log_loss", {"metric": "sensitivity", "average": ["macro", "none"]}]},
      {"y": LEVELS}, three(CHANCES), three(CHANCES[::-1])),
     ({"task": "regression", "outcome": {"column": "y"}, "models": {"m": {"prediction": "f"}},
       "metrics": ["rmse", "r2"]}, {"y": NUMBERS}, {"f": NUMBERS + P}, {"f": NUMBERS - 2 * P**2}),
-    ({"task": "count", "outcome": {"column": "y"}, "exposure": "e", "models": {"m": {"prediction": "f"}},
-      "metrics": ["poisson_deviance"]}, {"y": COUNTS, "e": P + 1}, {"f": P + 1}, {"f": P + 2}),
+    by_night({"task": "count", "outcome": {"column": "y"}, "exposure": "e", "models": {"m": {"prediction": "f"}},
+              "metrics": ["poisson_deviance"]}, {"y": COUNTS, "e": P + 1}, {"f": P + 1}, {"f": P + 2}),
 ])
 def test_every_kind_of_outcome_and_of_rows_is_paired(
     tmp_path: Path, spec: dict[str, Any], shared: dict[str, Any], first: dict[str, Any], second: dict[str, Any],
