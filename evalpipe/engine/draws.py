@@ -30,7 +30,7 @@ from evalpipe.engine.coarsening import (
 from evalpipe.engine.subsets import rows_of, subsets
 from evalpipe.intervals.noise import SEARCHED as SEARCH
 from evalpipe.intervals.resampling import HELD, Design, are_dealt_singly, dealt, split
-from evalpipe.plan.plan import ROWS, group_error, groups_reason, most_rows
+from evalpipe.plan.plan import GROUPS, ROWS, group_error, groups_reason, most_rows
 from evalpipe.results import Draw, Warned
 from evalpipe.statistics import Draws, Stack, View, view
 from evalpipe.statistics.grid import joint
@@ -462,7 +462,8 @@ def _why_drawn(plan: Plan, sample: Sample, part: DrawnPart) -> Sentence:
     if plan.mode == "exact" and sample.cluster is None:
         return sentence("mode-asked", mode="exact")
     if (reason := coarsening_obstacle(sample)) is not None:
-        return reason
+        judged = sample.source is not None and sample.cluster is None
+        return sentence("outcomes-apart", most=ROWS, groups=GROUPS) if judged else reason
     few_rows = sentence("at-most-rows", rows=sample.n, most=most)
     return sentence("unlike-patterns") if gridded(plan, sample, most) else few_rows
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from evalpipe.chapters.deviance.plan import deviance_plan
+from evalpipe.chapters.labels.plan import labels_plan
 from evalpipe.chapters.row_file.plan import row_file_plan
 from evalpipe.errors import Problem, SpecError
 from evalpipe.plan.plan import StreamingPlan
@@ -355,7 +356,9 @@ def streaming_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
 
 def _row_blockers(plan: Plan) -> Iterator[tuple[Loc, str]]:
     """Yield the features of weights, clusters and columns that need all rows at once: their keys and their words."""
-    if plan.importance:
+    if plan.part(labels_plan) is not None:
+        yield ("labels",), "looking for rows without an outcome"
+    elif plan.importance:
         yield ("weight",), "weighting by importance"
     if plan.cluster is not None:
         yield from _cluster_blockers(plan)

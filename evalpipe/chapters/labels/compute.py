@@ -17,6 +17,8 @@ from evalpipe.chapters.labels.compute_judges import (
 )
 from evalpipe.chapters.labels.plan import labels_plan
 from evalpipe.data.sample import Units
+from evalpipe.intervals.resampling import stream
+from evalpipe.plan.plan import GROUPS, ROWS
 from evalpipe.statistics.labels import KNOWN, source_of_judge
 
 if TYPE_CHECKING:
@@ -80,11 +82,27 @@ def _with_judges(sample: Sample, known: KnownRows, weights: Floats, judges: Sequ
                 source.append(np.full(int(used.sum()), source_of_judge(judge, all_rows=all_rows)))
     unit = np.concatenate(index)
     # Rows with an outcome are drawn apart from others, and each stratum apart; whole clusters are drawn as they come.
-    units = Units(unit, 2 * known.stratum + known.known, known.known)
-    if sample.cluster is not None:
-        has_outcome = np.bincount(sample.cluster, known.known) > 0
-        units = Units(sample.cluster[unit], np.zeros(len(has_outcome), np.intp), has_outcome)
-    judged = sample.at(unit)
+    judged, units = sample.at(unit), _units(sample, known)
     return replace(
         judged, truth=np.concatenate(truth), weight=np.concatenate(weight), weight_kind="importance",
-        source=np.concatenate(source), units=units)
+        source=np.concatenate(source), units=replace(units, of_row=units.of_row[unit]))
+
+
+def _units(sample: Sample, known: KnownRows) -> Units:
+    """Return what is drawn together, by row of the dataset: a row or, of many without an outcome, a random group.
+
+    Random groups have the variance of their rows: Wolter (2007), chapter 2. Whole clusters are drawn if there are any.
+    """
+    if sample.cluster is not None:
+        has_outcome = np.bincount(sample.cluster, known.known) > 0
+        return Units(sample.cluster, np.zeros(len(has_outcome), np.intp), has_outcome)
+    stratum = 2 * known.stratum + known.known
+    of_row = np.arange(sample.n)
+    for code in np.unique(stratum[~known.known]):
+        rows = np.flatnonzero(stratum == code)
+        if len(rows) > ROWS:
+            # By chance and not by their order: rows are sorted by score.
+            shuffled = stream(0, "groups", sample.dataset, int(code)).permutation(rows)
+            of_row[shuffled] = shuffled[np.arange(len(rows)) % GROUPS]
+    drawn, numbered = np.unique(of_row, return_inverse=True)
+    return Units(numbered, stratum[drawn], known.known[drawn])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import polars as pl
 import pytest
 
 import evalpipe
+from evalpipe.chapters.labels import compute as labels_compute
 from evalpipe.chapters.labels.compute_judges import mean_with_judges
 from evalpipe.engine.judges import shares_of_judges
-from evalpipe.errors import DataError
+from evalpipe.errors import DataError, SpecError
 
 
 def expit(x: Any) -> Any:
@@ -34,13 +36,13 @@ def rows(n: int = 600, known: int = 120, seed: int = 4) -> pl.DataFrame:
         "person": rng.integers(0, 60, n)})
 
 
-def run(frame: pl.DataFrame, labels: Any, **keys: Any) -> Any:
+def run(frame: pl.DataFrame | None, labels: Any, **keys: Any) -> Any:
     spec = {
         "evalpipe": 1, "name": "labels", "task": "binary", "outcome": {"column": "y", "event": "bad"},
         "datasets": {"rows": {"path": "memory"}}, "models": {"m": {"probability": "p"}},
         "metrics": ["accuracy", "sensitivity", "roc_auc"],
         "intervals": {"replicates": 200}, **({} if labels is None else {"labels": labels}), **keys}
-    return evalpipe.run(spec, frames={"rows": frame})
+    return evalpipe.run(spec, frames=None if frame is None else {"rows": frame})
 
 
 JUDGED = {"selected": "random", "judge": {"probability": "judge"}}
@@ -166,3 +168,25 @@ def test_shares_are_those_of_least_squares() -> None:
     assert shares_of_judges(useless, {}) == {("m", 0, 0): (0.0,)}
     undefined = {("m", 0, 0): (np.full(4, np.nan), np.full((1, 4), np.nan))}
     assert shares_of_judges(undefined, {}) == {("m", 0, 0): (0.0,)}
+
+
+def test_rows_that_are_read_part_by_part_are_refused(tmp_path: Path) -> None:
+    rows().write_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(SpecError, match="looking for rows without an outcome needs all rows at once"):
+        run(None, {"selected": "random"}, datasets={"rows": {"path": str(tmp_path / "rows.parquet")}},
+            engine={"mode": "grid"})
+
+
+def test_many_rows_without_an_outcome_are_drawn_in_random_groups_with_the_same_variance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frame = rows(n=4000, known=400)
+    by_rows = run(frame, JUDGED, intervals={"replicates": 2000})
+    monkeypatch.setattr(labels_compute, "ROWS", 1000)
+    by_groups = run(frame, JUDGED, intervals={"replicates": 2000})
+    assert (by_rows.intervals.draws[0].units, by_groups.intervals.draws[0].units) == (4000, 400 + 1024)
+    # Each width is known to 2 % by its 2,000 replicates.
+    for (value, lower, upper), (same, low, high) in zip(
+            values(by_rows).values(), values(by_groups).values(), strict=True):
+        assert value == pytest.approx(same, abs=0.01)  # a share of the judge may be another
+        assert upper - lower == pytest.approx(high - low, rel=0.12)
