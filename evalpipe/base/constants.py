@@ -6,6 +6,9 @@ LARGEST = 1e60
 SMALLEST = 1e-60
 """The smallest size of a number that is not zero; squares of squares of such numbers are not yet zero."""
 
+PILOT = 256
+"""Replicates by which it is chosen how far judges take part in a measure."""
+
 TOLERATED = 0.05
 """Share of undefined replicates above which an interval is marked degenerate."""
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evalpipe.base import constants
 from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import drawn_heights
@@ -62,9 +63,6 @@ More take no less time, and what is computed of them many times their memory.
 
 NUMBER = 8
 """Bytes of a count that is not small."""
-
-PILOT = 256
-"""Replicates by which the shares of judges are chosen."""
 
 TIMES = 25
 """How often the observations are grouped anew for the standard error of the value, which scales its whole interval."""
@@ -239,7 +237,7 @@ class _Resampling:
         steps = [tuple(STEP * (judge == other) for other in range(judges)) for judge in range(judges)]
         drawn: dict[Key, list[list[Floats]]] = defaultdict(lambda: [[] for _ in range(judges + 1)])
         for part in self.parts:
-            for number, size in enumerate(blocks(PILOT)):
+            for number, size in enumerate(blocks(constants.PILOT)):
                 for counts in block_counts(part.design, number, size, self.plan.seed, f"{part.name}/judges"):
                     for scopes, _, summary in part.summaries(Draws(counts)):
                         for place, shares in enumerate([summary.shares, *steps]):

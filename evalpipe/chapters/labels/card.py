@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalpipe.base import constants
 from evalpipe.card import wording
 from evalpipe.card.method import Procedure
 from evalpipe.card.page import Column, Heading, Number, Row, Section, Table, Text
@@ -80,7 +81,7 @@ def reading(results: Results, dataset: str) -> Iterator[str]:
         if row.dataset == dataset and row.method == "prediction_powered":
             yield (f"Measures are of {numbers.count(row.rows)} rows, of which {numbers.count(row.known)} have an "
                    f"outcome; the others count by the labels of {joined(_judges(results, dataset))}, corrected by "
-                   "these. Counts and figures are of rows with an outcome.")
+                   f"these. {_of_outcomes(results, dataset)} of rows with an outcome alone.")
         elif row.dataset == dataset:
             yield f"Measures are of the {numbers.count(row.known)} rows with an outcome of {numbers.count(row.rows)}."
 
@@ -92,7 +93,8 @@ def procedures(results: Results) -> Iterator[Procedure]:
             "A statistic is that of rows with an outcome, plus a share of what the judge's labels of all rows are "
             "above its labels of rows with an outcome; the measure is taken of these statistics. A label that is a "
             "probability is an event and a non-event that weigh their shares. The share of each measure is chosen by "
-            "256 resamples of their own. Resamples draw rows with an outcome and other rows apart, or whole clusters."),
+            f"{constants.PILOT} resamples of their own. Resamples draw rows with an outcome and other rows apart, or "
+            "whole clusters."),
             "Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. & Zrnic, T. (2023). Prediction-powered "
             "inference. Science 382, 669–674. Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: efficient "
             "prediction-powered inference. arXiv:2311.01453.")
@@ -203,6 +205,15 @@ def _of_key_measures(results: Results) -> list[LabelWorth]:
 def _count_of(row: LabelledDataset) -> str:
     """Return how many rows have an outcome: "400 of 5,000 rows (8.0%)"."""
     return f"{numbers.count(row.known)} of {numbers.count(row.rows)} rows ({numbers.percent(row.known, row.rows)})"
+
+
+def _of_outcomes(results: Results, dataset: str) -> str:
+    """Return what no judge takes part in, with the verb: "Counts, figures and Expected calibration error are"."""
+    judged = {(row.metric, str(row.params)) for row in results.label_worth if row.dataset == dataset}
+    names = names_of(results)
+    alone = dict.fromkeys(names.measure(row.metric, row.params, row.average) for row in results.rows
+                          if row.dataset == dataset and (row.metric, str(row.params)) not in judged)
+    return f"{joined(['Counts', 'figures', *alone])} are"
 
 
 def _selection(row: LabelledDataset) -> str:
