@@ -213,7 +213,7 @@ def parts(folder: Path, name: str) -> dict[str, pl.DataFrame]:
 
 
 def test_every_script_is_run() -> None:
-    others = {"grid", "titanic_fits", "optimism", "demo", "gallery", "benchmark"}
+    others = {"grid", "titanic_fits", "optimism", "demo", "gallery", "benchmark", "labels"}
     assert {file.stem.removeprefix("make_") for file in DATA.glob("make_*.py")} == {*SCRIPTS, *others}
 
 
