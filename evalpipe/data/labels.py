@@ -12,7 +12,7 @@ from evalpipe.base.lazy_polars import pl
 from evalpipe.chapters.labels.plan import labels_plan
 from evalpipe.data.columns import fill_hint, read_dates, read_once, refuse
 from evalpipe.data.sample import KnownRows
-from evalpipe.data.values import days, noun, rows_have, shown
+from evalpipe.data.values import days, noun, rows_have, shown, sql_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,12 +46,11 @@ def check_labels(columns: Columns) -> None:
         return
     known = truth.is_not_null()
     if not known.any():
-        message = f"no row of {columns.rows.called} has an outcome in column '{columns.rows.plan.outcome.column}'"
-        hint = "a judge alone is no evidence: find out the outcome of some rows"
-        if labels.arrive is not None:
-            message += f" and was settled by {labels.arrive.known_by}"
-            hint = (f"a judge alone is no evidence: wait until outcomes of rows that are {labels.arrive.within} days "
-                    "old are known")
+        arrive = labels.arrive
+        settled = "" if arrive is None else f" that was settled by {arrive.known_by}"
+        message = f"no row of {columns.rows.called}{settled} has an outcome in column '{truth.name}'"
+        hint = ("a judge alone is no evidence: find out the outcome of some rows" if arrive is None else
+                f"wait until some rows are {arrive.within} days old and their outcomes are known")
         columns.report("no-outcome", message, ("outcome", "column"), hint)
     for judge in (judge for judge in labels.judges if judge.kind == "probability"):
         values = read_once(columns, judge.name, judge.loc, "missing-label", "label of the judge")
@@ -99,6 +98,7 @@ def _check_days(columns: Columns, arrive: ArrivalPlan, arrivals: _Arrivals, trut
     """Report rows without a day, of a day after that of the card, and outcomes without a day or before their row's."""
     loc, as_of = (*HERE, "arrive"), date.fromisoformat(str(columns.rows.plan.as_of))
     frame, outcome = columns.rows.frame, columns.rows.plan.outcome.column
+    day = "'${date}'" if frame[arrive.since].dtype == pl.String else "DATE '${date}'"
     later = (arrivals.since > as_of).fill_null(value=False)
     undated = truth.is_not_null() & arrivals.known_on.is_null()
     early = (arrivals.known_on < arrivals.since).fill_null(value=False)
@@ -106,7 +106,7 @@ def _check_days(columns: Columns, arrive: ArrivalPlan, arrivals: _Arrivals, trut
         (arrivals.since.is_null(), "missing-day", f"no day in column '{arrive.since}'", "since",
          fill_hint(columns.rows, arrive.since, (*loc, "since"))),
         (later, "later-row", f"a day in column '{arrive.since}' after that of the card, {as_of}", "since",
-         f"leave them out with where: \"{arrive.since} <= DATE '${{date}}'\""),
+         f'leave them out with where: "{sql_name(arrive.since)} <= {day}"'),
         (undated, "missing-day", f"an outcome in column '{outcome}', and no day in '{arrive.column}'", "column",
          "give the day on which it became known, or leave the outcome empty"),
         (early, "early-outcome", f"an outcome that became known before the row's own day in '{arrive.since}'", "column",

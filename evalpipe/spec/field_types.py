@@ -120,7 +120,8 @@ def is_day(text: str) -> bool:
 Day = Annotated[StrictStr, _checked(is_day), Field(json_schema_extra={"pattern": DAY})]
 """A day, such as 2026-11-21."""
 
-Days = Annotated[StrictStr, Field(pattern=DAYS)]
+Days = Annotated[
+    StrictStr, _checked(lambda text: re.fullmatch(DAYS, text) is not None), Field(json_schema_extra={"pattern": DAYS})]
 """A number of days, such as 45d."""
 
 Memory = Annotated[
