@@ -29,7 +29,7 @@ from evalpipe.data.columns import (
     refuse,
     wrong_type,
 )
-from evalpipe.data.labels import check_labels, check_strata, declared_labels, judge_columns
+from evalpipe.data.labels import check_labels, check_strata, count_arrived, declared_labels, judge_columns
 from evalpipe.data.outcome_checks import check_bounded
 from evalpipe.data.sample import ColumnValues
 from evalpipe.data.slices import MISSING, labels_of, ordered
@@ -121,6 +121,7 @@ def check(rows: RowBlock, *, whole: bool = True, outcome: pl.Series | None = Non
         _read_texts(columns, columns.levels, plan.outcome.column, loc, code, "the outcome column")
         for column, judge_loc in judge_columns(columns):
             _read_texts(columns, columns.levels, column, judge_loc, "missing-label", "the judge's column")
+        count_arrived(columns)
         check_labels(columns)
         check_strata(columns)
         for _, predictions, model in columns.predicted():

@@ -258,12 +258,25 @@ class KnownRows:
     ``known`` [n] flags the rows with an outcome; the truth of others says nothing. ``judges`` are, by name, the share
     of the event in a judge's label of each row, [n]. ``probability`` [n] is that of being chosen, None where it is the
     share of the rows with an outcome in a ``stratum`` [n], of which there is one where all rows had the same chance.
+    Of late outcomes ``settled`` [n] flags the rows whose outcome is not waited for, and ``delay`` [n] are the days that
+    it took to become known; None where all outcomes count.
     """
 
     known: Flags
     judges: Mapping[str, Floats]
     probability: Floats | None
     stratum: Wholes
+    settled: Flags | None = None
+    delay: Floats | None = None
+
+    def at(self, index: Wholes) -> KnownRows:
+        """Return what is known of the rows at the positions ``index`` [k], in this order."""
+        def rows_of(values: Any) -> Any:
+            return None if values is None else values[index]
+
+        judges = MappingProxyType({name: labels[index] for name, labels in self.judges.items()})
+        return KnownRows(self.known[index], judges, rows_of(self.probability), self.stratum[index],
+                         rows_of(self.settled), rows_of(self.delay))
 
 
 @dataclass(frozen=True, slots=True)

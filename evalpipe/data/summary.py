@@ -72,7 +72,8 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     rows, plan, order = columns.rows, columns.rows.plan, columns.rows.plan.outcome.written
     has_outcome = columns.truth is not None
     height = frame.height if has_outcome else rows.frame.height
-    frame = _with_outcome(frame)
+    unsettled = int((~frame["settled"]).sum()) if "settled" in frame.columns else None
+    frame = _with_outcome(columns, frame)
     unknown = height - frame.height if has_outcome else 0
     weights = frame["weight"].to_numpy() if "weight" in frame.columns else np.ones(frame.height)
     total = float(weights.sum()) if has_outcome else float(height)
@@ -92,7 +93,7 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
         rows=read_rows, excluded_where=read_rows - rows.frame.height - rows.incomplete,
         unknown_where=rows.unknown.get("where", 0), excluded_zero_weight=rows.frame.height - used,
         n=round(total) if counted else used - unknown,
-        without_outcome=unknown if declared_labels(columns) is not None else None,
+        without_outcome=unknown if declared_labels(columns) is not None else None, unsettled=unsettled,
         events=event_count,
         total_weight=float(used) if is_only_compared else total,
         prevalence=events / total if plan.task == "binary" and has_outcome and total else None,
@@ -110,13 +111,16 @@ def summarise(columns: Columns, frame: pl.DataFrame, levels: tuple[str, ...], *,
     )
 
 
-def _with_outcome(frame: pl.DataFrame) -> pl.DataFrame:
+def _with_outcome(columns: Columns, frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of a sample's table that have an outcome, weighted where they are no random part of all rows.
 
     The weight is 1 / the probability of being chosen, or the rows of a stratum over those with an outcome.
     """
-    if "known" not in frame.columns:
+    labels = declared_labels(columns)
+    if labels is None or "known" not in frame.columns:
         return frame
+    if "settled" in frame.columns and labels.method != "prediction_powered":
+        frame = frame.filter(pl.col("settled"))
     if "chance" in frame.columns:
         frame = frame.with_columns((1 / pl.col("chance")).alias("weight"))
     elif "stratum" in frame.columns:

@@ -173,13 +173,14 @@ def two_proportions_test(plan: Plan, first: Scope, second: Scope, entry: MetricP
     return Test(contrast, "two_proportions", "miettinen_nurminen")
 
 
-def rows_count_alike(plan: Plan, entry: MetricPlan, k: int | None) -> bool:
+def rows_count_alike(plan: Plan, entry: MetricPlan, k: int | None, *, without_judges: bool = False) -> bool:
     """Tell whether the rows of a measure are independent and count alike, as tests of single rows suppose.
 
-    So without clusters, importance weights, labels of judges, a prevalence or an average over classes.
+    So without clusters, importance weights, labels of judges, a prevalence or an average over classes. With
+    ``without_judges`` it is asked of rows with an outcome alone.
     """
     has_independent_rows = plan.cluster is None and not plan.importance and entry.prior.shares is None
-    has_independent_rows = has_independent_rows and not is_prediction_powered(plan)
+    has_independent_rows = has_independent_rows and (without_judges or not is_prediction_powered(plan))
     return has_independent_rows and (entry.average is None or k is not None)
 
 

@@ -150,8 +150,13 @@ def run_row(results: Results) -> Row:
 
 
 def facts(results: Results) -> Row:
-    """Return what the next run is compared with: rows and events by dataset, and digests of each key of the spec."""
+    """Return what the next run is compared with: rows and events by dataset, and digests of each key of the spec.
+
+    Where outcomes come late, also how many rows of each dataset were not settled, which trends draw apart.
+    """
+    unsettled = {row.dataset: row.unsettled for row in results.label_arrival}
     return {
+        **({"unsettled": unsettled} if unsettled else {}),
         "datasets": [{"dataset": dataset.name, "rows": dataset.n, "events": dataset.events}
                      for dataset in results.datasets],
         "spec": {key: _digests(value, results.as_of if key in WITH_PATHS else None)

@@ -76,12 +76,15 @@ def earlier_nights(plan: Plan, ledger: Ledger) -> tuple[EarlierNight, ...]:
     trend = plan.part(trend_plan)
     if trend is None or plan.as_of is None:
         return ()
-    from evalpipe.ledger.nights import estimates_of, under_new_names
+    from evalpipe.ledger.nights import estimates_of, under_new_names, unsettled_of
 
     period = None if trend.control is None else trend.control.period
     runs = runs_charted(ledger, plan.name, plan.as_of, trend.nights, period, plan.renamed)
-    estimates = estimates_of(ledger, [run["run"] for run in runs], trend.metrics)
-    return tuple(EarlierNight.of_ledger(run, under_new_names(estimates[run["run"]], run["names"])) for run in runs)
+    numbers = [run["run"] for run in runs]
+    estimates, unsettled = estimates_of(ledger, numbers, trend.metrics), unsettled_of(ledger, numbers)
+    return tuple(
+        EarlierNight.of_ledger(run, under_new_names(estimates[run["run"]], run["names"]), unsettled.get(run["run"]))
+        for run in runs)
 
 
 def _looks_back(plan: Plan, what: Literal["evidence", "reference"]) -> bool:

@@ -93,6 +93,13 @@ def facts_of(ledger: Ledger, run: int) -> Row | None:
     return facts
 
 
+def unsettled_of(ledger: Ledger, runs: Iterable[int]) -> dict[int, dict[str, int]]:
+    """Return how many rows of each dataset were not settled in runs, by number of run; only of runs that had some."""
+    rows = ledger.read_rows(select(RUNS.c.run, RUNS.c.facts).where(RUNS.c.run.in_(list(runs))))
+    unsettled = {row["run"]: (row["facts"] or {}).get("unsettled", {}) for row in rows}
+    return {run: datasets for run, datasets in unsettled.items() if any(datasets.values())}
+
+
 def names_in(ledger: Ledger) -> list[str]:
     """Return the evaluation names that a ledger has runs of, sorted."""
     return [row["name"] for row in ledger.read_rows(select(RUNS.c.name).where(KEPT).distinct().order_by(RUNS.c.name))]

@@ -351,7 +351,7 @@ class DatasetDifference(Record):
 class DatasetSummary(DescribedRow):
     """What is known of a dataset's rows."""
 
-    absent: ClassVar[tuple[str, ...]] = ("all_scores", "without_outcome")
+    absent: ClassVar[tuple[str, ...]] = ("all_scores", "without_outcome", "unsettled")
 
     name: str
     role: str
@@ -369,6 +369,8 @@ class DatasetSummary(DescribedRow):
     """Observations used: rows, or the sum of frequency weights. With `labels`, rows with an outcome."""
     without_outcome: int | None = None
     """Rows without an outcome, which `labels` allow; absent without that key."""
+    unsettled: int | None = None
+    """Rows among these that were not settled on the day of the card; absent without late outcomes, `labels.arrive`."""
     events: int | None
     """Events of a binary outcome."""
     total_weight: float

@@ -47,6 +47,7 @@ than the usual one, marks without width."""
 KEY = rf"^[^ \-=@+{UNSEEN}]([^+{UNSEEN}]*[^ +{UNSEEN}])?$"
 """A pattern without look-around and classes of letters, so that it means the same in Python, Rust and JSON Schema."""
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+DAYS = r"^[1-9][0-9]{0,3}d$"
 MEMORY = r"^[0-9]{1,6}(\.[0-9]{1,3})? ?([KMGT]i?B)$"
 ADDRESS = r"^(local|tcp://[^\s/]+:[0-9]+)$"
 ENCODING = r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$"
@@ -57,6 +58,7 @@ RULES = {
     KEY: "a name",
     IDENTIFIER: "a name of letters, digits and '_' that begins with a letter",
     DAY: "a day, as in 2026-11-21",
+    DAYS: "a number of days, as in 45d",
     MEMORY: "a size of memory, as in 2GB or 512 MiB",
     ADDRESS: "local or the address of a scheduler, as in tcp://10.0.0.5:8786",
     ENCODING: "the name of an encoding, as in cp1252, latin-1 or utf-16",
@@ -117,6 +119,10 @@ def is_day(text: str) -> bool:
 
 Day = Annotated[StrictStr, _checked(is_day), Field(json_schema_extra={"pattern": DAY})]
 """A day, such as 2026-11-21."""
+
+Days = Annotated[
+    StrictStr, _checked(lambda text: re.fullmatch(DAYS, text) is not None), Field(json_schema_extra={"pattern": DAYS})]
+"""A number of days, such as 45d."""
 
 Memory = Annotated[
     StrictStr, _checked(lambda text: re.fullmatch(MEMORY, text) is not None),

@@ -16,6 +16,7 @@ from evalpipe.metrics.grammar import IDENTIFIER
 from evalpipe.spec.datasets import LOG_KEYS, is_query
 from evalpipe.spec.field_types import (
     DAY,
+    DAYS,
     ENCODING,
     LEFT_TO_RULES,
     MAX_NAME,
@@ -412,8 +413,8 @@ def _meant_value(tree: Tree, allowed: Alternatives, loc: Loc) -> str | None:
     hint = None
     if isinstance(value, float) and not math.isfinite(value):
         hint = "a number must be finite"
-    elif DAY in allowed.patterns and isinstance(value, str | int | float):
-        hint = _meant_day(str(value))
+    elif {DAY, DAYS}.intersection(allowed.patterns) and isinstance(value, str | int | float):
+        hint = (_meant_day if DAY in allowed.patterns else _meant_days)(str(value))
     elif ENCODING in allowed.patterns and isinstance(value, str):
         guess = closest(value, ["latin-1", *sorted(filter(is_encoding, set(aliases.values())))])
         hint = f"did you mean '{guess.replace('_', '-')}'?" if guess else "Python knows no such encoding of text"
@@ -441,6 +442,14 @@ def _meant_day(value: str) -> str | None:
     if is_day(value[:10]) and value[10:11] in ("T", "t", " "):
         return f"a day has no time: write {value[:10]}"
     return "the calendar has no such day" if re.fullmatch(DAY, value) else None
+
+
+def _meant_days(value: str) -> str | None:
+    """Guess the number of days that was meant by a text or number that is none."""
+    written = re.fullmatch(r"0*([1-9][0-9]{0,3}) ?(d|days?|w|weeks?)?", value)
+    if written is None:
+        return None
+    return f"write {int(written[1]) * (7 if (written[2] or '').startswith('w') else 1)}d"
 
 
 def _meant_number(value: object, allowed: Alternatives) -> str | None:

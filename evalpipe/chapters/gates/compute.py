@@ -34,6 +34,7 @@ from evalpipe.chapters.gates.compute_sequence import (
 from evalpipe.chapters.gates.compute_verdict import change, judged_number, verdict
 from evalpipe.chapters.gates.plan import gates_plan, judges_number, least_night, sequence_plan
 from evalpipe.chapters.gates.records import GateLimits, GateReason
+from evalpipe.chapters.labels.plan import counts_settled_alone
 from evalpipe.errors import DataError, Problem
 from evalpipe.results import Gate, GateSequence, Warned
 from evalpipe.results.observed import EarlierRun, NoEarlier, Numbers, Observed
@@ -314,22 +315,29 @@ def _evidence_of_tonight(plan: Plan, results: Results, observed: Numbers) -> Ite
                 rows = exact_rows[number, subject.key] or [
                     evidence_row(gate, number, subject, side, "asymptotic", None, data, plan.renamed)
                     for side, _ in sides(gate)]
-                value = _value_fields(gate, subject, results, observed)
+                value = _value_fields(plan, gate, subject, results, observed)
                 yield from (row.model_copy(update=value) for row in rows)
 
 
 def _value_fields(
-    gate: GatePlan, subject: Subject, results: Results, observed: Numbers
+    plan: Plan, gate: GatePlan, subject: Subject, results: Results, observed: Numbers
 ) -> dict[str, float | int | None]:
-    """Return the fields of evidence on the value judged: value, standard error, rows, and rows of the rarer outcome."""
+    """Return the fields of evidence on the value judged: value, standard error, rows, and rows of the rarer outcome.
+
+    Where outcomes come late and judges label rows, they are of settled rows with an outcome alone.
+    """
     judged = judged_number(gate, subject, observed)
-    error = None
-    if judged.status == "ok" and judged.interval is not None and judged.level is not None:
-        lower, upper = judged.interval
+    value, error, interval = judged.value, None, judged.interval
+    settled = next((row for row in results.label_worth if Subject.of(row).key == subject.key), None)
+    if settled is not None and counts_settled_alone(plan):
+        value = settled.alone
+        interval = None if settled.lower is None or settled.upper is None else (settled.lower, settled.upper)
+    if judged.status == "ok" and interval is not None and judged.level is not None:
+        lower, upper = interval
         error = (upper - lower) / 2 / NormalDist().inv_cdf((1 + judged.level) / 2)
     row = next(row for row in results.rows if Subject.of(row).key == subject.key)
     dataset = next(dataset for dataset in results.datasets if dataset.name == subject.dataset)
-    return {"value": judged.value, "error": error or None, "rows": row.n, "support": _support(gate, row, dataset)}
+    return {"value": value, "error": error or None, "rows": row.n, "support": _support(gate, row, dataset)}
 
 
 def _support(gate: GatePlan, row: Estimate, dataset: DatasetSummary) -> float:

@@ -20,6 +20,7 @@ from evalpipe.base.records import Subject
 from evalpipe.chapters.compare.compute import flags, reportable_alike, values_of_rows
 from evalpipe.chapters.gates.plan import evidence_kind, gates_plan, judges_number, sequence_plan
 from evalpipe.chapters.gates.records import GateEvidence, GateLimits
+from evalpipe.chapters.labels.plan import counts_settled_alone
 from evalpipe.engine.differences import options_of, rows_count_alike, summary_of
 from evalpipe.intervals.binomial import clopper_pearson
 
@@ -487,10 +488,9 @@ def is_exact(plan: Plan, sample: Sample, model: str, other: str | None, entry: M
     can_bet = {"rows": True, "losses": k is None and near_bounds, "cells": other is None, None: False}
     models = [model] if other is None else [model, other]
     by_classes, between_nights = entry.metric.needs == "labels", plan.part(sequence_plan).between_nights
-    return (
-        can_bet[evidence_kind(entry)] and not between_nights and rows_count_alike(plan, entry, k)
-        and not sample.streamed and all(_is_untouched_by(plan, sample, name, thresholded=by_classes) for name in models)
-    )
+    return (can_bet[evidence_kind(entry)] and not between_nights and not sample.streamed
+            and rows_count_alike(plan, entry, k, without_judges=counts_settled_alone(plan))
+            and all(_is_untouched_by(plan, sample, name, thresholded=by_classes) for name in models))
 
 
 def _is_untouched_by(plan: Plan, sample: Sample, model: str, *, thresholded: bool) -> bool:

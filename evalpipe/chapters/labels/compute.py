@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalpipe.chapters.labels import compute_judges
+from evalpipe.chapters.labels.compute_arrival import label_arrival, late_labels, settled_part
 from evalpipe.chapters.labels.compute_judges import (
     judge_bias,
     labelled_dataset,
@@ -38,10 +39,13 @@ def changed(plan: Plan, samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], 
     labels = plan.part(labels_plan)
     if labels is None:
         return tuple(samples), {}
-    return tuple(sample if sample.known is None else labelled(labels, sample) for sample in samples), {
-        name: [row for sample in samples if sample.known is not None for row in rows_of(plan, labels, sample)]
-        for name, rows_of in (("labelled", labelled_dataset), ("judge_bias", judge_bias),
-                              ("selection_tests", selection_tests))}
+    counted = tuple(sample if labels.method == "prediction_powered" else settled_part(sample) for sample in samples)
+    return tuple(sample if sample.known is None else labelled(labels, sample) for sample in counted), {
+        name: [row for sample in rows if sample.known is not None for row in rows_of(plan, labels, sample)]
+        for name, rows_of, rows in (
+            ("labelled", labelled_dataset, counted), ("judge_bias", judge_bias, counted),
+            ("selection_tests", selection_tests, tuple(map(settled_part, samples))),
+            ("label_arrival", label_arrival, samples), ("late_labels", late_labels, samples))}
 
 
 def labelled(labels: LabelsPlan, sample: Sample) -> Sample:

@@ -31,16 +31,31 @@ class JudgePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrivalPlan:
+    """When outcomes become known: the ``column`` of that day, and the column ``since`` with the row's day.
+
+    A row is settled ``within`` so many days; outcomes count that were known by the day ``known_by``.
+    """
+
+    column: str
+    since: str
+    within: int
+    known_by: str
+
+
+@dataclass(frozen=True, slots=True)
 class LabelsPlan:
     """What is known of the outcome: the method, the judges, and how rows were chosen for their outcome.
 
     ``chance`` is the column of the probability of being chosen, ``strata`` those of strata; neither, of a random part.
+    ``arrive`` says when outcomes become known, None where all that are in the data count.
     """
 
     method: LabelMethod
     judges: tuple[JudgePlan, ...]
     chance: str | None
     strata: tuple[str, ...]
+    arrive: ArrivalPlan | None = None
 
     @property
     def selected(self) -> Literal["random", "probability", "strata"]:
@@ -57,7 +72,10 @@ def labels_plan(spec: Spec) -> LabelsPlan | None:
     judges = tuple(JudgePlan(getattr(judge, kind), kind, (*judge_loc(spec.origin, index), kind))
                    for index, judge in enumerate(labels.judge or ()) for kind in kinds
                    if getattr(judge, kind) is not None)
-    return LabelsPlan(labels.used_method, judges, labels.chance, labels.strata)
+    arrive = None if labels.arrive is None else ArrivalPlan(
+        labels.arrive.column, labels.arrive.since, int(labels.arrive.within.rstrip("d")),
+        labels.arrive.known_by or spec.as_of or "")
+    return LabelsPlan(labels.used_method, judges, labels.chance, labels.strata, arrive)
 
 
 PARTS = (labels_plan,)
@@ -67,6 +85,12 @@ def is_prediction_powered(plan: Plan) -> bool:
     """Tell whether labels of judges stand beside outcomes."""
     labels = plan.part(labels_plan)
     return labels is not None and labels.method == "prediction_powered"
+
+
+def counts_settled_alone(plan: Plan) -> bool:
+    """Tell whether gates `on: sequence` leave judges out: their level would rest on rows that are not settled."""
+    labels = plan.part(labels_plan)
+    return labels is not None and labels.arrive is not None and labels.method == "prediction_powered"
 
 
 def columns(spec: Spec) -> Iterator[tuple[Loc, str]]:
@@ -79,6 +103,9 @@ def columns(spec: Spec) -> Iterator[tuple[Loc, str]]:
         yield (*HERE, "selected", "probability"), labels.chance
     for column in labels.strata:
         yield (*HERE, "selected", "strata"), column
+    if labels.arrive is not None:
+        yield (*HERE, "arrive", "column"), labels.arrive.column
+        yield (*HERE, "arrive", "since"), labels.arrive.since
 
 
 def judge_loc(origin: Origin, index: int) -> Loc:
@@ -96,6 +123,8 @@ def rules(draft: Draft) -> Iterator[Problem]:
         yield from _judge(draft, judge_loc(draft.tree.origin, index), judge)
     yield from _selection(draft, labels)
     yield from _method(draft, labels)
+    if labels.arrive is not None and draft.readable(*HERE, "arrive"):
+        yield from _arrival(draft, labels)
     if labels.used_method == "prediction_powered":
         yield from _refused(draft)
 
@@ -130,6 +159,32 @@ def _selection(draft: Draft, labels: Labels) -> Iterator[Problem]:
     if labels.reweights and draft.readable(*HERE, "selected") and not (labels.chance or labels.strata):
         yield draft.tree.problem("missing-key", "'selected' does not say how rows were chosen for their outcome",
                                  *HERE, "selected", hint="write random, {probability: COLUMN} or {strata: [COLUMN]}")
+
+
+def _arrival(draft: Draft, labels: Labels) -> Iterator[Problem]:
+    """Report late outcomes without a day of the card, with a day before it, and columns that cannot be the days."""
+    loc: Loc = (*HERE, "arrive")
+    arrive, day = labels.arrive, draft.spec.as_of
+    assert arrive is not None  # noqa: S101 - known to the caller
+    if day is None and draft.readable("as_of"):
+        message = "'arrive' needs the day that the card is about, and none is given"
+        yield draft.tree.problem("no-day", message, *loc, key=True,
+                                 hint="write 'as_of: 2026-11-21', or give --as-of 2026-11-21")
+    elif day is not None and arrive.known_by is not None and arrive.known_by < day:
+        message = f"outcomes are to be known by {arrive.known_by}, before the day of the card, {day}"
+        yield draft.tree.problem("wrong-period", message, *loc, "known_by", hint="write a later day, or remove it")
+    for key, other, called in (("column", draft.spec.outcome.column, "the outcome"),
+                               ("since", draft.spec.outcome.column, "the outcome"),
+                               ("since", arrive.column, "the day on which it became known")):
+        if getattr(arrive, key) == other:
+            message = f"'{key}' is the column '{other}', which is that of {called}"
+            yield draft.tree.problem("same-column", message, *loc, key, hint="name the column with the days")
+    for gate_loc, gate in draft.entries(draft.spec.gates, "gates"):
+        if labels.used_method == "prediction_powered" and gate.on == "sequence" and gate.against == "baseline":
+            message = "with late outcomes and judges, gates 'on: sequence' are on values, not on changes"
+            yield draft.tree.problem(
+                "not-with-judges", message, *gate_loc, "on", key=True,
+                hint="write 'on: interval', a limit on the value, or 'labels: {…, method: known_only}' without a judge")
 
 
 def _method(draft: Draft, labels: Labels) -> Iterator[Problem]:
@@ -203,4 +258,9 @@ def words_of_method(labels: LabelsPlan) -> str:
         "weighted": "rows with an outcome, weighted by 1 / the probability of being chosen",
         "prediction_powered": f"rows with an outcome, and the labels of {judges} for all rows, corrected by them",
     }[labels.method]
-    return f"{method}; rows with an outcome are {chosen}"
+    arrive = labels.arrive
+    late = "" if arrive is None else (
+        f"; outcomes known by {arrive.known_by} count, of rows that were settled by then, {arrive.within} days after "
+        f"{arrive.since}; other rows "
+        f"{'count by judges alone' if labels.method == 'prediction_powered' else 'are left out'}")
+    return f"{method}; rows with an outcome are {chosen}{late}"

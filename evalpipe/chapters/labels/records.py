@@ -96,6 +96,49 @@ class SelectionTest(SparseRecord):
     """Adjusted for all such tests of the dataset: Holm (1979)."""
 
 
+class LabelArrival(Record):
+    """How many rows of a dataset were settled on the day of the card, where outcomes come late."""
+
+    dataset: str
+    known_by: str
+    """The last day whose outcomes count as known."""
+    within: int
+    """The days after its own day from which on a row is settled."""
+    rows: int
+    """All rows."""
+    settled: int
+    unsettled: int
+    """Rows that are not settled: their outcomes do not count, known or not."""
+    judged: bool
+    """Whether rows that are not settled count by the labels of judges; else they are left out."""
+
+
+class LateLabels(SparseRecord):
+    """How settled rows whose outcome became known late differ from those in which it did so early."""
+
+    absent: ClassVar[tuple[str, ...]] = ("judge",)
+
+    dataset: str
+    judge: str | None = None
+    """The judge whose bias is compared, its share of events less that of the outcome; absent of the share of events."""
+    until: float
+    """The days within which an outcome is early: half of `within`."""
+    early_rows: int
+    late_rows: int
+    early: float
+    """The share of events, or the bias of the judge, of rows whose outcome became known early."""
+    late: float
+    difference: float
+    """`late` less `early`."""
+    lower: float | None
+    upper: float | None
+    level: float | None
+    p_value: float | None
+    """Two-sided, of no difference."""
+    p_adjusted: float | None
+    """Adjusted for all such tests of the dataset: Holm (1979)."""
+
+
 class LabelsFields(Record):
     """What the results hold of it."""
 
@@ -107,3 +150,7 @@ class LabelsFields(Record):
     """What the labels of judges add to rows with an outcome, measure by measure."""
     selection_tests: Annotated[list[SelectionTest], UNWRITTEN] = Field(default_factory=list)
     """Whether rows with an outcome are like other rows."""
+    label_arrival: Annotated[list[LabelArrival], UNWRITTEN] = Field(default_factory=list)
+    """How many rows were settled, where outcomes come late."""
+    late_labels: Annotated[list[LateLabels], UNWRITTEN] = Field(default_factory=list)
+    """How rows whose outcome became known late differ from those in which it did so early."""

@@ -7,7 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictStr
 
 from evalpipe.base.records import UNWRITTEN, After
-from evalpipe.spec.field_types import ColumnName, Excludes, OneOrMore, Only, Refers, Sparse, SpecPart, Unique
+from evalpipe.spec.field_types import (
+    ColumnName,
+    Day,
+    Days,
+    Excludes,
+    OneOrMore,
+    Only,
+    Refers,
+    Sparse,
+    SpecPart,
+    Unique,
+)
 
 LabelMethod = Literal["known_only", "weighted", "prediction_powered"]
 
@@ -38,6 +49,21 @@ class Judge(Sparse):
     """The name of a model of the spec, whose probability of the event judges."""
 
 
+class Arrival(Sparse):
+    """When outcomes become known, where that is days after their rows."""
+
+    column: ColumnName
+    """The column with the day on which the outcome of a row became known, empty where it has not."""
+    since: ColumnName
+    """The column with the row's own day, from which on its outcome is waited for."""
+    within: Days
+    """The days after its own day from which on a row is settled, such as `45d`: an outcome that is not known by then is
+    not waited for. Outcomes of rows that are not settled do not count, for those that come early may be others."""
+    known_by: Day | None = None
+    """The last day whose outcomes count as known; that of the card where absent. A later day is for a night that is run
+    again when its outcomes have arrived: it stays the night of its `as_of`."""
+
+
 class Labels(Sparse):
     """What is known of the outcome, and how the rest is judged."""
 
@@ -52,6 +78,10 @@ class Labels(Sparse):
     """`known_only`: rows with an outcome alone. `weighted`: these, each weighted by 1 / its probability of being
     chosen. `prediction_powered`: these, and the judge's labels of all rows, corrected by the rows with an outcome.
     Where absent: `prediction_powered` with a judge, else `known_only` of a random part, else `weighted`."""
+
+    arrive: Arrival | None = None
+    """When outcomes become known: those known later than the day of the card count as not known. Rows that are not
+    settled on that day count by the labels of judges alone; without a judge they are left out. It needs `as_of`."""
 
     @property
     def used_method(self) -> LabelMethod:

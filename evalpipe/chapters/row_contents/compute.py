@@ -171,6 +171,8 @@ def undeclared_groups(sample: Sample, min_rows: int, cluster: Wholes | None) -> 
             continue
         for column, codes in contents.groups.items():
             groups = codes + 1 if codes.min(initial=0) < 0 else codes
+            if not np.ptp(groups):  # rows without an outcome may be all of the other groups
+                continue
             for kind, values in _measures(sample, of_model):
                 means = group_means(values, weight, groups, cluster)
                 searched.append((name, column, kind, of_model, groups, means))

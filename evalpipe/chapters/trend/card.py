@@ -400,6 +400,8 @@ def _trend_figure(results: Results, measures: Sequence[Sequence[TrendLine]], sta
     limits = (f" The band is from {numbers.plain(results.trend.sigma or 0.0)} standard errors below the centre to as "
               "many above it, for a night of that size, the dashed line the centre; an empty marker is a night beyond "
               "the band.") if limited else ""
+    if unsettled := results.trend.unsettled_days(days, tonight=any(row.unsettled for row in results.label_arrival)):
+        limits += f" Shaded: {counted(len(unsettled), 'night')} with rows whose outcomes were still waited for."
     caption = (f"Each measure by the day that a night is about; bars are its {wording.level(results.intervals.level)} "
                f"intervals. The large marker is {results.as_of}, which this card is about.{limits}")
     sentences = [_line_sentence(results, line) for lines in measures for line in lines]
@@ -434,6 +436,8 @@ def _draw_lines(
 ) -> None:
     """Draw the limits of each model, then its intervals, then its values, and tonight above all."""
     dense = len(days) > DENSE
+    for day in results.trend.unsettled_days(days, tonight=any(row.unsettled for row in results.label_arrival)):
+        panel.span(day.toordinal() - 0.5, day.toordinal() + 0.5)
     x_of_days = [float(day.toordinal()) for day in days]
     for series, line in pairs:
         if line.limit_lower:

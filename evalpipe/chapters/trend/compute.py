@@ -68,14 +68,16 @@ class EarlierNight:
     points: Mapping[Key, Point]
 
     @classmethod
-    def of_ledger(cls, run: Mapping[str, Any], estimates: Iterable[Mapping[str, Any]]) -> EarlierNight:
-        """Return an earlier night from a run of the ledger and the estimates of that run."""
+    def of_ledger(
+        cls, run: Mapping[str, Any], estimates: Iterable[Mapping[str, Any]], unsettled: dict[str, int] | None = None
+    ) -> EarlierNight:
+        """Return an earlier night from a run of the ledger, its estimates, and its rows that were not settled."""
         points = {}
         for row in estimates:
             key = _estimate_key(
                 row["dataset"], row["model"], row["variant"], row["metric"], row["params"], row["average"])
             points[key] = _trend_point(row["value"], row["lower"], row["upper"], row["level"], row["n"])
-        return cls(TrendNight(as_of=run["as_of"], results_sha256=run["results_sha256"]), points)
+        return cls(TrendNight(as_of=run["as_of"], results_sha256=run["results_sha256"], unsettled=unsettled), points)
 
 
 def nights_of_trend(trend: Trend) -> tuple[EarlierNight, ...]:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import UNWRITTEN, Measured, OfModel, Record, Scalar, Subject
+from evalpipe.base.records import UNWRITTEN, DescribedRow, Measured, OfModel, Record, Scalar, Subject
 from evalpipe.words.sentences import Sentence
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
 
-class TrendNight(Record):
+
+class TrendNight(DescribedRow):
     """An earlier night, as the ledger has it."""
+
+    absent: ClassVar[tuple[str, ...]] = ("unsettled",)
 
     as_of: str
     """The day that it is about."""
     results_sha256: str
     """The hash of its `results.json`."""
+    unsettled: dict[str, int] | None = None
+    """How many rows of each dataset were not settled in that run, where outcomes come late; absent where all were."""
 
 
 class TrendLine(OfModel):
@@ -83,6 +91,12 @@ class Trend(Record):
     shift: int | None = None
     """How many nights in a row on one side of the centre are a shift; null where that is not asked."""
     lines: list[TrendLine] = Field(default_factory=list)
+
+    def unsettled_days(self, days: Sequence[date], *, tonight: bool) -> list[date]:
+        """Return those of the last ``days``, tonight the last, whose nights had rows that were not settled."""
+        nights = self.nights[len(self.nights) - len(days) + 1 :]
+        flags = [*(night.unsettled is not None for night in nights), tonight]
+        return [day for day, is_unsettled in zip(days, flags, strict=True) if is_unsettled]
 
 
 class DatasetBefore(Record):
