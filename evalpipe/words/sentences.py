@@ -301,6 +301,7 @@ _OF_CHECKS = {
     "no-reference-rates": "no reference rate is declared",
     "no-labels": "every row has an outcome",
     "no-judge": "no judge labels rows",
+    "no-late-outcomes": "no outcomes come late, or too few to be compared with early ones",
     "selection-not-random": "rows with an outcome are not said to be a random part",
     "selection-random": "rows with an outcome are said to be a random part",
     "few-outcomes-to-compare": "too few rows have an outcome, or lack one, to be compared",

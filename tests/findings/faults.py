@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -715,3 +716,16 @@ def a_judge_that_is_nearly_always_right() -> Planted:
     frame = frame.with_columns(judge=label.cast(float))
     return labelled(frame, "note", ("With the labels of judge, the", "outcomes are worth"),
                     rows_of(66).random(frame.height) < 0.2, selected="random", judge={"probability": "judge"})
+
+
+@fault
+def outcomes_that_come_late_and_are_others() -> Planted:
+    frame, start = events(67), date(2026, 1, 1)
+    day = rows_of(67).integers(0, 60, frame.height)
+    late = np.where(frame["y"].to_numpy() == 1, 35, 5) + rows_of(68).integers(0, 9, frame.height)
+    frame = frame.with_columns(
+        day=pl.Series([start + timedelta(int(days)) for days in day]),
+        known=pl.Series([start + timedelta(int(days + wait)) for days, wait in zip(day, late, strict=True)]))
+    words = ("Outcomes that become known more than 22.5 days after their row", "Rows that are not settled")
+    return binary(frame, ("note", "labels", words), metrics=["brier"], as_of="2026-06-30", labels={
+        "selected": "random", "arrive": {"column": "known", "since": "day", "within": "45d"}})

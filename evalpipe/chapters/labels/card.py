@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.card.page import Block, Cell
-    from evalpipe.chapters.labels.records import JudgeBias, LabelledDataset, LabelWorth, SelectionTest
+    from evalpipe.chapters.labels.records import (
+        JudgeBias,
+        LabelArrival,
+        LabelledDataset,
+        LabelWorth,
+        LateLabels,
+        SelectionTest,
+    )
     from evalpipe.results import Results
     from evalpipe.results.document import Finding
 
@@ -53,6 +60,10 @@ SELECTION = (
     Column("Rows with an outcome against others", style="what"), Column("What is compared"), Column("Result"),
     Column("p-value", "num"),
 )
+LATE = (
+    Column("What is compared", style="what"), Column("Early", "num"), Column("Late", "num"),
+    Column("Difference", "num"), Column("p-value", "num"),
+)
 FEW = 3
 """The most measures of which the first finding gives the worth."""
 
@@ -69,10 +80,16 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
     """Yield for the head of the card how many rows have an outcome, and the share of events by all labels."""
     for row in results.labelled:
         dataset = f" of {row.dataset}" if len(results.labelled) > 1 else ""
-        yield f"Rows with an outcome{dataset}", f"{_count_of(row)}, {_selection(row)}"
+        yield f"Rows with an outcome{dataset}", f"{_count_of(row)}, {_selection(row)}{_lateness(results, row.dataset)}"
         if row.method == "prediction_powered":
             share = wording.observed_share(row.prevalence, row.lower, row.upper)
             yield f"Prevalence{dataset} with all labels", f"{share}; labels by {joined(_judges(results, row.dataset))}"
+
+
+def _lateness(results: Results, dataset: str) -> str:
+    """Return how many rows were not settled, to stand after how many have an outcome; empty where none come late."""
+    return "".join(f"; {numbers.count(row.unsettled)} rows were not settled" for row in results.label_arrival
+                   if row.dataset == dataset and row.unsettled)
 
 
 def reading(results: Results, dataset: str) -> Iterator[str]:
@@ -111,6 +128,7 @@ NO_LABELS = unless_key("no-labels", "labels")
 NO_JUDGE = Unless("no-judge", lambda spec: not (spec.get("labels") or {}).get("judge"))
 NOT_RANDOM = Unless("selection-not-random", lambda spec: (spec.get("labels") or {}).get("selected") != "random")
 RANDOM = Unless("selection-random", lambda spec: (spec.get("labels") or {}).get("selected") == "random")
+NOT_LATE = Unless("no-late-outcomes", by_results=lambda results: not results.late_labels)
 ALL_KNOWN = Unless("few-outcomes-to-compare", by_results=lambda results: not results.selection_tests)
 SURE = 0.01
 """The adjusted p-value below which rows with an outcome are called no random part: a convention of evalpipe."""
@@ -189,6 +207,25 @@ def worth_findings(results: Results, rows: Sequence[LabelWorth]) -> Iterator[Fin
         yield finding("note", weights.LABELS_WORTH, text, SECTION, of_dataset)
 
 
+@rule("note", unless=(NO_LABELS, NOT_LATE))
+def late_labels_differ(results: Results) -> Iterator[Claim]:
+    """Whether outcomes that became known late differ from those that did so early, among settled rows."""
+    yield from (Claim(row, late_findings) for row in results.late_labels
+                if row.p_adjusted is not None and row.p_adjusted < SURE)
+
+
+def late_findings(results: Results, rows: Sequence[LateLabels]) -> Iterator[Finding]:
+    """Yield findings on outcomes that come late and are others than those that come early."""
+    for row in rows:
+        days = f"more than {numbers.plain(row.until)} days after their row{on_dataset(results, row.dataset)}"
+        difference = numbers.signed_with_limits(row.difference, row.lower, row.upper)
+        what = f"Outcomes that become known {days} are others than earlier ones: the share of events differs by "
+        if row.judge is not None:
+            what = f"The judge {row.judge} is off otherwise where outcomes become known {days}: its bias differs by "
+        text = f"{what}{difference}. Rows that are not settled cannot be told by outcomes that come early."
+        yield finding("note", weights.LATE_LABELS, text, SECTION)
+
+
 def _worth_of_all(row: LabelWorth, known: int) -> float:
     """Return what all outcomes of a dataset are worth by a measure."""
     return (row.worth or 0.0) * known / row.n
@@ -247,18 +284,35 @@ def _of_dataset(results: Results, row: LabelledDataset) -> Iterator[Block]:
     effective = "" if row.selected == "random" else (
         f" Weighted, they are worth {numbers.count(round(row.effective))} rows of equal weight.")
     yield Text(f"{_count_of(row)} have an outcome, {_selection(row)}.{effective}")
+    yield from (Text(_settled(arrival)) for arrival in results.label_arrival if arrival.dataset == row.dataset)
     judges = [bias for bias in results.judge_bias if bias.dataset == row.dataset]
     if judges:
         yield Table(f"How far judges are off{with_intervals(results, limited=judges[0].lower is not None)}", BIAS,
                     tuple(_bias_row(bias) for bias in judges), stacked=True)
         yield Text(READ_BIAS, "small")
     yield from _worth_tables(results, row.dataset)
+    late = [compared for compared in results.late_labels if compared.dataset == row.dataset]
+    if late:
+        early_rows, late_rows = (numbers.count(rows) for rows in (late[0].early_rows, late[0].late_rows))
+        yield Table(f"Outcomes known within {numbers.plain(late[0].until)} days, {early_rows}, and later, {late_rows}",
+                    LATE, tuple(Row((
+                        "share of events" if compared.judge is None else f"bias of {compared.judge}",
+                        _share(compared.early), _share(compared.late),
+                        signed_number(compared.difference, compared.lower, compared.upper),
+                        numbers.p_value(compared.p_adjusted))) for compared in late), stacked=True)
     tests = [test for test in results.selection_tests if test.dataset == row.dataset]
     if tests:
         yield Table("Whether rows with an outcome are like other rows", SELECTION, tuple(
             Row((names_of(results).model(test.name) if test.kind == "model" else test.name,
                  "share with an outcome" if test.kind == "slicing" else "scores",
                  _difference(results, test), numbers.p_value(test.p_adjusted))) for test in tests), stacked=True)
+
+
+def _settled(row: LabelArrival) -> str:
+    """Return the sentence on how many rows are settled, and what counts of others."""
+    others = "count by the labels of judges alone" if row.judged else "are left out"
+    return (f"{numbers.count(row.settled)} rows were settled by {row.known_by}, {row.within} days after their own day. "
+            f"{numbers.count(row.unsettled)} were not, and {others}: outcomes that come early may be others.")
 
 
 def _bias_row(row: JudgeBias) -> Row:

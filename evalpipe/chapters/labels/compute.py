@@ -57,9 +57,7 @@ def labelled(labels: LabelsPlan, sample: Sample) -> Sample:
     if rows.cluster is not None:  # numbered anew: some clusters may have no row with an outcome
         rows = replace(rows, cluster=np.unique(rows.cluster, return_inverse=True)[1])
     if labels.selected != "random":
-        weight = weights[with_outcome] * rows.weights
-        units = None if rows.cluster is not None else Units(np.arange(rows.n), known.stratum[with_outcome])
-        rows = replace(rows, weight=weight, weight_kind="importance", units=units)
+        rows = replace(rows, weight=weights[with_outcome] * rows.weights, weight_kind="importance")
     if labels.method != "prediction_powered":
         return rows
     judges = list(labels_of_judges(labels, sample).values())
@@ -95,18 +93,16 @@ def _with_judges(sample: Sample, known: KnownRows, weights: Floats, judges: Sequ
 def _units(sample: Sample, known: KnownRows) -> Units:
     """Return what is drawn together, by row of the dataset: a row or, of many without an outcome, a random group.
 
-    Random groups have the variance of their rows: Wolter (2007), chapter 2. Whole clusters are drawn if there are any.
+    Rows with an outcome are drawn apart. Strata are not: how many rows a stratum has is left to chance too. Random groups
+    have the variance of their rows: Wolter (2007), chapter 2. Whole clusters are drawn if there are any.
     """
     if sample.cluster is not None:
         has_outcome = np.bincount(sample.cluster, known.known) > 0
         return Units(sample.cluster, np.zeros(len(has_outcome), np.intp), has_outcome)
-    stratum = 2 * known.stratum + known.known
-    of_row = np.arange(sample.n)
-    for code in np.unique(stratum[~known.known]):
-        rows = np.flatnonzero(stratum == code)
-        if len(rows) > ROWS:
-            # By chance and not by their order: rows are sorted by score.
-            shuffled = stream(0, "groups", sample.dataset, int(code)).permutation(rows)
-            of_row[shuffled] = shuffled[np.arange(len(rows)) % GROUPS]
+    of_row, others = np.arange(sample.n), np.flatnonzero(~known.known)
+    if len(others) > ROWS:
+        # By chance and not by their order: rows are sorted by score.
+        shuffled = stream(0, "groups", sample.dataset).permutation(others)
+        of_row[shuffled] = shuffled[np.arange(len(others)) % GROUPS]
     drawn, numbered = np.unique(of_row, return_inverse=True)
-    return Units(numbered, stratum[drawn], known.known[drawn])
+    return Units(numbered, known.known[drawn].astype(np.intp), known.known[drawn])
