@@ -93,7 +93,7 @@ def _with_judges(sample: Sample, known: KnownRows, weights: Floats, judges: Sequ
 def _units(sample: Sample, known: KnownRows) -> Units:
     """Return what is drawn together, by row of the dataset: a row or, of many without an outcome, a random group.
 
-    Rows with an outcome are drawn apart. Strata are not: how many rows a stratum has is left to chance too. Random groups
+    Rows with an outcome are drawn apart. Strata are not: how many rows a stratum has is left to chance. Random groups
     have the variance of their rows: Wolter (2007), chapter 2. Whole clusters are drawn if there are any.
     """
     if sample.cluster is not None:
