@@ -30,6 +30,10 @@ LEAD = (
     "errors, and every measure is corrected for them. A useless judge makes limits no narrower and no measure wrong."
 )
 LEAD_ALONE = "Not every row has an outcome. Measures are of rows that have one."
+LEAD_WEIGHTED = (
+    "Not every row has an outcome. Measures are of rows that have one; each of them weighs as much as all rows that "
+    "it stands for."
+)
 BIAS = (
     Column("Judge", style="what"), Column("Rows", style="what"), Column("With an outcome", "num"),
     Column("Share by the judge", "num"), Column("Share by the outcome", "num"), Column("Difference", "num"),
@@ -59,7 +63,8 @@ FEW = 3
 def sections(results: Results) -> Iterator[Section]:
     """Yield the section on labels, with a part for each dataset."""
     if results.labelled:
-        lead = LEAD if results.label_worth else LEAD_ALONE
+        weighted = any(row.method == "weighted" for row in results.labelled)
+        lead = LEAD if results.label_worth else LEAD_WEIGHTED if weighted else LEAD_ALONE
         blocks = [block for row in results.labelled for block in _of_dataset(results, row)]
         yield Section(SECTION, "Labels", (Text(lead, "lead"), *blocks), part="data")
 
@@ -82,7 +87,9 @@ def reading(results: Results, dataset: str) -> Iterator[str]:
                    f"outcome; the others count by the labels of {joined(_judges(results, dataset))}, corrected by "
                    "these. Counts and figures are of rows with an outcome.")
         elif row.dataset == dataset:
-            yield f"Measures are of the {numbers.count(row.known)} rows with an outcome of {numbers.count(row.rows)}."
+            weighted = ", weighted so that they stand for all rows" if row.method == "weighted" else ""
+            yield (f"Of {numbers.count(row.rows)} rows, {numbers.count(row.known)} have an outcome; measures are of "
+                   f"these{weighted}.")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
@@ -141,9 +148,9 @@ def labels_uneven(results: Results) -> Iterator[Claim]:
 def uneven_findings(results: Results, rows: Sequence[LabelledDataset]) -> Iterator[Finding]:
     """Yield findings on outcomes whose weights differ much."""
     for row in rows:
-        text = (f"The {numbers.count(row.known)} outcomes{on_dataset(results, row.dataset)} tell as much as "
-                f"{numbers.count(round(row.effective))} of equal weight: some rows were chosen with a probability as "
-                f"low as {numbers.number(row.least_chance)}, and each of them stands for many.")
+        text = (f"The {numbers.count(row.known)} outcomes{on_dataset(results, row.dataset)} count as "
+                f"{numbers.count(round(row.effective))} of equal weight would: some rows were chosen with a "
+                f"probability as low as {numbers.number(row.least_chance)}, and each of them stands for several.")
         yield finding("note", weights.UNEVEN_LABELS, text, SECTION)
 
 
@@ -168,7 +175,7 @@ def biased_findings(results: Results, rows: Sequence[JudgeBias]) -> Iterator[Fin
 
 @rule("note", unless=(NO_LABELS, NO_JUDGE))
 def labels_worth(results: Results) -> Iterator[Claim]:
-    """How many rows with an outcome alone would tell as much as these with the labels of judges."""
+    """How many rows with an outcome alone would give limits as narrow as these with the labels of judges."""
     yield from (Claim(row, worth_findings) for row in _of_key_measures(results))
 
 
@@ -208,9 +215,9 @@ def _count_of(row: LabelledDataset) -> str:
 def _selection(row: LabelledDataset) -> str:
     """Return in words how rows came to have an outcome."""
     if row.selected == "random":
-        return "said to be a random part"
+        return "said to be a random part of all rows"
     if row.selected == "probability":
-        return f"chosen with the probability in {row.columns[0]}"
+        return f"chosen with the probability in column {row.columns[0]}"
     return f"said to be a random part of each stratum by {joined(row.columns)}"
 
 
@@ -234,7 +241,7 @@ def _of_dataset(results: Results, row: LabelledDataset) -> Iterator[Block]:
     if len(results.labelled) > 1:
         yield Heading(row.dataset)
     effective = "" if row.selected == "random" else (
-        f" Weighted, they tell as much as {numbers.count(round(row.effective))} rows of equal weight.")
+        f" Weighted, they count as {numbers.count(round(row.effective))} rows of equal weight would.")
     yield Text(f"{_count_of(row)} have an outcome, {_selection(row)}.{effective}")
     judges = [bias for bias in results.judge_bias if bias.dataset == row.dataset]
     if judges:
