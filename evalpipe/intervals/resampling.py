@@ -220,9 +220,6 @@ NEAR = 2**17
 LOOKUP = 4_000_000
 """The most observations whose units are listed one by one where units stand for many observations."""
 
-FEWER_GROUPS = 200
-"""The most groups that are left out in turn of units that are a part of all."""
-
 LISTED = 4_000_000
 """Observations from which on many that are short of a draw are drawn unit by unit, and not looked for one by one."""
 
@@ -465,6 +462,6 @@ def jackknife_counts(design: Design, generator: np.random.Generator) -> Iterator
     A group is an observation, up to `GROUPS` of them; more observations are grouped at random, for the rows are sorted.
     """
     sizes = design.sizes if design.left_out is None else design.sizes * design.left_out
-    groups = min(int(sizes.sum()), GROUPS if design.left_out is None else FEWER_GROUPS)
+    groups = min(int(sizes.sum()), GROUPS)
     for left_out in split(generator, sizes, groups):
         yield design.sizes - left_out

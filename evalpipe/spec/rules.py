@@ -310,7 +310,7 @@ def _entries(draft: Draft, here: Loc, value: Any) -> Iterator[tuple[Loc, Any]]:
     """Yield each item of a list or value of a mapping with its location; a single value stands there itself."""
     if isinstance(value, dict):
         yield from (((*here, key), item) for key, item in value.items())
-    elif isinstance(value, tuple) and isinstance(draft.tree.get(*here), dict):  # a list of one entry
+    elif isinstance(value, tuple) and value and isinstance(draft.tree.get(*here), dict):  # a list of one entry
         yield here, value[0]
     else:
         yield from located_items(here, value)

@@ -38,6 +38,10 @@ LEAD = (
     "errors, and every measure is corrected for them. A useless judge makes limits no narrower and no measure wrong."
 )
 LEAD_ALONE = "Not every row has an outcome. Measures are of rows that have one."
+LEAD_WEIGHTED = (
+    "Not every row has an outcome. Measures are of rows that have one; each of them weighs as much as all rows that "
+    "it stands for."
+)
 BIAS = (
     Column("Judge", style="what"), Column("Rows", style="what"), Column("With an outcome", "num"),
     Column("Share by the judge", "num"), Column("Share by the outcome", "num"), Column("Difference", "num"),
@@ -49,11 +53,11 @@ READ_BIAS = (
 )
 WORTH = (
     Column("Measure", style="what"), Column("With the judge", "num"), Column("Outcomes alone", "num"),
-    Column("Share of the judge", "num"), Column("Worth", "num"),
+    Column("Part of the judge", "num"), Column("Worth", "num"),
 )
 READ_WORTH = (
-    "Outcomes alone: the measure on rows with an outcome, without the judge. Share of the judge: how far its labels "
-    "take part, from 0, not at all, to 1, in full; it is the share at which the measure varies least over resamples. "
+    "Outcomes alone: the measure on rows with an outcome, without the judge. Part of the judge: how far its labels "
+    "take part, from 0, not at all, to 1, in full; it is the part at which the measure varies least over resamples. "
     "Worth: so many rows with an outcome alone would give an interval as narrow."
 )
 SELECTION = (
@@ -71,7 +75,8 @@ FEW = 3
 def sections(results: Results) -> Iterator[Section]:
     """Yield the section on labels, with a part for each dataset."""
     if results.labelled:
-        lead = LEAD if results.label_worth else LEAD_ALONE
+        weighted = any(row.method == "weighted" for row in results.labelled)
+        lead = LEAD if results.label_worth else LEAD_WEIGHTED if weighted else LEAD_ALONE
         blocks = [block for row in results.labelled for block in _of_dataset(results, row)]
         yield Section(SECTION, "Labels", (Text(lead, "lead"), *blocks), part="data")
 
@@ -100,7 +105,9 @@ def reading(results: Results, dataset: str) -> Iterator[str]:
                    f"outcome; the others count by the labels of {joined(_judges(results, dataset))}, corrected by "
                    f"these. {_of_outcomes(results, dataset)} of rows with an outcome alone.")
         elif row.dataset == dataset:
-            yield f"Measures are of the {numbers.count(row.known)} rows with an outcome of {numbers.count(row.rows)}."
+            weighted = ", weighted so that they stand for all rows" if row.method == "weighted" else ""
+            yield (f"Of {numbers.count(row.rows)} rows, {numbers.count(row.known)} have an outcome; measures are of "
+                   f"these{weighted}.")
 
 
 def procedures(results: Results) -> Iterator[Procedure]:
@@ -199,7 +206,7 @@ def worth_findings(results: Results, rows: Sequence[LabelWorth]) -> Iterator[Fin
         known = next(row.known for row in results.labelled if row.dataset == dataset)
         of_dataset = [row for row in rows if row.dataset == dataset]
         measures = [names.measure(row.metric, row.params, row.average) for row in of_dataset]
-        parts = [f"{numbers.count(round(_worth_of_all(row, known)))} for {measure}"
+        parts = [f"about {_about(_worth_of_all(row, known))} for {measure}"
                  for row, measure in zip(of_dataset, measures, strict=True)]
         model = f" of {names.model(of_dataset[0].model)}" if len(results.models) > 1 else ""
         text = (f"With the labels of {joined(_judges(results, dataset))}, the {numbers.count(known)} "
@@ -224,6 +231,11 @@ def late_findings(results: Results, rows: Sequence[LateLabels]) -> Iterator[Find
             what = f"The judge {row.judge} is off otherwise where outcomes become known {days}: its bias differs by "
         text = f"{what}{difference}. Rows that are not settled cannot be told by outcomes that come early."
         yield finding("note", weights.LATE_LABELS, text, SECTION)
+
+
+def _about(worth: float) -> str:
+    """Return a number of outcomes to two digits: it is a ratio of variances of resamples, which say no more."""
+    return numbers.count(round(float(f"{worth:.2g}")))
 
 
 def _worth_of_all(row: LabelWorth, known: int) -> float:
@@ -256,9 +268,9 @@ def _of_outcomes(results: Results, dataset: str) -> str:
 def _selection(row: LabelledDataset) -> str:
     """Return in words how rows came to have an outcome."""
     if row.selected == "random":
-        return "said to be a random part"
+        return "said to be a random part of all rows"
     if row.selected == "probability":
-        return f"chosen with the probability in {row.columns[0]}"
+        return f"chosen with the probability in column {row.columns[0]}"
     return f"said to be a random part of each stratum by {joined(row.columns)}"
 
 
@@ -269,6 +281,8 @@ def _judges(results: Results, dataset: str) -> list[str]:
 
 def _difference(results: Results, row: SelectionTest) -> str:
     """Return how rows with an outcome differ from others: "forest scores them higher (AUC 0.61)"."""
+    if row.auc is not None and row.p_adjusted >= SURE:
+        return f"alike (AUC {numbers.number(row.auc)})"
     if row.auc is not None:
         higher = "higher" if row.auc > 1 / 2 else "lower"
         who = names_of(results).model(row.name) if row.kind == "model" else row.name
@@ -342,7 +356,7 @@ def _worth_tables(results: Results, dataset: str) -> Iterator[Block]:
                 "–" if estimate is None else ranged(estimate.value, estimate.lower, estimate.upper),
                 ranged(row.alone, row.lower, row.upper),
                 joined([numbers.fixed(share, 2) for share in row.shares.values()]),
-                "–" if row.worth is None else numbers.count(round(row.worth)))))
+                "–" if row.worth is None else _about(row.worth))))
         judges = joined(list(rows[0].shares))
         yield Table(f"What the labels of {judges} add for {names.model(model)}", WORTH,
                     tuple(cells), stacked=True)

@@ -23,7 +23,7 @@ class LabelledDataset(Record):
     known: int
     """Rows with an outcome."""
     effective: float
-    """So many rows of equal weight are worth as much as those with an outcome under their weights: Kish (1965)."""
+    """So many rows of equal weight would give a mean as precise as those with an outcome do: Kish (1965)."""
     least_chance: float
     """The least probability of being chosen of a row with an outcome, or the least share of a stratum."""
     prevalence: float
