@@ -178,7 +178,7 @@ def _rank_sum(values: Floats, known: Flags) -> tuple[float, float]:
     below = np.cumsum(ties) - ties
     ranks, n, first = (below + (ties + 1) / 2)[inverse.ravel()], len(values), int(known.sum())
     auc = (float(ranks[known].sum()) / first - (first + 1) / 2) / (n - first)
-    tied = float((ties.astype(float)**3 - ties).sum()) / (n * (n - 1))
+    tied = float((ties.astype(float)**2 * ties - ties).sum()) / (n * (n - 1))
     variance = (n + 1 - tied) / (12 * first * (n - first))
     return auc, 2 * float(ndtr(-abs(auc - 0.5) / math.sqrt(variance)))
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from evalpipe.base.records import UNWRITTEN, Measured, Record, Slice, SparseRecord
+from evalpipe.base.records import UNWRITTEN, DescribedRow, Measured, Record, Slice, SparseRecord
 
 
 class LabelledDataset(Record):
@@ -113,14 +113,14 @@ class LabelArrival(Record):
     """Whether rows that are not settled count by the labels of judges; else they are left out."""
 
 
-class LateLabels(SparseRecord):
+class LateLabels(DescribedRow):
     """How settled rows whose outcome became known late differ from those in which it did so early."""
 
     absent: ClassVar[tuple[str, ...]] = ("judge",)
 
     dataset: str
     judge: str | None = None
-    """The judge whose bias is compared, its share of events less that of the outcome; absent of the share of events."""
+    """The judge whose bias is compared: how far its share of events is above that of the outcome."""
     until: float
     """The days within which an outcome is early: half of `within`."""
     early_rows: int
