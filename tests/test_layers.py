@@ -123,8 +123,8 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     "cli": {
         "base", "card.addresses", "card.figures.in_matplotlib", "card.junit", "card.method", "card.page",
         "card.summary", "card.tables", "card.wording", "chapters.all", "chapters.plan", "cli.doctor", "errors",
-        "intervals.declare", "labelling", "ledger", "metrics", "plan", "proposal", "recalibration", "results", "review", "run",
-        "runs", "spec", "streams", "tasks", "version", "words",
+        "intervals.declare", "labelling", "ledger", "metrics", "plan", "proposal", "recalibration", "results", "review",
+        "run", "runs", "spec", "streams", "tasks", "version", "words",
     },
 }
 

@@ -89,8 +89,8 @@ class FailOnChoice(click.Choice[str]):
 
 TEXT_OR_JSON = click.Choice(["text", "json"])
 
-SCHEMAS = ("spec", "results", "cache", "comment", "diff", "diff-out", "doctor", "error", "history", "labels", "metrics", "plan",
-           "register", "run", "show", "sign", "validate", "verify")
+SCHEMAS = ("spec", "results", "cache", "comment", "diff", "diff-out", "doctor", "error", "history", "labels", "metrics",
+           "plan", "register", "run", "show", "sign", "validate", "verify")
 """What `evalpipe schema` describes: `DOCUMENTS` in `cli/documents.py` has all but the first."""
 
 set_option = click.option(

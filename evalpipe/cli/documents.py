@@ -167,7 +167,7 @@ LABELS = keys_of(
     needed=list_of(keys_of(
         "NeededLabels", "A number and how many more rows need an outcome for a verdict on it.",
         kind=Literal["gate", "comparison", "slice"], about=str, dataset=str, slice=Values | None, value=Number | None,
-        lower=Number | None, upper=Number | None, verdict=str, known=int, rows=int, more=int | None,
+        lower=Number | None, upper=Number | None, known=int, rows=int, more=int | None,
         beyond=bool)) | None)
 WRITTEN = keys_of("Written", "What is printed of a comparison that goes to the file of --out.", verdict=str, same=bool,
                   file=str)
