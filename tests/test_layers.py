@@ -118,12 +118,13 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
     },
     "ledger.forecasts": {"chapters.compute", "chapters.plan", "errors", "ledger", "plan"},
     "recalibration": {"base", "calibration", "data", "errors", "plan", "results", "run", "runs", "spec", "tasks"},
+    "labelling": {"chapters.all", "chapters.compute", "chapters.plan", "data.sample", "errors", "plan", "run"},
     "proposal": {"base", "data", "errors", "plan", "run", "runs", "spec", "tasks", "words"},
     "cli": {
         "base", "card.addresses", "card.figures.in_matplotlib", "card.junit", "card.method", "card.page",
         "card.summary", "card.tables", "card.wording", "chapters.all", "chapters.plan", "cli.doctor", "errors",
-        "intervals.declare", "ledger", "metrics", "plan", "proposal", "recalibration", "results", "review", "run",
-        "runs", "spec", "streams", "tasks", "version", "words",
+        "intervals.declare", "labelling", "ledger", "metrics", "plan", "proposal", "recalibration", "results", "review",
+        "run", "runs", "spec", "streams", "tasks", "version", "words",
     },
 }
 

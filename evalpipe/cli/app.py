@@ -30,6 +30,7 @@ from evalpipe.cli.exit import (
 )
 from evalpipe.cli.figures import figures
 from evalpipe.cli.init import init
+from evalpipe.cli.labels import labels
 from evalpipe.cli.ledger import gc, history, margin_and_drop
 from evalpipe.cli.output import UNHEARD, full_output_error, is_lost_stream, replace_streams, tell_person
 from evalpipe.cli.register import register
@@ -88,8 +89,8 @@ class FailOnChoice(click.Choice[str]):
 
 TEXT_OR_JSON = click.Choice(["text", "json"])
 
-SCHEMAS = ("spec", "results", "cache", "comment", "diff", "diff-out", "doctor", "error", "history", "metrics", "plan",
-           "register", "run", "show", "sign", "validate", "verify")
+SCHEMAS = ("spec", "results", "cache", "comment", "diff", "diff-out", "doctor", "error", "history", "labels", "metrics",
+           "plan", "register", "run", "show", "sign", "validate", "verify")
 """What `evalpipe schema` describes: `DOCUMENTS` in `cli/documents.py` has all but the first."""
 
 set_option = click.option(
@@ -390,6 +391,7 @@ app.add_command(diff)
 app.add_command(export)
 app.add_command(figures)
 app.add_command(init)
+app.add_command(labels)
 app.add_command(register)
 app.add_command(verify)
 app.add_command(show)

@@ -160,6 +160,15 @@ REGISTER = keys_of(
         expires=Text, runs=int,
         folder=Text, card=Text)))
 
+LABELS = keys_of(
+    "Labels", "Which rows to label next, and how many more labels verdicts need; null where it was not asked.",
+    queue=keys_of("Queue", "The file of rows, and how many of them are to be labelled next.", file=str, rows=int,
+                  next=int) | None,
+    needed=list_of(keys_of(
+        "NeededLabels", "A number and how many more rows need an outcome for a verdict on it.",
+        kind=Literal["gate", "comparison", "slice"], about=str, dataset=str, slice=Values | None, value=Number | None,
+        lower=Number | None, upper=Number | None, known=int, rows=int, more=int | None,
+        beyond=bool)) | None)
 WRITTEN = keys_of("Written", "What is printed of a comparison that goes to the file of --out.", verdict=str, same=bool,
                   file=str)
 
@@ -168,7 +177,7 @@ DOCUMENTS: dict[str, Any] = {
     "validate": keys_of("Valid", "A spec without faults, and its warnings.", ok=Literal[True], exit_code=Literal[0],
                         problems=list_of(PROBLEM)),
     "plan": PLAN, "show": TRACE | list_of(ADDRESS), "verify": VERIFIED, "sign": SIGNED, "comment": COMMENTED,
-    "history": HISTORY,
+    "history": HISTORY, "labels": LABELS,
     "metrics": MEASURE | list_of(MEASURE), "doctor": DOCTOR, "cache": CACHE, "register": REGISTER,
     "error": keys_of("Failed", "Why a command ended with another exit code than 0 and 1.", ok=Literal[False],
                      exit_code=int, problems=list_of(PROBLEM)),

@@ -22,7 +22,7 @@ LINES = {
     "validate": ("small.yaml",), "plan": ("small.yaml",), "show": ("reports/small",), "verify": ("reports/small",),
     "sign": ("reports/small", *SIGNED),
     "comment": ("reports/small", "Is that so?", "--on", "verdict", "--by", "B. Reader", "--date", "2026-11-27"),
-    "history": ("reports/small",), "metrics": (), "doctor": (),
+    "history": ("reports/small",), "metrics": (), "doctor": (), "labels": ("small.yaml", "--needed"),
     "cache": ("ls", "reports/small"), "register": ("reports",), "diff": ("reports/small", "reports/small"),
 }
 """The arguments of a line of each command that prints JSON, in an order in which they can run."""
