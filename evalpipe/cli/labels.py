@@ -16,7 +16,6 @@ from evalpipe.words.spelling import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalpipe.chapters.labels.compute_needed import NeededLabels
 
 TITLES = {"gate": "gates without a verdict", "comparison": "comparisons that are undecided",
           "slice": "slices that do not differ yet"}
@@ -58,7 +57,7 @@ def labels(
         rows = queue(spec, count, overrides)
         write(rows, Path(out))
         document["queue"] = {"file": out, "rows": rows.height, "next": count}
-        lines.append(f"{out}: {counted(rows.height, 'row')}, of which the first {count:,} are to be labelled next")
+        lines.append(f"{out}: {counted(rows.height, 'row')}; label the first {count:,} next")
     if is_asked:
         numbers = needed(spec, overrides)
         document["needed"] = [asdict(number) for number in numbers]
@@ -67,7 +66,7 @@ def labels(
         click.echo(json.dumps(document, indent=1, ensure_ascii=False) if form == "json" else "\n".join(lines))
 
 
-def _needed_lines(numbers: Sequence[NeededLabels]) -> Iterator[str]:
+def _needed_lines(numbers: Sequence[Any]) -> Iterator[str]:
     """Yield the numbers without a verdict by kind, those that need the fewest labels first, and how many have one."""
     for kind, title in TITLES.items():
         rows = sorted((number for number in numbers if number.kind == kind and number.more != 0),

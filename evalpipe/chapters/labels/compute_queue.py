@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalpipe.base.arraytypes import Flags, Floats, Wholes
-    from evalpipe.chapters.labels.spec import Labels
+    from evalpipe.chapters.labels.plan import LabelsPlan
     from evalpipe.data.sample import KnownRows, Sample
     from evalpipe.engine.subsets import Subset
     from evalpipe.plan.measures import MetricPlan
@@ -61,7 +61,7 @@ class Queue(NamedTuple):
     probability: list[float]
 
 
-def next_rows(plan: Plan, labels: Labels, samples: Sequence[Sample], count: int) -> Queue:
+def next_rows(plan: Plan, labels: LabelsPlan, samples: Sequence[Sample], count: int) -> Queue:
     """Return the rows of all samples, of which the first ``count`` are to be labelled next.
 
     ``samples`` are the datasets in which rows are without an outcome, with the names of rows.
@@ -90,7 +90,7 @@ def chance_so_far(known: KnownRows) -> Floats:
     return np.asarray(share[known.stratum])
 
 
-def event_chances(labels: Labels, sample: Sample, known: Flags, fold: Wholes) -> Floats:
+def event_chances(labels: LabelsPlan, sample: Sample, known: Flags, fold: Wholes) -> Floats:
     """Return the probability of the event of each row, [n], by logistic lines fitted to the outcomes of other folds.
 
     So no row's outcome has a part in its probability of being drawn, which would bias estimates. A line is of the log
@@ -116,13 +116,13 @@ def event_chances(labels: Labels, sample: Sample, known: Flags, fold: Wholes) ->
     return chance
 
 
-def draw_sizes(plan: Plan, labels: Labels, sample: Sample, known: KnownRows, fold: Wholes) -> Floats:
+def draw_sizes(plan: Plan, labels: LabelsPlan, sample: Sample, known: KnownRows, fold: Wholes) -> Floats:
     """Return how far the outcome of each row may move the measures that are to be narrow, [n]: a root mean square.
 
     The square of each measure is relative to its variance as rows are labelled now; ``fold`` as in `event_chances`.
     """
     before, event = chance_so_far(known), event_chances(labels, sample, known.known, fold)
-    is_powered = labels.used_method == "prediction_powered"
+    is_powered = labels.method == "prediction_powered"
     label = np.mean(list(labels_of_judges(labels, sample).values()), axis=0) if is_powered else np.zeros(0)
     squares = np.zeros(sample.n)
     for rows, moves in _moves(plan, sample, event):
