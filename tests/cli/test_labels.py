@@ -51,7 +51,7 @@ def test_the_queue_is_a_file_that_the_spec_can_be_evaluated_with(spec: str, fold
     again = command("labels", spec, "--next", "20", "-o", "again.csv", "--format", "json")
 
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout == "queue.csv: 200 rows, of which the first 20 are to be labelled next\n"
+    assert ended.stdout == "queue.csv: 200 rows; label the first 20 next\n"
     assert queue.columns == ["row", "next", "probability"]
     assert json.loads(again.stdout) == {"queue": {"file": "again.csv", "rows": 200, "next": 20}, "needed": None}
     assert (folder / "again.csv").read_bytes() == (folder / "queue.csv").read_bytes()
