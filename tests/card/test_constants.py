@@ -12,6 +12,8 @@ from evalpipe.card import method
 from evalpipe.card.figures import residuals
 from evalpipe.chapters.curves.card import clipping_sentence
 from evalpipe.chapters.desirability.card_models import RankingFacts, reading_notes
+from evalpipe.chapters.labels import card as labels_card
+from evalpipe.chapters.labels.records import LabelWorth
 from evalpipe.intervals import bootstrap
 from evalpipe.intervals.declare import registry
 
@@ -36,6 +38,8 @@ def sentences(results: Results) -> dict[str, str]:
         "OUTLIERS": residuals.box_caption(),
         "CLIP": clipping_sentence(),
         "LOG_ODDS_CLIP": rules["Clipping"],
+        "PILOT": next(labels_card.procedures(results.model_copy(update={
+            "label_worth": [LabelWorth.model_construct()]}))).text,
         "WEIGHTINGS": reading_notes(RankingFacts(several=True, drawn=True, weighed=True)),
     }
 
@@ -46,6 +50,7 @@ def sentences(results: Results) -> dict[str, str]:
     ("OUTLIERS", 31, "the 20 largest", "the 31 largest"),
     ("CLIP", 1e-6, "count as 1e-15 at least", "count as 1e-06 at least"),
     ("LOG_ODDS_CLIP", 1e-9, "are limited so with ε = 1e−12", "are limited so with ε = 1e−09"),
+    ("PILOT", 64, "chosen by 256 resamples", "chosen by 64 resamples"),
     ("WEIGHTINGS", 2000, "of 10,000 random sets", "of 2,000 random sets"),
 ])
 def test_a_sentence_states_the_constant_as_it_is(

@@ -173,10 +173,31 @@ def _columns(spec: Spec, dataset: str, model: str | None = None) -> dict[str, li
     columns |= {} if spec.judge is None else {spec.judge: [f"judge {i % 2}" for i in range(ROWS)]}
     if spec.text is not None:
         columns[spec.text] = [f"text {i}" for i in range(ROWS)]
+    if spec.labels is not None:
+        columns |= _labels(spec, truth, rng)
     if spec.weight is not None:
         columns[spec.weight.column] = [rng.randrange(1, 4) for _ in range(ROWS)]
     if spec.cluster is not None:
         columns[spec.cluster] = [f"c{rng.randrange(30)}" for _ in range(ROWS)]
+    return columns
+
+
+def _labels(spec: Spec, truth: list[Any], rng: random.Random) -> dict[str, list[Any]]:
+    """Make outcomes of which some are empty, labels of judges, and how rows were chosen and outcomes arrived."""
+    assert spec.labels is not None
+    known = [level if i % 3 else None for i, level in enumerate(truth)]
+    columns: dict[str, list[Any]] = {spec.outcome.column: known}
+    for judge in spec.labels.judge or ():
+        columns |= {} if judge.column is None else {judge.column: [rng.choice(truth) for _ in truth]}
+        columns |= {} if judge.probability is None else {judge.probability: [round(rng.random(), 3) for _ in truth]}
+    columns |= {name: [rng.choice(["a", "d"]) for _ in truth] for name in spec.labels.strata}
+    columns |= {} if spec.labels.chance is None else {spec.labels.chance: [rng.uniform(0.5, 0.9) for _ in truth]}
+    arrive = spec.labels.arrive
+    if arrive is not None and spec.as_of is not None:
+        days = [date.fromisoformat(spec.as_of) - timedelta(rng.randrange(90)) for _ in truth]
+        columns |= {arrive.since: [str(day) for day in days], arrive.column: [
+            None if level is None else str(day + timedelta(rng.randrange(40)))
+            for day, level in zip(days, known, strict=True)]}
     return columns
 
 

@@ -15,9 +15,9 @@ from fuzz.reports import prepare_report
 from fuzz.watch import called, measured, run_spec, sound
 
 SEED = 11
-SHARES = [("spec", 0, 12), ("data", 0, 8), ("call", 0, 15), ("report", 0, 5)] + [
+SHARES = [("spec", 0, 20), ("data", 0, 8), ("call", 0, 15), ("report", 0, 5)] + [
     pytest.param(*share, marks=pytest.mark.nightly)
-    for share in [("spec", 12, 50)] + [("spec", first, first + 50) for first in range(50, 400, 50)]
+    for share in [("spec", 20, 50)] + [("spec", first, first + 50) for first in range(50, 400, 50)]
     + [("data", 8, 90), ("call", 15, 120), ("report", 5, 300)]
 ]
 """Which cases each test runs: a sample on every run, and many more at night; `tests/fuzz/run.py` makes any number."""

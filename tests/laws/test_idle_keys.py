@@ -57,7 +57,9 @@ SPECS = [
         "candidates": {"path": "c.csv", "id": ["c"], "long": {"metric": "m", "value": "v"}},
     },
     MINIMAL["binary"] | {"task": "binary", "calibration": {"window": {"recalibrated": {}}}},
-    MINIMAL["binary"] | {"task": "binary", "labels": {"selected": {"probability": "c"}, "judge": [{"column": "j"}]}},
+    MINIMAL["binary"] | {"task": "binary", "labels": {
+        "selected": {"probability": "c"}, "judge": [{"column": "j"}],
+        "arrive": {"column": "k", "since": "t", "within": "9d"}}},
     MINIMAL["score"] | {"task": "score", "rank": {"method": "bradley_terry"}, "models": {
         "m": {"log": {"model": "a"}}}, "datasets": {
         "d": {"inspect": "a.eval"}, "e": {"path": "d.csv", "long": {"model": "m", "score": "s"}}}},

@@ -437,7 +437,7 @@ def _draw_lines(
     """Draw the limits of each model, then its intervals, then its values, and tonight above all."""
     dense = len(days) > DENSE
     for day in results.trend.unsettled_days(days, tonight=any(row.unsettled for row in results.label_arrival)):
-        panel.span(day.toordinal() - 0.5, day.toordinal() + 0.5)
+        panel.span(day.toordinal() - 0.5, day.toordinal() + 0.5, kind="faint")
     x_of_days = [float(day.toordinal()) for day in days]
     for series, line in pairs:
         if line.limit_lower:
