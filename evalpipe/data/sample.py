@@ -281,14 +281,13 @@ class KnownRows:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What is drawn together: the unit of each row, ``of_row`` [n], and the ``stratum`` [units] it is drawn within.
+    """What is drawn together: the unit of each row, ``of_row`` [n], and which units have a row with an outcome [units].
 
-    ``has_outcome`` [units] says whether a unit has a row with an outcome, None where all have.
+    Units that are rows are drawn apart by ``has_outcome``, and those that are clusters together.
     """
 
     of_row: Wholes
-    stratum: Wholes
-    has_outcome: Flags | None = None
+    has_outcome: Flags
 
 
 @dataclass(frozen=True)

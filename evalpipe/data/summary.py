@@ -121,10 +121,14 @@ def _with_outcome(columns: Columns, frame: pl.DataFrame) -> pl.DataFrame:
         return frame
     if "settled" in frame.columns and labels.method != "prediction_powered":
         frame = frame.filter(pl.col("settled"))
+    stands_for = None
     if "chance" in frame.columns:
-        frame = frame.with_columns((1 / pl.col("chance")).alias("weight"))
+        stands_for = 1 / pl.col("chance")
     elif "stratum" in frame.columns:
-        frame = frame.with_columns((pl.len() / pl.col("known").sum()).over("stratum").alias("weight"))
+        stands_for = (pl.len() / pl.col("known").sum()).over("stratum")
+    if stands_for is not None:
+        case_weight = pl.col("weight") if "weight" in frame.columns else 1.0
+        frame = frame.with_columns((stands_for * case_weight).alias("weight"))
     return frame.filter(pl.col("known"))
 
 

@@ -83,7 +83,6 @@ def _with_judges(sample: Sample, known: KnownRows, weights: Floats, judges: Sequ
                 weight.append((row_weights * share)[used])
                 source.append(np.full(int(used.sum()), source_of_judge(judge, all_rows=all_rows)))
     unit = np.concatenate(index)
-    # Rows with an outcome are drawn apart from others, and each stratum apart; whole clusters are drawn as they come.
     judged, units = sample.at(unit), _units(sample, known)
     return replace(
         judged, truth=np.concatenate(truth), weight=np.concatenate(weight), weight_kind="importance",
@@ -98,11 +97,11 @@ def _units(sample: Sample, known: KnownRows) -> Units:
     """
     if sample.cluster is not None:
         has_outcome = np.bincount(sample.cluster, known.known) > 0
-        return Units(sample.cluster, np.zeros(len(has_outcome), np.intp), has_outcome)
+        return Units(sample.cluster, has_outcome)
     of_row, others = np.arange(sample.n), np.flatnonzero(~known.known)
     if len(others) > ROWS:
         # By chance and not by their order: rows are sorted by score.
         shuffled = stream(0, "groups", sample.dataset).permutation(others)
         of_row[shuffled] = shuffled[np.arange(len(others)) % GROUPS]
     drawn, numbered = np.unique(of_row, return_inverse=True)
-    return Units(numbered, known.known[drawn].astype(np.intp), known.known[drawn])
+    return Units(numbered, known.known[drawn])

@@ -62,16 +62,17 @@ def labelled_dataset(plan: Plan, labels: LabelsPlan, sample: Sample) -> Iterator
     truth = np.asarray(sample.truth[known.known], float)
     judges = labels_of_judges(labels, sample) if labels.method == "prediction_powered" else {}
     mean, error = mean_with_judges(truth, weights, list(judges.values()), known.known)
-    share = (0.0, 1.0)
+    share, effective = (0.0, 1.0), float(kish(weights))
+    rarest = min(alone := float(np.average(truth, weights=weights)), 1 - alone) * effective
     limits = None if plan.interval_method == "none" else limits_on_scale(
-        mean, error * scale_slope(mean, share), share, plan.level, max(len(truth) - 1, 1))
+        mean, error * scale_slope(mean, share), share, plan.level, max(rarest - 1, 1))
     yield LabelledDataset(
         dataset=sample.dataset, method=labels.method,
         selected=labels.selected,
         columns=[*labels.strata, *([] if labels.chance is None else [labels.chance])],
-        rows=sample.n, known=len(truth), effective=float(kish(weights)), least_chance=float(1 / weights.max()),
+        rows=sample.n, known=len(truth), effective=effective, least_chance=float(1 / weights.max()),
         prevalence=mean, lower=limits[0] if limits else None, upper=limits[1] if limits else None,
-        level=plan.level if limits else None, alone=float(np.average(truth, weights=weights)))
+        level=plan.level if limits else None, alone=alone)
 
 
 def mean_with_judges(
@@ -81,20 +82,25 @@ def mean_with_judges(
 
     ``outcome`` [k] and ``weights`` [k] are of the rows where ``known`` [N] is true, ``judges`` [N] are labels of all
     rows. The share of each judge is the one of least variance. Angelopoulos, Duchi & Zrnic (2023), eq. 5, with the
-    labels of all rows in place of those of other rows.
+    labels of all rows in place of those of other rows. The error allows for `unseen_errors` of the judges.
     """
     mean, total, n = float(np.average(outcome, weights=weights)), float(weights.sum()), len(known)
-    apart, shift, inside = outcome - mean, 0.0, 0.0
+    apart, shift, inside, together = outcome - mean, 0.0, 0.0, 0.0
     by_judge = [(labels[known] - np.average(labels[known], weights=weights), labels) for labels in judges]
     for at_known, labels in by_judge:  # one judge after the other: what the first explains is left to no other
         square = float((weights**2 * at_known**2).sum())
         share = min(max(float((weights**2 * at_known * apart).sum()) / square, 0.0), 1.0) if square > 0 else 0.0
         shift += share * (float(labels.mean()) - float(np.average(labels[known], weights=weights)))
+        together += share
         explained = share * at_known
         inside += float(np.average(explained * (2 * apart - explained), weights=weights)) / n
         apart = apart - explained
     freedom = len(outcome) / max(len(outcome) - 1, 1)
     variance = float((weights**2 * apart**2).sum()) / total**2 * freedom + max(inside, 0.0)
+    effective = float(kish(weights))
+    alone = float((weights**2 * (outcome - mean)**2).sum()) / total**2 * freedom
+    unseen = unseen_errors(effective, min(mean, 1 - mean) * effective, None) if together else 0.0
+    variance += together**2 * unseen * alone if alone else 0.0
     return min(max(mean + shift, 0.0), 1.0), math.sqrt(variance)
 
 

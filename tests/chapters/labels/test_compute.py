@@ -190,3 +190,24 @@ def test_many_rows_without_an_outcome_are_drawn_in_random_groups_with_the_same_v
             values(by_rows).values(), values(by_groups).values(), strict=True):
         assert value == pytest.approx(same, abs=0.01)  # a share of the judge may be another
         assert upper - lower == pytest.approx(high - low, rel=0.12)
+
+
+def test_a_judge_that_agrees_with_every_outcome_is_not_taken_for_right_everywhere() -> None:
+    frame = rows(n=4000, known=100).with_columns(sure=(pl.col("all") == "bad").cast(float))
+    row = run(frame, {"selected": "random", "judge": {"probability": "sure"}}).labelled[0]
+    assert row.lower is not None
+    assert row.upper is not None
+    share = row.prevalence
+    # As if it were wrong on one event and one non-event more, of which 100 random outcomes have so many.
+    events = round(100 * row.alone)
+    unseen = (1 / events + 1 / (100 - events)) * row.alone * (1 - row.alone) / 99
+    assert row.upper - row.lower > 2 * 1.96 * np.sqrt(unseen + share * (1 - share) / 4000)
+
+
+def test_case_weights_and_the_selection_weigh_together() -> None:
+    frame = rows().with_columns(w=pl.col("person") + 1, chance=0.2 + 0.5 * pl.col("p"))
+    results = run(frame, {"selected": {"probability": "chance"}}, weight={"column": "w"})
+    known = frame.filter(pl.col("y").is_not_null())
+    weight = (known["w"] / known["chance"]).to_numpy()
+    events = (known["y"] == "bad").to_numpy()
+    assert results.datasets[0].prevalence == pytest.approx(weight[events].sum() / weight.sum(), abs=1e-12)
