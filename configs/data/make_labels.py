@@ -1,9 +1,9 @@
-"""Write three tables in which most outcomes are left out: checked_digits, applications and biopsies, as csv.
+"""Write four tables in which outcomes are missing: checked_digits, applications, biopsies and disputes, as csv.
 
     python configs/data/make_labels.py [FOLDER] [--all-outcomes]
 
-Digits and breast tumours are those that scikit-learn carries; the applications for a loan are simulated (see README.md
-in this folder). The outcome of every row is known here, so that estimates can be compared with it: `--all-outcomes`
+Digits and breast tumours are those that scikit-learn carries; the applications for a loan and the card payments are
+simulated (see README.md in this folder). The outcome of every row is known here, so that estimates can be compared with it: `--all-outcomes`
 leaves none out. The same library versions write the same bytes.
 """
 
@@ -34,6 +34,8 @@ TEST_FROM = 0.3
 BIOPSIES = {("positive", "symmetric"): 0.95, ("positive", "asymmetric"): 0.95, ("negative", "symmetric"): 0.25,
             ("negative", "asymmetric"): 0.5}
 """The share of tumours with a biopsy, by the test and the shape of their cell nuclei."""
+LAST_PAYMENT, CLEARED_AFTER, CONFIRMED = "2026-03-31", 45, 0.2
+"""The last day of payments; the days after which one that nobody disputes is genuine; the share confirmed earlier."""
 
 
 def checked_digits(rng: np.random.Generator) -> tuple[pl.DataFrame, str, np.ndarray]:
@@ -92,9 +94,28 @@ def biopsies(rng: np.random.Generator) -> tuple[pl.DataFrame, str, np.ndarray]:
         "shape": shape, "probability": probability}), "diagnosis", biopsy
 
 
+def disputes(rng: np.random.Generator, days: int = 90, rows_a_day: int = 30) -> tuple[pl.DataFrame, str, np.ndarray]:
+    """Return simulated card payments, of which fraud is reported early and the rest is cleared late; all are known."""
+    rows = days * rows_a_day
+    amount, country, habit = rng.standard_normal((3, rows))
+    channel = rng.choice(["online", "shop"], rows, p=[0.7, 0.3])
+    risk = -3.4 + 1.1 * amount + 0.8 * country + 0.9 * habit + 0.5 * (channel == "online")
+    model = np.round(expit(-2.9 + 1.1 * amount + 0.8 * country), 3)  # knows no habits of the customer
+    is_fraud = rng.random(rows) < expit(risk)
+    merchant = rng.standard_normal(rows) + 2.5 * is_fraud  # what shops report to the network
+    network = np.round(expit(-5.4 + 0.8 * amount + 0.6 * country + 0.6 * habit + 2.0 * merchant), 3)
+    reported = np.minimum(np.floor(rng.exponential(12.0, rows)), CLEARED_AFTER)
+    confirmed = np.where(rng.random(rows) < CONFIRMED, np.floor(rng.random(rows) * CLEARED_AFTER), CLEARED_AFTER)
+    paid = np.datetime64(LAST_PAYMENT) - np.repeat(np.arange(days)[::-1], rows_a_day)
+    known = paid + np.where(is_fraud, reported, confirmed).astype(int)
+    return pl.DataFrame({
+        "payment": np.arange(1, rows + 1), "fraud": np.where(is_fraud, "fraud", "genuine"), "channel": channel,
+        "paid_on": paid, "known_on": known, "network": network, "model": model}), "fraud", np.ones(rows, bool)
+
+
 def main(folder: Path, *, all_outcomes: bool) -> None:
-    """Write the three tables into ``folder``, with an outcome where it is known, or everywhere."""
-    for number, table in enumerate((checked_digits, applications, biopsies)):
+    """Write the four tables into ``folder``, with an outcome where it is known, or everywhere."""
+    for number, table in enumerate((checked_digits, applications, biopsies, disputes)):
         rows, outcome, known = table(np.random.default_rng([SEED, number]))
         if not all_outcomes:
             rows = rows.with_columns(pl.when(pl.Series(known)).then(pl.col(outcome)).alias(outcome))

@@ -90,7 +90,7 @@ def _dataset(results: Results, dataset: DatasetSummary) -> BlockGroup:
     if not dataset.levels:
         return BlockGroup(blocks, "dataset")
     priors = results.prevalence.levels or {} if results.prevalence is not None else {}
-    weighted = results.weight is not None
+    weighted = wording.is_weighted(results)
     columns = (
         Column("Level"), Column("Rows", "num"), Column("Weight", "num", shown=weighted),
         Column("Share of weight" if weighted else "Share", "num"), Column("Declared prior", "num", shown=bool(priors)),
@@ -164,12 +164,15 @@ def _prevalence(results: Results, dataset: DatasetSummary) -> str:
     """Return the observed prevalence of a dataset as text, with a note where it is weighted."""
     if dataset.prevalence is None:
         return "undefined: no rows"
-    return numbers.number(dataset.prevalence) + (" (weighted)" if results.weight is not None else "")
+    return numbers.number(dataset.prevalence) + (" (weighted)" if wording.is_weighted(results) else "")
 
 
 def facts(results: Results, dataset: DatasetSummary) -> Pairs:
     """Return (term, value) of all facts of a dataset: condition, rows, events, outcome, matched files."""
-    pairs = [("Condition", dataset.where or "none"), ("Observations used (n)", numbers.count(dataset.n))]
+    used = "Observations used (n)" if dataset.without_outcome is None else "Rows with an outcome (n)"
+    pairs = [("Condition", dataset.where or "none"), (used, numbers.count(dataset.n))]
+    if dataset.without_outcome is not None:
+        pairs.append(("Rows without an outcome", numbers.count(dataset.without_outcome)))
     if dataset.events is not None:
         pairs += [("Events", numbers.count(dataset.events)), ("Observed prevalence", _prevalence(results, dataset))]
     if dataset.cells is not None:

@@ -274,7 +274,7 @@ def _matrix_blocks(results: Results, matrices: Sequence[Confusion], title: str) 
     if not matrices:
         return
     shading, models = Shading.of(results), {model.name: model for model in results.models}
-    counts = f"Counts{' (total weights)' if results.weight is not None else ''}"
+    counts = f"Counts{' (total weights)' if wording.is_weighted(results) else ''}"
     reportable = "reportable " if any(confusion.zone for confusion in matrices) else ""
     shares = (" and per cent of the table's row" if shading.many
               else f", per cent of all {reportable}rows, and per cent of the table's row")

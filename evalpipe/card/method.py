@@ -154,6 +154,8 @@ def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
 
 def weighting_text(results: Results) -> str:
     """Return what case weights mean, as in "column w, frequency weights: …", or that there are none."""
+    if any(row.selected != "random" for row in results.labelled):
+        return "each row with an outcome counts for those that it stands for; see Labels"
     if results.weight is None:
         return "none; every row counts once"
     meaning = {

@@ -326,8 +326,10 @@ def _facts(results: Results) -> Iterator[tuple[str, Cell]]:
     yield from (fact for facts in functions("card", "outcome") for fact in facts(results))
     if results.datasets:
         nouns = nouns_of(results)
-        dataset_sizes = [f"{nouns.counted_rows(dataset.n)} of {dataset.name}" + (
-            "" if dataset.events is None else f", {numbers.count(dataset.events)} {nouns.events}")
+        dataset_sizes = [", ".join((
+            f"{nouns.counted_rows(dataset.n + (dataset.without_outcome or 0))} of {dataset.name}",
+            *([f"{numbers.count(dataset.n)} with an outcome"] if dataset.without_outcome else []),
+            *([] if dataset.events is None else [f"{numbers.count(dataset.events)} {nouns.events}"])))
             for _, dataset in evaluated(results)]
         other_datasets = [dataset.name for dataset in results.datasets if dataset.role != "evaluate"]
         comparison = f"none is in {joined(other_datasets, 'or')}" if other_datasets else (

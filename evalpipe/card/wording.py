@@ -407,6 +407,11 @@ class Nouns:
         return f"{numbers.count(number)} {self.row if number == 1 else self.rows}"
 
 
+def is_weighted(results: Results) -> bool:
+    """Tell whether rows count unequally: by a case weight, or by how they were chosen for their outcome."""
+    return results.weight is not None or any(row.selected != "random" for row in results.labelled)
+
+
 def nouns_of(results: Results) -> Nouns:
     """Return the nouns for rows and events, from the key `words` of the spec, or general ones without it.
 

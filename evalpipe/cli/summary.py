@@ -63,7 +63,10 @@ def print_summary(results: Results) -> None:
     for summary in (dataset for dataset in results.datasets if dataset.role == "evaluate"):
         dataset = summary.name
         events = "" if summary.events is None else f", {count(summary.events)} events ('{results.event}')"
-        title = f"{results.title}: {dataset}, n = {count(summary.n)}{events}"
+        rows = f"{count(summary.n)}"
+        if summary.without_outcome:
+            rows = f"{count(summary.n + summary.without_outcome)}, {rows} with an outcome"
+        title = f"{results.title}: {dataset}, n = {rows}{events}"
         for start in range(0, len(results.models), MODELS_ABREAST):
             console.print(title, markup=False, style="italic")
             console.print(_value_table(results, dataset, results.models[start : start + MODELS_ABREAST]))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalpipe.findings.claims import Claim, p_beyond
 from evalpipe.findings.weights import by_harm
+from evalpipe.findings.words import rows_of
 from evalpipe.words import numbers
 
 if TYPE_CHECKING:
@@ -233,7 +234,8 @@ def few_events(results: Results, row: Any) -> bool:
 def more_rows_sentence(results: Results, rows: Sequence[Any], needed: Sequence[tuple[float, float]]) -> str:
     """Return " About 1,300 more rows of this group would decide with 80% probability, if the true value is 0.546.".
 
-    ``needed`` are of each of the rows the limit in its interval and how many more rows decide; the most is named.
+    ``needed`` are of each of the rows the limit in its interval and how many more rows decide; the most is named. Of
+    rows that some have no outcome of, it says how many times as many: the others take part in the interval too.
     """
     count, truth = max(number for _, number in needed), "these values are true"
     if len(rows) == 1:
@@ -244,6 +246,10 @@ def more_rows_sentence(results: Results, rows: Sequence[Any], needed: Sequence[t
         truth = f"the true value is {numbers.number(value, places)}"
     if math.isinf(count):
         return f" Even {MOST_MORE} times as many rows would decide with less than {CHANCE:.0%} probability, if {truth}."
+    if any(dataset.without_outcome for dataset in results.datasets):
+        times = max(1 + number / rows_of(results, row) for row, (_, number) in zip(rows, needed, strict=True))
+        return (f" About {numbers.fixed(times, 1 if times < 10 else 0)} times as many rows, with and without an outcome, would decide with "
+                f"{CHANCE:.0%} probability, if {truth}.")
     is_sum_of_weights = results.weight is not None and results.weight.get("kind") == "frequency"
     what = "observations (the sum of weights)" if is_sum_of_weights else "rows"
     group = "" if rows[0].slice is None else " of this group" if len(rows) == 1 else " of each group"

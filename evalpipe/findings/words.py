@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalpipe.base.records import Measured
-from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, joined, names_of, nouns_of, number_word
+from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, is_weighted, joined, names_of, nouns_of, number_word
 from evalpipe.results.document import Finding
 from evalpipe.words import numbers
 
@@ -103,11 +103,11 @@ def counted_rate(results: Results, row: Any, labels: Slice | None) -> str | None
     """Return a rate of the model of a row, in a slice or on all rows, as counts: "finds 25 of 141 survivors".
 
     None of a measure that is no rate of the confusion matrix of a binary outcome, and where its cells are no whole
-    rows: with weights or an equivocal zone.
+    rows: with weights, or an equivocal zone.
     """
     table = next((table for table in results.confusion if (table.dataset, table.model, table.variant, table.slice) == (
         row.dataset, row.model, row.variant, labels)), None)
-    if table is None or results.task != "binary" or results.weight is not None or table.equivocal or row.class_:
+    if table is None or results.task != "binary" or is_weighted(results) or table.equivocal or row.class_:
         return None
     nouns, count, ((tp, fn), (fp, tn)) = nouns_of(results), numbers.count, table.counts
     return {

@@ -29,7 +29,7 @@ FIGURES = {
     "titanic": 28, "slices": 27, "digits": 10, "anes96": 12, "apartments": 9, "randhie": 9, "recalibration": 23,
     "equivocal": 10, "campaign": 22, "desirability": 43, "thresholds": 36, "prevalence": 36,
     "audit": 28, "themed": 17, "candidates": 1, "optimism": 34, "repeats": 25, "benchmark": 6,
-    "labels_judge": 27, "labels_rejects": 21, "labels_verified": 22,
+    "labels_judge": 27, "labels_rejects": 21, "labels_verified": 22, "labels_nightly": 21,
 }
 """The sheets of figures on each example's card."""
 

@@ -35,7 +35,7 @@ SECTION = "labels"
 
 LEAD = (
     "Not every row has an outcome. A judge labels all rows, with errors of its own; rows with an outcome show these "
-    "errors, and every measure is corrected for them. A useless judge makes limits no narrower and no measure wrong."
+    "errors, and measures that use its labels are corrected for them. A useless judge makes limits no narrower and no measure wrong."
 )
 LEAD_ALONE = "Not every row has an outcome. Measures are of rows that have one."
 LEAD_WEIGHTED = (
@@ -45,12 +45,13 @@ LEAD_WEIGHTED = (
 BIAS = (
     Column("Judge", style="what"), Column("Rows", style="what"), Column("With an outcome", "num"),
     Column("Share by the judge", "num"), Column("Share by the outcome", "num"), Column("Difference", "num"),
-    Column("Agreement", "num"),
 )
+AGREEMENT = Column("Agreement", "num")
 READ_BIAS = (
     "Share: of events, in rows with an outcome. Difference: how far the judge's share is from that of the outcome, "
-    "with its interval. Agreement: the share of rows in which a judge that gives classes says what the outcome is."
+    "with its interval."
 )
+READ_AGREEMENT = " Agreement: the share of rows in which a judge that gives classes says what the outcome is."
 WORTH = (
     Column("Measure", style="what"), Column("With the judge", "num"), Column("Outcomes alone", "num"),
     Column("Part of the judge", "num"), Column("Worth", "num"),
@@ -88,7 +89,7 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
         yield f"Rows with an outcome{dataset}", f"{_count_of(row)}, {_selection(row)}{_lateness(results, row.dataset)}"
         if row.method == "prediction_powered":
             share = wording.observed_share(row.prevalence, row.lower, row.upper)
-            yield f"Prevalence{dataset} with all labels", f"{share}; labels by {joined(_judges(results, row.dataset))}"
+            yield f"Prevalence{dataset} by all labels", f"{share}; labels by {joined(_judges(results, row.dataset))}"
 
 
 def _lateness(results: Results, dataset: str) -> str:
@@ -188,8 +189,8 @@ def biased_findings(results: Results, rows: Sequence[JudgeBias]) -> Iterator[Fin
         by, low, high = (numbers.fixed(100 * abs(end or 0.0), 1) for end in (
             row.bias, *sorted((row.lower or 0.0, row.upper or 0.0), key=abs)))
         text = (f"The judge {row.judge} sees {'more' if row.bias > 0 else 'fewer'} {nouns_of(results).events}"
-                f"{on_dataset(results, row.dataset)} than there are: by {by} points ({low} to {high}) of the rows with "
-                "an outcome. Measures are corrected for it.")
+                f"{on_dataset(results, row.dataset)} than there are, by {by} points ({low} to {high}). Measures that "
+                "use its labels are corrected for it.")
         yield finding("note", weights.JUDGE_BIASED, text, SECTION)
 
 
@@ -226,10 +227,9 @@ def late_findings(results: Results, rows: Sequence[LateLabels]) -> Iterator[Find
     for row in rows:
         days = f"more than {numbers.plain(row.until)} days after their row{on_dataset(results, row.dataset)}"
         difference = numbers.signed_with_limits(row.difference, row.lower, row.upper)
-        what = f"Outcomes that become known {days} are others than earlier ones: the share of events differs by "
-        if row.judge is not None:
-            what = f"The judge {row.judge} is off otherwise where outcomes become known {days}: its bias differs by "
-        text = f"{what}{difference}. Rows that are not settled cannot be told by outcomes that come early."
+        share = "share of events" if row.judge is None else f"bias of the judge {row.judge}"
+        text = (f"Outcomes that become known {days} differ from earlier ones: the {share} by {difference}. Early "
+                "outcomes say nothing of rows that are not settled.")
         yield finding("note", weights.LATE_LABELS, text, SECTION)
 
 
@@ -301,9 +301,11 @@ def _of_dataset(results: Results, row: LabelledDataset) -> Iterator[Block]:
     yield from (Text(_settled(arrival)) for arrival in results.label_arrival if arrival.dataset == row.dataset)
     judges = [bias for bias in results.judge_bias if bias.dataset == row.dataset]
     if judges:
-        yield Table(f"How far judges are off{with_intervals(results, limited=judges[0].lower is not None)}", BIAS,
-                    tuple(_bias_row(bias) for bias in judges), stacked=True)
-        yield Text(READ_BIAS, "small")
+        agree = any(bias.agreement is not None for bias in judges)
+        yield Table(f"How far judges are off{with_intervals(results, limited=judges[0].lower is not None)}",
+                    (*BIAS, *([AGREEMENT] if agree else [])),
+                    tuple(_bias_row(results, bias, agree=agree) for bias in judges), stacked=True)
+        yield Text(f"{READ_BIAS}{READ_AGREEMENT if agree else ''}", "small")
     yield from _worth_tables(results, row.dataset)
     late = [compared for compared in results.late_labels if compared.dataset == row.dataset]
     if late:
@@ -329,12 +331,12 @@ def _settled(row: LabelArrival) -> str:
             f"{numbers.count(row.unsettled)} were not, and {others}: outcomes that come early may be others.")
 
 
-def _bias_row(row: JudgeBias) -> Row:
-    """Return the row of a judge, on all rows or in a slice."""
-    where: Cell = "all" if row.slice is None else ", ".join(f"{name} {value}" for name, value in row.slice.items())
+def _bias_row(results: Results, row: JudgeBias, *, agree: bool) -> Row:
+    """Return the row of a judge, on all rows or in a slice; ``agree``, with the column of agreement."""
+    where: Cell = "all" if row.slice is None else names_of(results).slice(row.slice)
     return Row((row.judge, where, numbers.count(row.rows), _share(row.label), _share(row.outcome),
                 signed_number(row.bias, row.lower, row.upper),
-                "–" if row.agreement is None else _share(row.agreement)))
+                *((["–"] if row.agreement is None else [_share(row.agreement)]) if agree else [])))
 
 
 def _share(value: float) -> Number:

@@ -81,7 +81,9 @@ def outcome(results: Results) -> Iterator[tuple[str, str]]:
     elif results.levels and not observed:
         yield "Declared prevalence", "not declared"
     if observed:
-        yield ("Observed prevalence", observed) if prior else ("Prevalence", f"{observed}; none declared")
+        by_outcomes = " by outcomes" if results.label_worth else ""
+        yield ("Observed prevalence", observed) if prior else (
+            f"Prevalence{by_outcomes}", f"{observed}; none declared")
 
 
 def sections(results: Results) -> Iterator[Section]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ EXAMPLES = {  # by config: file, outcome, event, columns of the models by name, 
     "labels_judge": ("checked_digits", "digit", "odd", {"forest": "forest", "logistic": "logistic"}, 0.5),
     "labels_rejects": ("applications", "default", "yes", {"scorecard": "scorecard"}, 0.2),
     "labels_verified": ("biopsies", "diagnosis", "malignant", {"test": "probability"}, 0.3),
+    "labels_nightly": ("disputes", "fraud", "fraud", {"fraud_model": "model"}, 0.1),
 }
 PREDICTED = ("logistic", "forest", "second_reader", "probability")
 """Columns that a fitted model gives, which another version may change."""
@@ -108,13 +110,29 @@ def test_gates_of_the_examples_are_as_their_comments_say(example: Callable[[str]
         "labels_judge": ["pass", "pass", "pass", "inconclusive"],
         "labels_rejects": ["pass"] * 4,
         "labels_verified": ["inconclusive", "pass"],
+        "labels_nightly": ["pass", "pass"],
     }
 
 
-def test_the_script_makes_the_committed_applications(tmp_path: Path) -> None:
+def test_early_outcomes_of_the_nightly_example_are_often_fraud(example: Callable[[str], Path]) -> None:
+    """Of payments that are not settled; the card of all that is known by its day would say so of all."""
+    day, table = dt.date(2026, 3, 31), pl.read_csv(DATA / "disputes.csv", try_parse_dates=True)
+    waiting = table.filter(pl.col("paid_on") > day - dt.timedelta(days=45))
+    early = waiting.filter(pl.col("known_on") <= day)
+    (row,) = Results.read(example("labels_nightly") / "results.json").labelled
+
+    assert (early["fraud"] == "fraud").mean() > 3 * (waiting["fraud"] == "fraud").mean()
+    assert row.lower is not None
+    assert row.upper is not None
+    assert row.lower <= (table["fraud"] == "fraud").mean() <= row.upper
+    assert (row.rows, row.known) == (len(table), len(table) - len(waiting))
+
+
+def test_the_script_makes_the_committed_tables(tmp_path: Path) -> None:
     subprocess.run([sys.executable, DATA / "make_labels.py", tmp_path], check=True)
 
-    assert (tmp_path / "applications.csv").read_bytes() == (DATA / "applications.csv").read_bytes()
+    for file in ("applications", "disputes"):
+        assert (tmp_path / f"{file}.csv").read_bytes() == (DATA / f"{file}.csv").read_bytes()
     for file in ("checked_digits", "biopsies"):
         fresh, kept = (pl.read_csv(folder / f"{file}.csv") for folder in (tmp_path, DATA))
         assert fresh.columns == kept.columns
