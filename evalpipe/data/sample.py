@@ -283,11 +283,15 @@ class KnownRows:
 class Units:
     """What is drawn together: the unit of each row, ``of_row`` [n], and which units have a row with an outcome [units].
 
-    Units that are rows are drawn apart by ``has_outcome``, and those that are clusters together.
+    Units that are rows are drawn within each ``stratum`` [units], and those that are clusters together. Of strata in
+    which ``rows_of_stratum`` [strata] is above 0, rows have an outcome, of so many rows of the dataset that some have
+    none of: how many are drawn varies as it does among all. Of another as many are drawn as there are.
     """
 
     of_row: Wholes
     has_outcome: Flags
+    stratum: Wholes
+    rows_of_stratum: Wholes
 
 
 @dataclass(frozen=True)

@@ -322,8 +322,9 @@ def design(plan: Plan, sample: Sample) -> Design:
     poisson, strata = plan.resampling == "poisson", None
     if sample.units is not None:
         units = sample.units
-        strata = None if sample.cluster is not None else units.has_outcome.astype(np.intp)
-        return Design(sample.n, sample.weight, sample.weight_kind, units.of_row, strata, poisson, units.has_outcome)
+        strata = None if sample.cluster is not None else units.stratum
+        return Design(sample.n, sample.weight, sample.weight_kind, units.of_row, strata, poisson, units.has_outcome,
+                      units.rows_of_stratum)
     if plan.stratify:
         strata = np.where(sample.truth, 0, 1) if plan.task == "binary" else sample.truth
     return Design(sample.n, sample.weight, sample.weight_kind, sample.cluster, strata, poisson)

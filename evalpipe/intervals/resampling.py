@@ -240,7 +240,8 @@ class Design:
     cluster, where clusters are drawn as units; ``strata`` [units], the number of each unit's stratum, where strata are
     drawn separately; ``poisson``, whether each unit's count is drawn from its own Poisson distribution, instead of all
     from one multinomial; ``left_out`` [units], whether the jackknife leaves a unit out, None where it leaves out all in
-    turn.
+    turn; ``rows_of_stratum`` [strata], of how many rows of the data those of a stratum are a random part, so that their
+    number varies as it does among all; 0 where as many are drawn as there are.
     """
 
     n: int
@@ -250,6 +251,7 @@ class Design:
     strata: Wholes | None = None
     poisson: bool = False
     left_out: Flags | None = None
+    rows_of_stratum: Wholes | None = None
 
     @property
     def unit(self) -> Wholes:
@@ -322,6 +324,8 @@ class Design:
             return generator.poisson(self.sizes, (times, len(self.sizes)))
         if self.has_single_observations:
             return _draw_single_observations(generator, len(self.sizes), times)
+        if self.rows_of_stratum is not None and self.strata is not None:
+            return self._draw_within_strata(generator, times)
         counts = np.zeros((times, len(self.sizes)), np.intp)
         # One replicate after the other, so that the size of a batch changes no draw.
         for row in counts:
@@ -329,6 +333,28 @@ class Design:
                 row[:] = _multinomial(generator, self.sizes, self.lookup)
             for part in self.parts:
                 row[part] = _multinomial(generator, self.sizes[part], None)
+        return counts
+
+
+    def _draw_within_strata(self, generator: np.random.Generator, times: int) -> Wholes:
+        """Return counts [times, units] of units of one observation, drawn within strata of sizes that vary.
+
+        The number drawn is that of the stratum times the share by which its rows in a bootstrap sample of all rows
+        are more, rounded up or down by chance. Rao & Wu (1988), of a population that is itself a sample.
+        """
+        assert self.strata is not None and self.rows_of_stratum is not None  # noqa: S101, PT018 - known to the caller
+        of_all, sizes = self.rows_of_stratum, np.bincount(self.strata, minlength=len(self.rows_of_stratum))
+        units_by_stratum, first = np.argsort(self.strata, kind="stable"), np.cumsum(sizes) - sizes
+        counts = np.zeros((times, len(self.strata)), np.intp)
+        for row in counts:
+            drawn = sizes
+            if of_all.any():
+                resampled = generator.multinomial(of_all.sum(), of_all / of_all.sum())
+                varied = np.floor(sizes * resampled / np.maximum(of_all, 1) + generator.random(len(sizes)))
+                drawn = np.where(of_all > 0, varied, sizes).astype(np.intp)
+            stratum = np.repeat(np.arange(len(sizes)), drawn)
+            within = (generator.random(len(stratum)) * sizes[stratum]).astype(np.intp)
+            row[:] = np.bincount(units_by_stratum[first[stratum] + within], minlength=len(row))
         return counts
 
 

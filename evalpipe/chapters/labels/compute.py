@@ -25,7 +25,7 @@ from evalpipe.statistics.labels import KNOWN, source_of_judge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalpipe.base.arraytypes import Floats
+    from evalpipe.base.arraytypes import Floats, Wholes
     from evalpipe.chapters.labels.plan import LabelsPlan
     from evalpipe.data.sample import KnownRows, Sample
     from evalpipe.plan.plan import Plan
@@ -59,6 +59,9 @@ def labelled(labels: LabelsPlan, sample: Sample) -> Sample:
     if labels.selected != "random":
         rows = replace(rows, weight=weights[with_outcome] * rows.weights, weight_kind="importance")
     if labels.method != "prediction_powered":
+        if labels.strata and rows.cluster is None:
+            units = np.arange(rows.n), np.ones(rows.n, bool), *_strata(known, with_outcome)
+            rows = replace(rows, units=Units(*units))
         return rows
     judges = list(labels_of_judges(labels, sample).values())
     return replace(rows, judged=_with_judges(sample, known, weights, judges))
@@ -92,16 +95,27 @@ def _with_judges(sample: Sample, known: KnownRows, weights: Floats, judges: Sequ
 def _units(sample: Sample, known: KnownRows) -> Units:
     """Return what is drawn together, by row of the dataset: a row or, of many without an outcome, a random group.
 
-    Rows with an outcome are drawn apart. Strata are not: how many rows a stratum has is left to chance. Random groups
-    have the variance of their rows: Wolter (2007), chapter 2. Whole clusters are drawn if there are any.
+    Rows with an outcome are drawn apart, and within strata. Random groups have the variance of their rows: Wolter
+    (2007), chapter 2. Whole clusters are drawn if there are any.
     """
     if sample.cluster is not None:
         has_outcome = np.bincount(sample.cluster, known.known) > 0
-        return Units(sample.cluster, has_outcome)
+        return Units(sample.cluster, has_outcome, np.zeros(len(has_outcome), np.intp), np.zeros(1, np.intp))
     of_row, others = np.arange(sample.n), np.flatnonzero(~known.known)
     if len(others) > ROWS:
         # By chance and not by their order: rows are sorted by score.
         shuffled = stream(0, "groups", sample.dataset).permutation(others)
         of_row[shuffled] = shuffled[np.arange(len(others)) % GROUPS]
     drawn, numbered = np.unique(of_row, return_inverse=True)
-    return Units(numbered, known.known[drawn])
+    return Units(numbered, known.known[drawn], *_strata(known, drawn))
+
+
+def _strata(known: KnownRows, drawn: Wholes) -> tuple[Wholes, Wholes]:
+    """Return the stratum of each drawn row, and how many rows of the dataset each has; 0 where all rows are drawn.
+
+    ``drawn`` are positions in the dataset. Rows without an outcome are the last stratum.
+    """
+    rows = np.bincount(known.stratum)
+    stratum = np.where(known.known, known.stratum, len(rows))[drawn]
+    is_one = len(rows) == 1  # a random part of all rows: as many are drawn as there are
+    return stratum, np.append(np.zeros(1, np.intp) if is_one else rows, 0)
