@@ -3,8 +3,8 @@
     python configs/data/make_labels.py [FOLDER] [--all-outcomes]
 
 Digits and breast tumours are those that scikit-learn carries; the applications for a loan and the card payments are
-simulated (see README.md in this folder). The outcome of every row is known here, so that estimates can be compared with it: `--all-outcomes`
-leaves none out. The same library versions write the same bytes.
+simulated (see README.md in this folder). The outcome of every row is known here, so that estimates can be compared with
+it: `--all-outcomes` leaves none out. The same library versions write the same bytes.
 """
 
 from __future__ import annotations

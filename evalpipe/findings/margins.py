@@ -248,8 +248,9 @@ def more_rows_sentence(results: Results, rows: Sequence[Any], needed: Sequence[t
         return f" Even {MOST_MORE} times as many rows would decide with less than {CHANCE:.0%} probability, if {truth}."
     if any(dataset.without_outcome for dataset in results.datasets):
         times = max(1 + number / rows_of(results, row) for row, (_, number) in zip(rows, needed, strict=True))
-        return (f" About {numbers.fixed(times, 1 if times < 10 else 0)} times as many rows, with and without an outcome, would decide with "
-                f"{CHANCE:.0%} probability, if {truth}.")
+        shown = numbers.fixed(times, 1 if times < 10 else 0)
+        return (f" About {shown} times as many rows, with and without an outcome, would decide with {CHANCE:.0%} "
+                f"probability, if {truth}.")
     is_sum_of_weights = results.weight is not None and results.weight.get("kind") == "frequency"
     what = "observations (the sum of weights)" if is_sum_of_weights else "rows"
     group = "" if rows[0].slice is None else " of this group" if len(rows) == 1 else " of each group"

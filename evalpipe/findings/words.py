@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalpipe.base.records import Measured
-from evalpipe.card.wording import MOST_NAMED, NUMBER_WORDS, capital, is_weighted, joined, names_of, nouns_of, number_word
+from evalpipe.card.wording import (
+    MOST_NAMED,
+    NUMBER_WORDS,
+    capital,
+    is_weighted,
+    joined,
+    names_of,
+    nouns_of,
+    number_word,
+)
 from evalpipe.results.document import Finding
 from evalpipe.words import numbers
 

@@ -106,7 +106,7 @@ def test_a_table_that_is_not_there_is_named_with_those_that_are(results: Results
     assert str(caught.value.args[0]) == (
         "the results have no table 'comparison'; there are inputs, datasets, dataset_differences, models, metrics, "
         "estimates, diagnostics, confusion, curves, findings, warnings, standards, labelled, judge_bias, label_worth, "
-        "selection_tests, label_arrival, late_labels, log_runs, scored, score_errors, "
+        "unweighted, selection_tests, label_arrival, late_labels, log_runs, scored, score_errors, "
         "judges, score_pairs, tied_sets, deciding_items, item_agreement, strengths, leaked_items, observed, "
         "thresholds, costs, "
         "cost_references, profit, best_profit, deviances, recalibration, comparisons, folds, repeated, repeats, "

@@ -35,7 +35,8 @@ SECTION = "labels"
 
 LEAD = (
     "Not every row has an outcome. A judge labels all rows, with errors of its own; rows with an outcome show these "
-    "errors, and measures that use its labels are corrected for them. A useless judge makes limits no narrower and no measure wrong."
+    "errors, and measures that use its labels are corrected for them. A useless judge makes limits no narrower and no "
+    "measure wrong."
 )
 LEAD_ALONE = "Not every row has an outcome. Measures are of rows that have one."
 LEAD_WEIGHTED = (
@@ -60,6 +61,10 @@ READ_WORTH = (
     "Outcomes alone: the measure on rows with an outcome, without the judge. Part of the judge: how far its labels "
     "take part, from 0, not at all, to 1, in full; it is the part at which the measure varies least over resamples. "
     "Worth: so many rows with an outcome alone would give an interval as narrow."
+)
+UNWEIGHTED = Column("Measure", style="what"), Column("Weighted", "num"), Column("As if a random part", "num")
+READ_UNWEIGHTED = (
+    "As if a random part: the measure if each row with an outcome counted alike, which would be wrong here."
 )
 SELECTION = (
     Column("Rows with an outcome against others", style="what"), Column("What is compared"), Column("Result"),
@@ -126,8 +131,8 @@ def procedures(results: Results) -> Iterator[Procedure]:
     if any(row.selected != "random" for row in results.labelled):
         yield Procedure("Rows chosen for their outcome", (
             "A row with an outcome weighs 1 / the probability with which it was chosen, or the rows of its stratum "
-            "over those with an outcome; weights are brought to the total of all rows. Resamples draw rows within strata; "
-            "how many of each varies as its share does among all rows."),
+            "over those with an outcome; weights are brought to the total of all rows. Resamples draw rows within "
+            "strata; how many of each varies as its share does among all rows."),
             "Begg, C. B. & Greenes, R. A. (1983). Assessment of diagnostic tests when disease verification is subject "
             "to selection bias. Biometrics 39, 207–215. Hájek, J. (1971). Comment on a paper by D. Basu. In "
             "Foundations of statistical inference, 236. Holt, Rinehart and Winston.")
@@ -308,6 +313,7 @@ def _of_dataset(results: Results, row: LabelledDataset) -> Iterator[Block]:
                     tuple(_bias_row(results, bias, agree=agree) for bias in judges), stacked=True)
         yield Text(f"{READ_BIAS}{READ_AGREEMENT if agree else ''}", "small")
     yield from _worth_tables(results, row.dataset)
+    yield from _unweighted_tables(results, row.dataset)
     late = [compared for compared in results.late_labels if compared.dataset == row.dataset]
     if late:
         early_rows, late_rows = (numbers.count(rows) for rows in (late[0].early_rows, late[0].late_rows))
@@ -365,3 +371,17 @@ def _worth_tables(results: Results, dataset: str) -> Iterator[Block]:
                     tuple(cells), stacked=True)
     if of_dataset:
         yield Text(READ_WORTH, "small")
+
+
+def _unweighted_tables(results: Results, dataset: str) -> Iterator[Block]:
+    """Yield for each model the table of its measures on all rows, weighted and not."""
+    names, estimates = names_of(results), {row.about: row for row in results.rows}
+    of_dataset = [row for row in results.unweighted if row.dataset == dataset]
+    for model in dict.fromkeys(row.model for row in of_dataset):
+        yield Table(f"What the weights change for {names.model(model)}", UNWEIGHTED, tuple(
+            Row((names.measure(row.metric, row.params, row.average),
+                 "–" if estimate is None else ranged(estimate.value, estimate.lower, estimate.upper),
+                 "–" if row.unweighted is None else _share(row.unweighted)))
+            for row in of_dataset if row.model == model for estimate in [estimates.get(row.about)]), stacked=True)
+    if of_dataset:
+        yield Text(READ_UNWEIGHTED, "small")

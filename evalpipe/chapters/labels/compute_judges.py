@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evalpipe.chapters.labels.plan import labels_plan
-from evalpipe.chapters.labels.records import JudgeBias, LabelledDataset, LabelWorth, SelectionTest
+from evalpipe.chapters.labels.records import (
+    JudgeBias,
+    LabelledDataset,
+    LabelWorth,
+    SelectionTest,
+    UnweightedValue,
+)
+from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import measure_with_limits
 from evalpipe.engine.replicates import outcomes_of
+from evalpipe.engine.subsets import rows_of
 from evalpipe.intervals.bootstrap import bootstrap_error, kish, limits_on_scale, scale_slope
 from evalpipe.intervals.contrasts import PairedProportions, Wald
 from evalpipe.intervals.judged import unseen_errors
 from evalpipe.intervals.multiplicity import holm
+from evalpipe.statistics import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -161,9 +170,9 @@ def selection_tests(_: Plan, labels: LabelsPlan, sample: Sample) -> Iterator[Sel
     ranked: list[tuple[Kind, str, Floats | None]] = [("model", name, values) for name, values in scores.items()]
     ranked += [("judge", name, values) for name, values in labels_of_judges(labels, sample).items()
                if not any(judge.kind == "model" and judge.name == name for judge in labels.judges)]
-    for kind, name, values in ranked:
-        if values is not None and np.ptp(values) > 0:
-            auc, p_value = _rank_sum(values, known.known)
+    for kind, name, ranking in ranked:
+        if ranking is not None and np.ptp(ranking) > 0:
+            auc, p_value = _rank_sum(ranking, known.known)
             tests.append({"kind": kind, "name": name, "auc": auc, "p_value": p_value})
     for slicing in sample.slicings:
         inside = slicing.codes >= 0
@@ -205,13 +214,27 @@ def _shares_of_slices(codes: Wholes, known: Flags, titles: Sequence[str]) -> dic
 
 
 def tables(plan: Plan, evaluated: Sequence[Evaluated]) -> dict[str, object]:
-    """Return what labels of judges add to each measure of each model, on all rows and in slices."""
+    """Return what labels of judges, and weights, change of each measure of each model."""
     labels = plan.part(labels_plan)
     judges = [judge.name for judge in (() if labels is None else labels.judges)]
-    return {"label_worth": [
+    weighted = [] if labels is None or labels.method != "weighted" else evaluated
+    return {"unweighted": [row for dataset in weighted for row in _unweighted(plan, dataset)], "label_worth": [
         _worth(plan, dataset, (model, number, i), dict(zip(judges, shares, strict=True)))
         for dataset in evaluated for (model, number, i), shares in dataset.replicates.shares.items()
         if i < len(plan.metrics) and dataset.subsets[number].rest_of is None]}
+
+
+def _unweighted(plan: Plan, dataset: Evaluated) -> Iterator[UnweightedValue]:
+    """Yield each measure of each model on rows with an outcome that count alike."""
+    sample = dataset.sample
+    for name, model in sample.models.items():
+        alike = Summary(rows_of(sample, model), np.ones(sample.n))
+        for entry in plan.metrics:
+            value = values(alike, entry)
+            if value.ndim == 0:
+                yield UnweightedValue(
+                    dataset=sample.dataset, **sample.named(name), slice=None, metric=entry.metric.name,
+                    params=entry.shown, average=entry.average, unweighted=None if np.isnan(value) else float(value))
 
 
 def _worth(plan: Plan, dataset: Evaluated, key: tuple[str, int, int], shares: dict[str, float]) -> LabelWorth:

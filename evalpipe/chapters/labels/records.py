@@ -74,6 +74,12 @@ class LabelWorth(Measured):
     """So many rows with an outcome alone would give limits as narrow: `n` times the ratio of the variances."""
 
 
+class UnweightedValue(Measured):
+    """What a measure would be if rows with an outcome were taken for a random part, though they are none."""
+
+    unweighted: float | None
+
+
 class SelectionTest(SparseRecord):
     """Whether rows with an outcome are like other rows, where they are said to be a random part."""
 
@@ -148,6 +154,8 @@ class LabelsFields(Record):
     """How far the labels of judges are from the outcomes."""
     label_worth: Annotated[list[LabelWorth], UNWRITTEN] = Field(default_factory=list)
     """What the labels of judges add to rows with an outcome, measure by measure."""
+    unweighted: Annotated[list[UnweightedValue], UNWRITTEN] = Field(default_factory=list)
+    """What measures on all rows would be if rows with an outcome did not weigh as they were chosen."""
     selection_tests: Annotated[list[SelectionTest], UNWRITTEN] = Field(default_factory=list)
     """Whether rows with an outcome are like other rows."""
     label_arrival: Annotated[list[LabelArrival], UNWRITTEN] = Field(default_factory=list)

@@ -94,6 +94,17 @@ def test_rows_with_an_outcome_alone_say_what_is_wrong(
     assert {metric: round(alone[metric], 2) for metric in stated} == stated
 
 
+def test_the_results_say_what_would_be_without_weights(example: Callable[[str], Path]) -> None:
+    file, outcome, event, models, threshold = EXAMPLES["labels_verified"]
+    expected = values_of(pl.read_csv(DATA / f"{file}.csv"), outcome, event, models["test"], threshold)
+    results = Results.read(example("labels_verified") / "results.json")
+
+    assert [row.metric for row in results.unweighted] == [row.metric for row in results.rows if row.slice is None]
+    for row in results.unweighted:
+        assert row.unweighted == pytest.approx(expected[row.metric], abs=1e-12)  # the rounding of sums
+    assert not Results.read(example("labels_rejects") / "results.json").unweighted  # a judge's, which says it otherwise
+
+
 def test_the_second_reader_is_as_the_config_says(whole: Path) -> None:
     table = pl.read_csv(DATA / "checked_digits.csv").with_columns(pl.read_csv(whole / "checked_digits.csv")["digit"])
     wrong = table.filter(pl.col("digit") != pl.col("second_reader"))
