@@ -283,9 +283,9 @@ class KnownRows:
 class Units:
     """What is drawn together: the unit of each row, ``of_row`` [n], and which units have a row with an outcome [units].
 
-    Units that are rows are drawn within each ``stratum`` [units], and those that are clusters together. Of strata in
-    which ``rows_of_stratum`` [strata] is above 0, rows have an outcome, of so many rows of the dataset that some have
-    none of: how many are drawn varies as it does among all. Of another as many are drawn as there are.
+    Clusters are drawn together, and rows within each ``stratum`` [units]: those with an outcome, numbered from 0, and
+    after these, the others, in the same order. ``rows_of_stratum`` [strata] are the rows of the dataset in each, with
+    an outcome or without: how many of it are drawn varies as it does among all.
     """
 
     of_row: Wholes

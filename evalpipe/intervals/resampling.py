@@ -240,8 +240,8 @@ class Design:
     cluster, where clusters are drawn as units; ``strata`` [units], the number of each unit's stratum, where strata are
     drawn separately; ``poisson``, whether each unit's count is drawn from its own Poisson distribution, instead of all
     from one multinomial; ``left_out`` [units], whether the jackknife leaves a unit out, None where it leaves out all in
-    turn; ``rows_of_stratum`` [strata], of how many rows of the data those of a stratum are a random part, so that their
-    number varies as it does among all; 0 where as many are drawn as there are.
+    turn; ``rows_of_stratum`` [k] are the rows of which the i-th stratum and the (i + k)-th are parts: how many of both
+    are drawn varies as it does among all; None where as many are drawn as there are.
     """
 
     n: int
@@ -339,19 +339,17 @@ class Design:
     def _draw_within_strata(self, generator: np.random.Generator, times: int) -> Wholes:
         """Return counts [times, units] of units of one observation, drawn within strata of sizes that vary.
 
-        The number drawn is that of the stratum times the share by which its rows in a bootstrap sample of all rows
-        are more, rounded up or down by chance. Rao & Wu (1988), of a population that is itself a sample.
+        A bootstrap sample of all rows has more rows of a stratum than there are, or fewer, by a factor. So many times
+        its units are drawn, rounded up or down by chance.
         """
         assert self.strata is not None and self.rows_of_stratum is not None  # noqa: S101, PT018 - known to the caller
-        of_all, sizes = self.rows_of_stratum, np.bincount(self.strata, minlength=len(self.rows_of_stratum))
+        rows, sizes = self.rows_of_stratum, np.bincount(self.strata)
         units_by_stratum, first = np.argsort(self.strata, kind="stable"), np.cumsum(sizes) - sizes
         counts = np.zeros((times, len(self.strata)), np.intp)
         for row in counts:
-            drawn = sizes
-            if of_all.any():
-                resampled = generator.multinomial(of_all.sum(), of_all / of_all.sum())
-                varied = np.floor(sizes * resampled / np.maximum(of_all, 1) + generator.random(len(sizes)))
-                drawn = np.where(of_all > 0, varied, sizes).astype(np.intp)
+            resampled = generator.multinomial(rows.sum(), rows / rows.sum())
+            factor = (resampled / rows)[np.arange(len(sizes)) % len(rows)]
+            drawn = np.floor(sizes * factor + generator.random(len(sizes))).astype(np.intp)
             stratum = np.repeat(np.arange(len(sizes)), drawn)
             within = (generator.random(len(stratum)) * sizes[stratum]).astype(np.intp)
             row[:] = np.bincount(units_by_stratum[first[stratum] + within], minlength=len(row))

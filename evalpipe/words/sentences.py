@@ -144,8 +144,8 @@ _OF_METHODS = {
     "uncertain-prevalence": "each replicate draws its own prevalence from the declared distribution; no other method "
                             "includes its spread",
     "clusters-resampled": "rows of a cluster are not independent, so whole clusters are resampled",
-    "outcomes-apart": "rows with an outcome are drawn apart from others, which are drawn in {groups:,} random groups "
-                      "where they are more than {most:,}",
+    "outcomes-apart": "rows with an outcome are drawn apart from others, which are drawn in at most {groups:,} random "
+                      "groups of each stratum where they are more than {most:,}",
     "judges-label-rows": "labels of judges take part, so that rows with an outcome and other rows are resampled apart",
     "student-clusters": "rows of a cluster are not independent, so whole clusters are resampled; of at most {few} of "
                         "them the limits are Student's",

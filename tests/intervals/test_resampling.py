@@ -243,17 +243,25 @@ def test_what_many_observations_are_short_of_is_drawn_unit_by_unit() -> None:
 
 def test_strata_are_drawn_with_sizes_that_vary_as_among_all_rows() -> None:
     """Shares of drawn strata have the variance of a multinomial of all rows, and the rounding of their counts."""
-    strata, of_all, times = np.repeat([0, 1, 2], [60, 40, 30]), np.array([300, 900, 0]), 4000
-    design = Design(130, strata=strata, rows_of_stratum=of_all)
-    counts = design.draw(np.random.default_rng(1), times)
+    sizes, of_all, times = np.array([60, 40, 30, 90]), np.array([300, 900]), 4000
+    strata = np.repeat(np.arange(4), sizes)
+    counts = Design(220, strata=strata, rows_of_stratum=of_all).draw(np.random.default_rng(1), times)
 
-    drawn = np.stack([counts[:, strata == stratum].sum(axis=1) for stratum in range(3)], axis=1)
-    # By the share of each stratum among all 1,200 rows; whole numbers are rounded at random, by 1 / 12 to 1 / 4.
-    expected = np.array([60, 40]) ** 2 * (1 - of_all[:2] / 1200) / of_all[:2]
-    assert (drawn[:, 2] == 30).all()
-    np.testing.assert_allclose(drawn[:, :2].mean(axis=0), [60, 40], rtol=0.005)  # 4 standard errors
-    assert (0.93 * expected < drawn[:, :2].var(axis=0)).all()  # 3 standard errors
-    assert (drawn[:, :2].var(axis=0) < 1.1 * (expected + 0.25)).all()
-    # Within a stratum each row is as likely as another, and drawn as often as of a bootstrap sample.
+    drawn = np.stack([counts[:, strata == stratum].sum(axis=1) for stratum in range(4)], axis=1)
+    expected = sizes**2 * np.tile((1 - of_all / 1200) / of_all, 2)
+    np.testing.assert_allclose(drawn.mean(axis=0), sizes, rtol=0.005)  # 4 standard errors
+    assert (0.93 * expected < drawn.var(axis=0)).all()  # 3 standard errors
+    assert (drawn.var(axis=0) < 1.07 * (expected + 0.25)).all()  # whole numbers are rounded by chance
+    # Both parts of a stratum vary together: of 60 and 30 rows, twice as many of the first, but for rounding.
+    assert np.abs(drawn[:, 0] - 2 * drawn[:, 2]).max() < 3
+    # Within a stratum each row is as likely as another, and drawn as often as in a bootstrap sample.
     np.testing.assert_allclose(counts.mean(axis=0), 1, atol=0.08)
     np.testing.assert_allclose(counts[:, :60].var(axis=0).mean(), 1 - 1 / 60 + expected[0] / 60**2, rtol=0.05)
+
+
+def test_a_single_stratum_has_as_many_drawn_as_there_are() -> None:
+    strata = np.repeat([0, 1], [7, 5])
+    counts = Design(12, strata=strata, rows_of_stratum=np.array([12])).draw(np.random.default_rng(1), 50)
+
+    assert (counts[:, :7].sum(axis=1) == 7).all()
+    assert (counts[:, 7:].sum(axis=1) == 5).all()

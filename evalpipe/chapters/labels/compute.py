@@ -95,27 +95,25 @@ def _with_judges(sample: Sample, known: KnownRows, weights: Floats, judges: Sequ
 def _units(sample: Sample, known: KnownRows) -> Units:
     """Return what is drawn together, by row of the dataset: a row or, of many without an outcome, a random group.
 
-    Rows with an outcome are drawn apart, and within strata. Random groups have the variance of their rows: Wolter
+    Rows are drawn within strata, those with an outcome apart. Random groups have the variance of their rows: Wolter
     (2007), chapter 2. Whole clusters are drawn if there are any.
     """
     if sample.cluster is not None:
         has_outcome = np.bincount(sample.cluster, known.known) > 0
-        return Units(sample.cluster, has_outcome, np.zeros(len(has_outcome), np.intp), np.zeros(1, np.intp))
+        return Units(sample.cluster, has_outcome, np.zeros(len(has_outcome), np.intp), np.ones(1, np.intp))
     of_row, others = np.arange(sample.n), np.flatnonzero(~known.known)
     if len(others) > ROWS:
-        # By chance and not by their order: rows are sorted by score.
+        # By chance and not by their order: rows are sorted by score. A group lies within a stratum.
         shuffled = stream(0, "groups", sample.dataset).permutation(others)
-        of_row[shuffled] = shuffled[np.arange(len(others)) % GROUPS]
+        shuffled = shuffled[np.argsort(known.stratum[shuffled], kind="stable")]
+        stratum, size = known.stratum[shuffled], -(-len(others) // GROUPS)
+        place = np.arange(len(others)) - np.searchsorted(stratum, stratum)
+        of_row[shuffled] = shuffled[np.arange(len(others)) - place % size]
     drawn, numbered = np.unique(of_row, return_inverse=True)
     return Units(numbered, known.known[drawn], *_strata(known, drawn))
 
 
 def _strata(known: KnownRows, drawn: Wholes) -> tuple[Wholes, Wholes]:
-    """Return the stratum of each drawn row, and how many rows of the dataset each has; 0 where all rows are drawn.
-
-    ``drawn`` are positions in the dataset. Rows without an outcome are the last stratum.
-    """
+    """Return the stratum of each drawn row, by its position in the dataset, and the rows of each: see `Units`."""
     rows = np.bincount(known.stratum)
-    stratum = np.where(known.known, known.stratum, len(rows))[drawn]
-    is_one = len(rows) == 1  # a random part of all rows: as many are drawn as there are
-    return stratum, np.append(np.zeros(1, np.intp) if is_one else rows, 0)
+    return known.stratum[drawn] + np.where(known.known[drawn], 0, len(rows)), rows
