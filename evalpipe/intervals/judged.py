@@ -38,12 +38,13 @@ def unseen_errors(rows: float, rarest: float, clusters: int | None) -> float:
 
 
 @interval(
-    "judged_t", title="Student’s t with labels of judges", short="t, judged",
+    "judged_t", title="Student’s t where outcomes are missing", short="t, missing outcomes",
     text="The value plus and minus a quantile of Student’s distribution times the standard error of bootstrap "
-         "replicates, which resample rows with an outcome and other rows apart. Where a judge is seldom wrong, few "
-         "rows move the value. With an effective number of K of them the variance is times K / (K − 1). The degrees of "
-         f"freedom are those of a variance of so few, at most the rarer outcomes less 1. {UNSEEN} Limits are "
-         "symmetric on the logit scale of the range of the measure, on the log scale where the range has one end.",
+         "replicates, which resample rows with an outcome and other rows apart. Where a judge is seldom wrong, or rows "
+         "were chosen unequally, few rows move the value. With an effective number of K of them the variance is times "
+         "K / (K − 1). The degrees of freedom are those of a variance of so few, at most the rarer outcomes less 1. "
+         f"{UNSEEN} Limits are symmetric on the logit scale of the range of the measure, on the log scale where the "
+         "range has one end.",
     detail="K is (Σ d²)² / Σ d⁴ of the distances d that J groups of rows with an outcome, left out in turn, move "
            "the value from their mean. The degrees of freedom are 2 J K / (J − K), by the fourth moment of the d.",
     ref=f"Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics "

@@ -40,6 +40,9 @@ JUDGED = "judged_t", sentence("judges-label-rows")
 
 JUDGED_SHARE = "judged_score", sentence("judges-label-rows")
 
+UNEQUAL = "judged_t", sentence("chosen-unequally")
+"""The method of a measure of rows that were chosen unequally for their outcome, and why."""
+
 CLUSTERED = "cluster_t", sentence("student-clusters", few=FEW_CLUSTERS)
 """The method of a measure of rows in clusters, where none is asked for by name, and why."""
 
@@ -58,8 +61,10 @@ def choose_interval(
     chosen = choose(_interval_kinds(entry, params), spec.intervals.method, obstacles)
     asked = spec.intervals.method
     from_replicates = registry[chosen[0]].insists or (chosen[0] == asked and EVERY in registry[asked].for_)
-    if not spec.judged or chosen[0] == "none" or from_replicates:
+    if not (spec.judged or spec.chosen_unequally) or chosen[0] == "none" or from_replicates:
         return chosen
+    if spec.chosen_unequally:
+        return UNEQUAL
     return JUDGED_SHARE if entry.interval == "proportion" and average in (None, "none") else JUDGED
 
 
@@ -84,9 +89,9 @@ def choose_expression_interval(
         return FALLBACK, UNLIKE_ROWS["uncertain"]
     if general is not None:
         return requested, general
-    if spec.cluster is not None or spec.judged:
-        return JUDGED if spec.judged else CLUSTERED
-    return FALLBACK, sentence("expression")
+    if spec.judged or spec.chosen_unequally:
+        return JUDGED if spec.judged else UNEQUAL
+    return (FALLBACK, sentence("expression")) if spec.cluster is None else CLUSTERED
 
 
 def _interval_kinds(entry: Metric, params: Mapping[str, Any]) -> tuple[str, ...]:

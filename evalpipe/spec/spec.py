@@ -204,6 +204,11 @@ class Spec(ChapterKeys):
         """Whether labels of judges take part in measures."""
         return self.labels is not None and self.labels.used_method == "prediction_powered"
 
+    @property
+    def chosen_unequally(self) -> bool:
+        """Whether rows with an outcome weigh unequally, and no judge labels the others."""
+        return self.labels is not None and self.labels.used_method == "weighted"
+
 
 ALONE = frozenset({
     "evalpipe", "name", "title", "as_of", "card", "standards", "task", "desirability", "candidates", "report", "ledger",

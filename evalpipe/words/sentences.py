@@ -147,6 +147,7 @@ _OF_METHODS = {
     "outcomes-apart": "rows with an outcome are drawn apart from others, which are drawn in at most {groups:,} random "
                       "groups of each stratum where they are more than {most:,}",
     "judges-label-rows": "labels of judges take part, so that rows with an outcome and other rows are resampled apart",
+    "chosen-unequally": "rows were chosen unequally for their outcome, so that few of them may carry much of the noise",
     "student-clusters": "rows of a cluster are not independent, so whole clusters are resampled; of at most {few} of "
                         "them the limits are Student's",
     "reweighted": "the classes are reweighted to a prevalence, so limits in closed form are not valid",

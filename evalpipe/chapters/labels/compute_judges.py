@@ -70,9 +70,10 @@ def labelled_dataset(plan: Plan, labels: LabelsPlan, sample: Sample) -> Iterator
     weights = selection_weights(known)[known.known]
     truth = np.asarray(sample.truth[known.known], float)
     judges = labels_of_judges(labels, sample) if labels.method == "prediction_powered" else {}
-    mean, error = mean_with_judges(truth, weights, list(judges.values()), known.known)
+    mean, error = mean_with_judges(truth, weights, list(judges.values()), known, sample.cluster)
     share, effective = (0.0, 1.0), float(kish(weights))
-    rarest = min(alone := float(np.average(truth, weights=weights)), 1 - alone) * effective
+    clusters = math.inf if sample.cluster is None else len(np.unique(sample.cluster[known.known]))
+    rarest = min(alone := float(np.average(truth, weights=weights)), 1 - alone) * min(effective, clusters)
     limits = None if plan.interval_method == "none" else limits_on_scale(
         mean, error * scale_slope(mean, share), share, plan.level, max(rarest - 1, 1))
     yield LabelledDataset(
@@ -85,32 +86,50 @@ def labelled_dataset(plan: Plan, labels: LabelsPlan, sample: Sample) -> Iterator
 
 
 def mean_with_judges(
-    outcome: Floats, weights: Floats, judges: Sequence[Floats], known: Flags
+    outcome: Floats, weights: Floats, judges: Sequence[Floats], known: KnownRows, cluster: Wholes | None = None
 ) -> tuple[float, float]:
     """Return the mean of an outcome over all rows, and its standard error.
 
-    ``outcome`` [k] and ``weights`` [k] are of the rows where ``known`` [N] is true, ``judges`` [N] are labels of all
-    rows. The share of each judge is the one of least variance. Angelopoulos, Duchi & Zrnic (2023), eq. 5, with the
-    labels of all rows in place of those of other rows. The error allows for `unseen_errors` of the judges.
+    ``outcome`` [k] and ``weights`` [k] are of the rows that are ``known``, ``judges`` [N] are labels of all rows, whose
+    clusters are ``cluster`` [N]. The share of each judge is the one of least variance. Angelopoulos, Duchi & Zrnic
+    (2023), eq. 5, with the labels of all rows in place of those of other rows. The error is that of what each row moves
+    the mean by, summed within clusters; it allows for `unseen_errors` of the judges.
     """
-    mean, total, n = float(np.average(outcome, weights=weights)), float(weights.sum()), len(known)
-    apart, shift, inside, together = outcome - mean, 0.0, 0.0, 0.0
-    by_judge = [(labels[known] - np.average(labels[known], weights=weights), labels) for labels in judges]
-    for at_known, labels in by_judge:  # one judge after the other: what the first explains is left to no other
+    mean, total, n = float(np.average(outcome, weights=weights)), float(weights.sum()), len(known.known)
+    apart, shift, together, moved = outcome - mean, 0.0, 0.0, np.zeros(n)
+    alone = _variance_of_sum(weights * apart / total, known, cluster)
+    for labels in judges:  # one judge after the other: what the first explains is left to no other
+        mean_at_known = float(np.average(labels[known.known], weights=weights))
+        at_known = labels[known.known] - mean_at_known
         square = float((weights**2 * at_known**2).sum())
         share = min(max(float((weights**2 * at_known * apart).sum()) / square, 0.0), 1.0) if square > 0 else 0.0
-        shift += share * (float(labels.mean()) - float(np.average(labels[known], weights=weights)))
+        shift += share * (float(labels.mean()) - mean_at_known)
         together += share
-        explained = share * at_known
-        inside += float(np.average(explained * (2 * apart - explained), weights=weights)) / n
-        apart = apart - explained
-    freedom = len(outcome) / max(len(outcome) - 1, 1)
-    variance = float((weights**2 * apart**2).sum()) / total**2 * freedom + max(inside, 0.0)
+        moved += share * (labels - labels.mean()) / n
+        apart = apart - share * at_known
+    stratum = known.stratum[known.known]
+    of_stratum = np.bincount(stratum, weights * apart) / np.bincount(stratum, weights)
+    moved += of_stratum[known.stratum] / n
+    variance = _variance_of_sum(weights * (apart - of_stratum[stratum]) / total, known, cluster, moved)
     effective = float(kish(weights))
-    alone = float((weights**2 * (outcome - mean)**2).sum()) / total**2 * freedom
-    unseen = unseen_errors(effective, min(mean, 1 - mean) * effective, None) if together else 0.0
+    clusters = None if cluster is None else len(np.unique(cluster[known.known]))
+    unseen = unseen_errors(effective, min(mean, 1 - mean) * effective, clusters) if together else 0.0
     variance += together**2 * unseen * alone if alone else 0.0
     return min(max(mean + shift, 0.0), 1.0), math.sqrt(variance)
+
+
+def _variance_of_sum(
+    at_known: Floats, known: KnownRows, cluster: Wholes | None, moved: Floats | float = 0.0
+) -> float:
+    """Return the variance of a sum of what rows move it by: ``at_known`` [k] of known rows, ``moved`` [N] of all.
+
+    Of the sums of whole clusters where there are any, and for as many units as have a known row.
+    """
+    of_rows = np.zeros(len(known.known)) + moved
+    of_rows[known.known] += at_known
+    units = len(at_known) if cluster is None else len(np.unique(cluster[known.known]))
+    sums = of_rows if cluster is None else np.bincount(cluster, of_rows)
+    return float((sums**2).sum()) * units / max(units - 1, 1)
 
 
 def judge_bias(plan: Plan, labels: LabelsPlan, sample: Sample) -> Iterator[JudgeBias]:
@@ -128,7 +147,8 @@ def judge_bias(plan: Plan, labels: LabelsPlan, sample: Sample) -> Iterator[Judge
                 continue
             truth, label, weight = np.asarray(sample.truth[inside], float), shares[inside], weights[inside]
             are_classes = bool(np.isin(shares, (0, 1)).all())
-            limits = bias_limits(truth, label, weight, plan.level) if plan.interval_method != "none" else None
+            cluster = None if sample.cluster is None else sample.cluster[inside]
+            limits = bias_limits(truth, label, weight, plan.level, cluster) if plan.interval_method != "none" else None
             yield JudgeBias(
                 dataset=sample.dataset, judge=name, slice=slice_labels, rows=int(inside.sum()),
                 label=float(np.average(label, weights=weight)), outcome=float(np.average(truth, weights=weight)),
@@ -137,18 +157,24 @@ def judge_bias(plan: Plan, labels: LabelsPlan, sample: Sample) -> Iterator[Judge
                 agreement=float(np.average(label == truth, weights=weight)) if are_classes else None)
 
 
-def bias_limits(truth: Floats, label: Floats, weight: Floats, level: float) -> tuple[float, float] | None:
+def bias_limits(
+    truth: Floats, label: Floats, weight: Floats, level: float, cluster: Wholes | None = None
+) -> tuple[float, float] | None:
     """Return limits of the mean of ``label`` less that of ``truth`` [n]: Tango's score of classes, else Student's.
 
-    None of labels that are probabilities where all differences are alike.
+    Of rows in ``cluster`` [n] Student's, of the sums of whole clusters. None of labels that are probabilities where all
+    differences are alike, and of a single cluster.
     """
-    if np.isin(label, (0, 1)).all() and np.ptp(weight) == 0:
+    if np.isin(label, (0, 1)).all() and np.ptp(weight) == 0 and cluster is None:
         return PairedProportions(
             float((label > truth).sum()), float((label < truth).sum()), float(len(truth))).limits(level)
     apart = label - truth
-    centred, n = apart - np.average(apart, weights=weight), len(truth)
-    variance = float((weight**2 * centred**2).sum()) / float(weight.sum())**2 * n / max(n - 1, 1)
-    limits = Wald(float(np.average(apart, weights=weight)), math.sqrt(variance), max(n - 1, 1)).limits(level)
+    mean = float(np.average(apart, weights=weight))
+    moves = weight * (apart - mean) / float(weight.sum())
+    sums = moves if cluster is None else np.bincount(np.unique(cluster, return_inverse=True)[1], moves)
+    units = len(sums)
+    variance = float((sums**2).sum()) * units / max(units - 1, 1)
+    limits = Wald(mean, math.sqrt(variance), max(units - 1, 1)).limits(level) if units > 1 else None
     return None if limits is None or not variance > 0 else limits
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,8 +13,12 @@ import pytest
 import evalpipe
 from evalpipe.chapters.labels import compute as labels_compute
 from evalpipe.chapters.labels.compute_judges import mean_with_judges
+from evalpipe.data.sample import KnownRows
 from evalpipe.engine.judges import shares_of_judges
 from evalpipe.errors import DataError, SpecError
+
+if TYPE_CHECKING:
+    from evalpipe.base.arraytypes import Flags, Wholes
 
 
 def expit(x: Any) -> Any:
@@ -144,14 +149,40 @@ def test_a_mean_with_a_judge_has_the_variance_of_simulated_means() -> None:
     rng, found = np.random.default_rng(3), []
     for _ in range(600):
         q = rng.random(400)
-        y, known = (rng.random(400) < q).astype(float), np.zeros(400, bool)
-        known[:80] = True
-        found.append(mean_with_judges(y[known], np.ones(80), [q], known))
+        y, is_known = (rng.random(400) < q).astype(float), np.zeros(400, bool)
+        is_known[:80] = True
+        found.append(mean_with_judges(y[is_known], np.ones(80), [q], known_rows(is_known)))
     means, errors = np.array(found).T
     # The standard deviation of 600 means is known to 3 %.
     assert means.std() == pytest.approx(np.sqrt((errors**2).mean()), rel=0.1)
     assert means.mean() == pytest.approx(0.5, abs=0.01)
     assert (errors**2).mean() < 0.85 * 0.25 / 80
+
+
+@pytest.mark.parametrize("strata", [False, True])
+def test_a_mean_has_the_variance_of_simulated_means_of_clusters_and_of_strata(*, strata: bool) -> None:
+    rng, moments = np.random.default_rng(4), []
+    for _ in range(600):
+        if strata:  # by whether a row is rather an event; of one stratum one half is known, of the other a tenth
+            q = rng.random(400)
+            y, stratum = (rng.random(400) < q).astype(float), (q > 0.5).astype(int)
+            is_known = rng.random(400) < np.where(stratum, 0.5, 0.1)
+            weights = (np.bincount(stratum) / np.bincount(stratum, is_known))[stratum][is_known]
+            moments.append(mean_with_judges(y[is_known], weights, [], known_rows(is_known, stratum)))
+        else:  # all rows of a cluster have one outcome
+            cluster, q = np.repeat(np.arange(100), 4), np.repeat(rng.random(100), 4)
+            y, is_known = np.repeat(rng.random(100) < q[::4], 4).astype(float), cluster < 40
+            moments.append(mean_with_judges(y[is_known], np.ones(160), [q], known_rows(is_known), cluster))
+    means, errors = np.array(moments).T
+    assert means.mean() == pytest.approx(0.5, abs=0.015)
+    # The standard deviation is known to 3 %; errors of clusters allow for outcomes that the judge is not seen to miss.
+    assert means.std() == pytest.approx(np.sqrt((errors**2).mean()), rel=0.12)
+
+
+def known_rows(is_known: Flags, stratum: Wholes | None = None) -> KnownRows:
+    """Return what is known of rows that are a random part, or one of each stratum."""
+    stratum = np.zeros(len(is_known), np.intp) if stratum is None else stratum
+    return KnownRows(is_known, MappingProxyType({}), None, stratum, None, None)
 
 
 def test_shares_are_those_of_least_squares() -> None:
