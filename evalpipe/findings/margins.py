@@ -151,7 +151,7 @@ CHANCE = 0.8
 HALF_A_ROW = 0.5
 """How closely their number is sought."""
 
-LOGIT = frozenset({"delong", "logit", "bootstrap_logit"})
+LOGIT = frozenset({"delong", "logit", "bootstrap_logit", "judged_t"})
 """The interval methods whose limits are as far from the value on either side on the logit scale."""
 
 FEW = 30
