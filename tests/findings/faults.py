@@ -704,7 +704,7 @@ def outcomes_that_were_chosen_unevenly() -> Planted:
 def a_judge_that_sees_too_many_events() -> Planted:
     frame = events(64)
     frame = frame.with_columns(judge=(pl.col("p") * 0.6 + 0.35))
-    return labelled(frame, "note", ("The judge judge sees more", "Measures are corrected for it"),
+    return labelled(frame, "note", ("The judge judge sees more", "Measures that use its labels are corrected for it"),
                     rows_of(64).random(frame.height) < 0.3, selected="random", judge={"probability": "judge"})
 
 
@@ -726,6 +726,6 @@ def outcomes_that_come_late_and_are_others() -> Planted:
     frame = frame.with_columns(
         day=pl.Series([start + timedelta(int(days)) for days in day]),
         known=pl.Series([start + timedelta(int(days + wait)) for days, wait in zip(day, late, strict=True)]))
-    words = ("Outcomes that become known more than 22.5 days after their row", "Rows that are not settled")
+    words = ("Outcomes that become known more than 22.5 days after their row", "rows that are not settled")
     return binary(frame, ("note", "labels", words), metrics=["brier"], as_of="2026-06-30", labels={
         "selected": "random", "arrive": {"column": "known", "since": "day", "within": "45d"}})

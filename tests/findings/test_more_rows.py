@@ -121,8 +121,9 @@ def test_about_so_many_more_rows_would_decide(estimate: Any, bound: float, n: in
     assert more_rows(estimate, bound, n) == more
 
 
-def results_of(events: int = 300, weight: dict[str, str] | None = None) -> Any:
-    return SimpleNamespace(datasets=[SimpleNamespace(name="d", events=events, n=900)], weight=weight)
+def results_of(events: int = 300, weight: dict[str, str] | None = None, without_outcome: int | None = None) -> Any:
+    return SimpleNamespace(weight=weight, datasets=[
+        SimpleNamespace(name="d", events=events, n=900, without_outcome=without_outcome)])
 
 
 def gate(observed: float, slice_: dict[str, str] | None = None) -> Any:
@@ -147,6 +148,13 @@ def test_the_sentence_states_the_chance_and_what_it_rests_on() -> None:
 def test_the_sentence_says_of_which_rows_it_counts(rows: list[Any], weight: dict[str, str] | None, what: str) -> None:
     text = more_rows_sentence(results_of(weight=weight), rows, [(0.6, 1300.0)] * len(rows))
     assert text.startswith(f" About 1,300 more {what} would decide")
+
+
+@pytest.mark.parametrize(("more", "times"), [(1300.0, "2.4"), (17_000.0, "20")])
+def test_where_some_rows_have_no_outcome_it_says_how_many_times_as_many_of_both(more: float, times: str) -> None:
+    text = more_rows_sentence(results_of(without_outcome=5000), [gate(0.546)], [(0.6, more)])
+    assert text == (f" About {times} times as many rows, with and without an outcome, would decide with 80% "
+                    "probability, if the true value is 0.546.")
 
 
 def test_the_true_value_has_the_decimals_that_tell_it_from_the_limit() -> None:
