@@ -131,8 +131,8 @@ def procedures(results: Results) -> Iterator[Procedure]:
     if any(row.selected != "random" for row in results.labelled):
         yield Procedure("Rows chosen for their outcome", (
             "A row with an outcome weighs 1 / the probability with which it was chosen, or the rows of its stratum "
-            "over those with an outcome; weights are brought to the total of all rows. Resamples draw rows within "
-            "strata; how many of each varies as its share does among all rows."),
+            "over those with an outcome; weights are brought to the total of all rows. Where there are strata, "
+            "resamples draw rows within each; how many varies as its share does among all rows."),
             "Begg, C. B. & Greenes, R. A. (1983). Assessment of diagnostic tests when disease verification is subject "
             "to selection bias. Biometrics 39, 207–215. Hájek, J. (1971). Comment on a paper by D. Basu. In "
             "Foundations of statistical inference, 236. Holt, Rinehart and Winston.")
