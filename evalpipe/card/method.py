@@ -154,16 +154,17 @@ def _rule_facts(results: Results) -> Iterator[tuple[str, str]]:
 
 def weighting_text(results: Results) -> str:
     """Return what case weights mean, as in "column w, frequency weights: …", or that there are none."""
-    if any(row.selected != "random" for row in results.labelled):
-        return "each row with an outcome counts for those that it stands for; see Labels"
+    chosen = any(row.selected != "random" for row in results.labelled)
+    selection = "each row with an outcome counts for those that it stands for; see Labels" if chosen else ""
     if results.weight is None:
-        return "none; every row counts once"
+        return selection or "none; every row counts once"
     meaning = {
         "frequency": "frequency weights: a row stands for that many identical rows",
         "importance": "importance weights: a row counts in proportion to its weight",
     }
     column, kind = results.weight.get("column"), meaning.get(results.weight.get("kind", ""))
-    return ", ".join(filter(None, (column and f"column {column}", kind))) or "yes"
+    weights = ", ".join(filter(None, (column and f"column {column}", kind))) or "yes"
+    return "; ".join(filter(None, (weights, selection)))
 
 
 def _digits_rule_text() -> str:

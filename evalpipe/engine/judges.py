@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalpipe.intervals.bootstrap import kish
+from evalpipe.intervals.judged import unseen_errors
+from evalpipe.statistics import Summary
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -41,6 +45,18 @@ def shares_of_judges(
             shares[key] = _least_squares(
                 replicates - replicates.mean(), moves - moves.mean(axis=1, keepdims=True), unseen.get(key[:2], 0.0))
     return shares
+
+
+def unseen_of(summary: Summary, clusters: int | None, *, importance: bool) -> float:
+    """Return what `unseen_errors` gives for the statistics of rows with an outcome, of which there are ``clusters``.
+
+    ``importance`` says that rows weigh unequally, and do not count identical ones.
+    """
+    weights = np.asarray(summary.weights, float)
+    if not importance:
+        return unseen_errors(1.0, np.asarray(summary("occurring"), float), float(weights.sum()), clusters)
+    squares = np.asarray(Summary(summary.rows, weights**2)("occurring"), float)
+    return unseen_errors(float(weights.max()), squares, float(kish(weights)), clusters)
 
 
 def _least_squares(alone: Floats, moves: Floats, unseen: float) -> tuple[float, ...]:

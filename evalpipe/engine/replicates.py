@@ -20,11 +20,10 @@ from evalpipe.chapters.costs.compute_campaign import Campaign
 from evalpipe.engine.averages import values
 from evalpipe.engine.curves.declare import drawn_heights
 from evalpipe.engine.draws import draws_of, parts_of
-from evalpipe.engine.judges import STEP, shares_of_judges
+from evalpipe.engine.judges import STEP, shares_of_judges, unseen_of
 from evalpipe.engine.subsets import subsets, summaries_of
-from evalpipe.intervals.bootstrap import FOLDS, kish
+from evalpipe.intervals.bootstrap import FOLDS
 from evalpipe.intervals.declare import registry
-from evalpipe.intervals.judged import unseen_errors
 from evalpipe.intervals.resampling import BLOCK, HELD, block_counts, blocks, jackknife_counts, stream
 from evalpipe.metrics.values import ratio
 from evalpipe.plan.memory import threads_of
@@ -392,7 +391,7 @@ def with_judges(
     """
     divided = subsets(plan, judged)
     of_all = summaries_of(plan, judged, dict.fromkeys(judged.models, divided))
-    unseen = {scope: unseen_errors(*outcomes_of(summary), divided[scope[1]].clusters)
+    unseen = {scope: unseen_of(summary, divided[scope[1]].clusters, importance=plan.importance)
               for scope, summary in summaries.items()}
     measures_alone = replace(plan, banded=False, profit_drawn=False)
     powered = draw(measures_alone, judged, {scope: of_all[scope] for scope in summaries}, divided, advance,
@@ -407,13 +406,6 @@ def with_judges(
         name: MappingProxyType({**getattr(replicates, name), **getattr(powered, name)})
         for name in ("metrics", "jackknife", "errors", "error", "shift", "on_rows")}
     return replace(replicates, **joined, draws=powered.draws or replicates.draws, shares=powered.shares, alone=alone)
-
-
-def outcomes_of(summary: Summary) -> tuple[float, float]:
-    """Return how many rows with an outcome there are, and how many of the rarer level; effective ones under weights."""
-    occurring = np.asarray(summary("occurring"), float)
-    rows = float(kish(summary.weights))
-    return rows, float(occurring.min() / occurring.sum()) * rows
 
 
 def _shifts(

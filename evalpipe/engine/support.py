@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalpipe.base import constants
+from evalpipe.engine.judges import unseen_of
 from evalpipe.intervals.bootstrap import FEWEST, kish, reason_outside_limits
 from evalpipe.intervals.declare import FEW_CLUSTERS
 from evalpipe.intervals.noise import ENOUGH, Bins
@@ -231,7 +232,7 @@ def denominator_counts(counts_and_events: Summary, entry: MetricPlan, params: Ma
 
 NAMES = frozenset({
     "value", "level", "kind", "measure", "options", "successes", "trials", "bins", "replicates", "jackknife", "errors",
-    "error", "clusters", "bounds", "rarest", "shares", "rows", "alone", "share",
+    "error", "clusters", "bounds", "rarest", "shares", "rows", "alone", "share", "unseen",
 })
 """The inputs of interval methods that are no statistics."""
 
@@ -291,6 +292,11 @@ class MethodInputs:
         """The number of observations of the rarest level that occurs."""
         occurring = np.asarray(self.summary("occurring"), float)
         return float(occurring[occurring > 0].min() / occurring.sum()) * self.rows
+
+    @property
+    def unseen(self) -> float:
+        """What an event and a non-event more, of the largest weight, would add to a variance: see `unseen_errors`."""
+        return unseen_of(self.summary, self.drawn.clusters, importance=self.weighted)
 
     @property
     def successes(self) -> Floats:

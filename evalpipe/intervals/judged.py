@@ -2,7 +2,7 @@
 
 Outcomes in hand may all agree with a judge that is wrong elsewhere. So errors are those of replicates plus what they
 would be if the judge were wrong on one event and one non-event more: share^2 (1 / events + 1 / non-events) of the
-variance without judges.
+variance without judges. Where rows were chosen unequally, these two have the largest weight.
 """
 
 from __future__ import annotations
@@ -23,22 +23,27 @@ PPI = ("Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: efficient p
        "arXiv:2311.01453.")
 UNSEEN = (
     "As if the judge were wrong on one event and one non-event more than outcomes show, the variance without the judge "
-    "is added to the variance, times the square of the judge’s share, times 1 / events + 1 / non-events.")
+    "is added to the variance, times the square of the judge’s share, times 1 / events + 1 / non-events. "
+    "Where rows were chosen unequally, both have the largest weight, and sums of squared weights take the place of "
+    "counts.")
 
 
-def unseen_errors(rows: float, rarest: float, clusters: int | None) -> float:
-    """Return 1 / events + 1 / non-events of ``rows`` with an outcome, ``rarest`` of the rarer level.
+def unseen_errors(largest: float, squares: Floats, rows: float, clusters: int | None) -> float:
+    """Return what one event and one non-event more of the ``largest`` weight would add to a variance, as a part of it.
 
-    Of fewer whole ``clusters`` there are as many events and non-events as their shares of these. Infinite where all
-    rows are of one level.
+    It is the sum of largest^2 / S, with S the sums of squared weights of the rarest level and of all others, from
+    ``squares`` [levels]: 1 / events + 1 / non-events where all weigh alike. Of fewer whole ``clusters`` than ``rows``
+    it is more by that factor. Infinite where all rows are of one level.
     """
-    independent = rows if clusters is None else min(rows, clusters)
-    rarer = independent * rarest / rows
-    return 1 / rarer + 1 / (independent - rarer) if 0 < rarer < independent else math.inf
+    rarest = float(squares.min())
+    others = float(squares.sum()) - rarest
+    if rarest <= 0 or others <= 0:
+        return math.inf
+    return largest**2 * (1 / rarest + 1 / others) * (1.0 if clusters is None else max(rows / clusters, 1.0))
 
 
 @interval(
-    "judged_t", title="Student’s t where outcomes are missing", short="t, missing outcomes",
+    "judged_t", title="Student’s t where outcomes are missing", short="t, labels",
     text="The value plus and minus a quantile of Student’s distribution times the standard error of bootstrap "
          "replicates, which resample rows with an outcome and other rows apart. Where a judge is seldom wrong, or rows "
          "were chosen unequally, few rows move the value. With an effective number of K of them the variance is times "
@@ -50,18 +55,17 @@ def unseen_errors(rows: float, rarest: float, clusters: int | None) -> float:
     ref=f"Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics "
         f"Bulletin 2(6), 110–114. {PPI}")
 def judged_limits(
-    replicates: Floats, jackknife: Floats, alone: Floats, share: float, value: float, rows: float, rarest: float,
-    clusters: int | None, bounds: Ends, level: float,
+    replicates: Floats, jackknife: Floats, alone: Floats, share: float, value: float, rows: float,
+    rarest: float, unseen: float, clusters: int | None, bounds: Ends, level: float,
 ) -> Limits | None:
     """Return the limits of a value from its replicates [B], in which judges have a ``share`` together.
 
     ``jackknife`` [J] are the values without each group of rows with an outcome in turn, ``alone`` [B] replicates
-    without judges. Percentiles where the value is at an end of its range.
+    without judges. ``unseen`` is what `unseen_errors` gives. Percentiles where the value is at an end of its range.
     """
     groups, effective = effective_groups(jackknife)
-    unseen = share**2 * unseen_errors(rows, rarest, clusters)
     within = bootstrap_error(replicates)**2 * (effective / (effective - 1) if effective > 1 else 1.0)
-    error = math.sqrt(within + (unseen * bootstrap_error(alone)**2 if share else 0.0))
+    error = math.sqrt(within + (share**2 * unseen * bootstrap_error(alone)**2 if share else 0.0))
     freedom = 2 * groups * effective / (groups - effective) if 0 < effective < groups else math.inf
     freedom = max(min(freedom, (rows if clusters is None else min(rows, clusters)) * rarest / rows - 1), 1.0)
     limits = limits_on_scale(value, error * scale_slope(value, bounds), bounds, level, freedom)
@@ -72,27 +76,28 @@ def judged_limits(
 
 
 @interval(
-    "judged_score", title="Wilson score with labels of judges", short="Wilson, judged",
+    "judged_score", title="Wilson score where outcomes are missing", short="Wilson, labels",
     text="Wilson’s score limits for as many trials as have the variance of the bootstrap replicates, with a quantile "
          "of Student’s distribution in place of the normal one; the degrees of freedom are the rarer outcomes less 1. "
-         "The trials are at least those with an outcome. They are at most so many that the judge could be wrong on "
-         "one event and one non-event more than outcomes show.",
+         "The trials are at least those with an outcome, of which rows that weigh unequally are the fewer effective "
+         "ones. They are at most so many that the judge could be wrong on one event and one non-event more than "
+         "outcomes show.",
     ref=f"Korn, E. L. & Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of "
         f"positive counts estimated from survey data. Survey Methodology 24(2), 193–201. {PPI}")
 def judged_proportion_limits(
-    replicates: Floats, share: float, value: float, trials: float, rows: float, rarest: float, clusters: int | None,
-    level: float,
+    replicates: Floats, share: float, value: float, trials: float, rows: float, rarest: float, unseen: float,
+    clusters: int | None, level: float,
 ) -> Limits | None:
     """Return the score limits of a proportion from its replicates [B], in which judges have a ``share`` together.
 
-    ``trials`` are those among rows with an outcome. The value may lie outside 0 to 1, where it counts as the end.
+    ``trials`` are those among rows with an outcome, ``unseen`` is what `unseen_errors` gives. The value may lie outside
+    0 to 1, where it counts as the end.
     """
     from scipy.special import stdtrit
 
     proportion = min(max(value, 0.0), 1.0)
     least = trials if clusters is None else min(trials, clusters)
-    unseen = (1 - share)**2 + (share**2 * unseen_errors(rows, rarest, clusters) if share else 0.0)
-    most = max(least / unseen, least)
+    most = max(least / ((1 - share)**2 + (share**2 * unseen if share else 0.0)), least)
     binomial, variance = proportion * (1 - proportion), bootstrap_error(replicates)**2
     effective = min(max(binomial / variance, least), most) if binomial > 0 and variance > 0 else most
     rarer = (rows if clusters is None else min(rows, clusters)) * rarest / rows

@@ -335,7 +335,6 @@ class Design:
                 row[part] = _multinomial(generator, self.sizes[part], None)
         return counts
 
-
     def _draw_within_strata(self, generator: np.random.Generator, times: int) -> Wholes:
         """Return counts [times, units] of units of one observation, drawn within strata of sizes that vary.
 

@@ -40,8 +40,8 @@ JUDGED = "judged_t", sentence("judges-label-rows")
 
 JUDGED_SHARE = "judged_score", sentence("judges-label-rows")
 
-UNEQUAL = "judged_t", sentence("chosen-unequally")
-"""The method of a measure of rows that were chosen unequally for their outcome, and why."""
+UNEQUAL = sentence("chosen-unequally")
+"""Why measures of rows that were chosen unequally for their outcome have the same methods."""
 
 CLUSTERED = "cluster_t", sentence("student-clusters", few=FEW_CLUSTERS)
 """The method of a measure of rows in clusters, where none is asked for by name, and why."""
@@ -63,9 +63,8 @@ def choose_interval(
     from_replicates = registry[chosen[0]].insists or (chosen[0] == asked and EVERY in registry[asked].for_)
     if not (spec.judged or spec.chosen_unequally) or chosen[0] == "none" or from_replicates:
         return chosen
-    if spec.chosen_unequally:
-        return UNEQUAL
-    return JUDGED_SHARE if entry.interval == "proportion" and average in (None, "none") else JUDGED
+    method, reason = JUDGED_SHARE if entry.interval == "proportion" and average in (None, "none") else JUDGED
+    return method, UNEQUAL if spec.chosen_unequally else reason
 
 
 def choose_expression_interval(
@@ -90,7 +89,7 @@ def choose_expression_interval(
     if general is not None:
         return requested, general
     if spec.judged or spec.chosen_unequally:
-        return JUDGED if spec.judged else UNEQUAL
+        return JUDGED if spec.judged else (JUDGED[0], UNEQUAL)
     return (FALLBACK, sentence("expression")) if spec.cluster is None else CLUSTERED
 
 

@@ -179,16 +179,18 @@ def drawn() -> Iterator[Estimate]:
     alike = SHARE + np.tile([0.01, -0.01], 10)
     judged = {**known, "jackknife": alike, "alone": REPLICATES, "rows": 1e5, "clusters": None}
     for bounds in ((0.0, 1.0), (0.0, math.inf), UNBOUNDED):
-        yield Estimate("judged_t", SHARE, ERROR, {**judged, "share": 0.0, "rarest": 5e4, "bounds": bounds}, student(
-            5 * 10**4 - 1, math.sqrt(20 / 19)))
+        yield Estimate("judged_t", SHARE, ERROR, {
+            **judged, "share": 0.0, "rarest": 5e4, "unseen": 4e-5, "bounds": bounds}, student(
+                5 * 10**4 - 1, math.sqrt(20 / 19)))
         # Of 10 and 10 outcomes a full share of the judge adds a fifth of the variance without it.
         yield Estimate("judged_t", SHARE, ERROR, {
-            **judged, "share": 1.0, "rows": 20.0, "rarest": 10.0, "bounds": bounds}, student(
+            **judged, "share": 1.0, "rows": 20.0, "rarest": 10.0, "unseen": 1 / 5, "bounds": bounds}, student(
                 9, math.sqrt(20 / 19 + 1 / 5)))
     trials = SHARE * (1 - SHARE) / ERROR**2
     for least, most in ((trials / 2, trials), (trials, 0.0)):
         yield Estimate("judged_score", SHARE, ERROR, {
-            **judged, "trials": least, "share": 0.5 if most else 0.0, "rarest": 5e4}, student(5 * 10**4 - 1, 1.0))
+            **judged, "trials": least, "share": 0.5 if most else 0.0, "rarest": 5e4, "unseen": 4e-5}, student(
+                5 * 10**4 - 1, 1.0))
 
 
 def of_differences() -> Iterator[Estimate]:

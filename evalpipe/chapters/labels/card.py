@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from evalpipe.base import constants
@@ -60,7 +61,8 @@ WORTH = (
 READ_WORTH = (
     "Outcomes alone: the measure on rows with an outcome, without the judge. Part of the judge: how far its labels "
     "take part, from 0, not at all, to 1, in full; it is the part at which the measure varies least over resamples. "
-    "Worth: so many rows with an outcome alone would give an interval as narrow."
+    "Worth: so many rows with an outcome alone would give an interval as narrow; “no more” where it is no narrower "
+    "by more than the noise of resamples."
 )
 UNWEIGHTED = Column("Measure", style="what"), Column("Weighted", "num"), Column("As if a random part", "num")
 READ_UNWEIGHTED = (
@@ -212,12 +214,20 @@ def worth_findings(results: Results, rows: Sequence[LabelWorth]) -> Iterator[Fin
     for dataset in dict.fromkeys(row.dataset for row in rows):
         known = next(row.known for row in results.labelled if row.dataset == dataset)
         of_dataset = [row for row in rows if row.dataset == dataset]
-        measures = [names.measure(row.metric, row.params, row.average) for row in of_dataset]
-        parts = [f"about {_about(_worth_of_all(row, known))} for {measure}"
-                 for row, measure in zip(of_dataset, measures, strict=True)]
+        more, no_more = [], []
+        for row in of_dataset:
+            measure = names.measure(row.metric, row.params, row.average)
+            if _adds(results, row):
+                more.append(f"about {_about((row.worth or 0.0) * known / row.n)} for {measure}")
+            else:
+                no_more.append(measure)
         model = f" of {names.model(of_dataset[0].model)}" if len(results.models) > 1 else ""
-        text = (f"With the labels of {joined(_judges(results, dataset))}, the {numbers.count(known)} "
-                f"outcomes{on_dataset(results, dataset)} are worth {joined(parts)}{model}.")
+        labels = f"the labels of {joined(_judges(results, dataset))}"
+        outcomes = f"the {numbers.count(known)} outcomes{on_dataset(results, dataset)}"
+        worth = f"With {labels}, {outcomes} are worth {joined(more)}{model}."
+        nothing = (f"For {joined(no_more)} they add nothing." if more else
+                   f"{wording.capital(labels)} add nothing to {outcomes} for {joined(no_more)}{model}.")
+        text = " ".join([*([worth] if more else []), *([nothing] if no_more else [])])
         yield finding("note", weights.LABELS_WORTH, text, SECTION, of_dataset)
 
 
@@ -229,13 +239,15 @@ def late_labels_differ(results: Results) -> Iterator[Claim]:
 
 
 def late_findings(results: Results, rows: Sequence[LateLabels]) -> Iterator[Finding]:
-    """Yield findings on outcomes that come late and are others than those that come early."""
-    for row in rows:
-        days = f"more than {numbers.plain(row.until)} days after their row{on_dataset(results, row.dataset)}"
-        difference = numbers.signed_with_limits(row.difference, row.lower, row.upper)
-        share = "share of events" if row.judge is None else f"bias of the judge {row.judge}"
-        text = (f"Outcomes that become known {days} differ from earlier ones: the {share} by {difference}. Early "
-                "outcomes say nothing of rows that are not settled.")
+    """Yield a finding on each dataset: in what outcomes that come late are others than those that come early."""
+    for dataset in dict.fromkeys(row.dataset for row in rows):
+        apart = [row for row in rows if row.dataset == dataset]
+        days = f"more than {numbers.plain(apart[0].until)} days after their row{on_dataset(results, dataset)}"
+        by = joined([
+            f"the {'share of events' if row.judge is None else f'bias of the judge {row.judge}'} by "
+            f"{numbers.signed_with_limits(row.difference, row.lower, row.upper)}" for row in apart])
+        text = (f"Outcomes that become known {days} differ from earlier ones: {by}. Early outcomes say nothing of rows "
+                "that are not settled.")
         yield finding("note", weights.LATE_LABELS, text, SECTION)
 
 
@@ -244,9 +256,13 @@ def _about(worth: float) -> str:
     return numbers.count(round(float(f"{worth:.2g}")))
 
 
-def _worth_of_all(row: LabelWorth, known: int) -> float:
-    """Return what all outcomes of a dataset are worth by a measure."""
-    return (row.worth or 0.0) * known / row.n
+def _adds(results: Results, row: LabelWorth) -> bool:
+    """Tell whether the labels of judges make limits narrower, by more than the noise of resamples.
+
+    A quotient of two variances, each of B resamples, has a relative standard error of 2 / sqrt(B).
+    """
+    noise = 2 / math.sqrt(max(results.intervals.replicates, 1))
+    return row.worth is not None and row.worth > row.n * (1 + 2 * noise)
 
 
 def _of_key_measures(results: Results) -> list[LabelWorth]:
@@ -365,7 +381,7 @@ def _worth_tables(results: Results, dataset: str) -> Iterator[Block]:
                 "–" if estimate is None else ranged(estimate.value, estimate.lower, estimate.upper),
                 ranged(row.alone, row.lower, row.upper),
                 joined([numbers.fixed(share, 2) for share in row.shares.values()]),
-                "–" if row.worth is None else _about(row.worth))))
+                "–" if row.worth is None else _about(row.worth) if _adds(results, row) else "no more")))
         judges = joined(list(rows[0].shares))
         yield Table(f"What the labels of {judges} add for {names.model(model)}", WORTH,
                     tuple(cells), stacked=True)

@@ -18,7 +18,7 @@ from evalpipe.chapters.labels.records import (
 )
 from evalpipe.engine.averages import values
 from evalpipe.engine.estimates import measure_with_limits
-from evalpipe.engine.replicates import outcomes_of
+from evalpipe.engine.judges import unseen_of
 from evalpipe.engine.subsets import rows_of
 from evalpipe.intervals.bootstrap import bootstrap_error, kish, limits_on_scale, scale_slope
 from evalpipe.intervals.contrasts import PairedProportions, Wald
@@ -111,10 +111,10 @@ def mean_with_judges(
     of_stratum = np.bincount(stratum, weights * apart) / np.bincount(stratum, weights)
     moved += of_stratum[known.stratum] / n
     variance = _variance_of_sum(weights * (apart - of_stratum[stratum]) / total, known, cluster, moved)
-    effective = float(kish(weights))
-    clusters = None if cluster is None else len(np.unique(cluster[known.known]))
-    unseen = unseen_errors(effective, min(mean, 1 - mean) * effective, clusters) if together else 0.0
-    variance += together**2 * unseen * alone if alone else 0.0
+    if together and alone:
+        squares = np.array([(weights**2 * outcome).sum(), (weights**2 * (1 - outcome)).sum()])
+        clusters = None if cluster is None else len(np.unique(cluster[known.known]))
+        variance += together**2 * unseen_errors(float(weights.max()), squares, float(kish(weights)), clusters) * alone
     return min(max(mean + shift, 0.0), 1.0), math.sqrt(variance)
 
 
@@ -277,7 +277,8 @@ def _worth(plan: Plan, dataset: Evaluated, key: tuple[str, int, int], shares: di
         scope.drawn(entry, dataset.replicates), value=alone, replicates=of_known.replicates,
         jackknife=of_known.jackknife, share=0.0)).limits
     error, with_judges = (bootstrap_error(of) for of in (of_known.replicates, dataset.replicates.metrics[key]))
-    unseen = sum(shares.values())**2 * unseen_errors(*outcomes_of(scope.summary), subset.clusters)
+    unseen = sum(shares.values())**2 * unseen_of(
+        scope.summary, subset.clusters, importance=plan.importance)
     return LabelWorth(
         dataset=sample.dataset, **sample.named(model), slice=None if subset.slice is None else dict(subset.slice),
         metric=entry.metric.name, params=entry.shown, average=entry.average, shares=shares,

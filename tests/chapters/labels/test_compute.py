@@ -16,6 +16,7 @@ from evalpipe.chapters.labels.compute_judges import mean_with_judges
 from evalpipe.data.sample import KnownRows
 from evalpipe.engine.judges import shares_of_judges
 from evalpipe.errors import DataError, SpecError
+from evalpipe.intervals.judged import unseen_errors
 
 if TYPE_CHECKING:
     from evalpipe.base.arraytypes import Flags, Wholes
@@ -242,3 +243,36 @@ def test_case_weights_and_the_selection_weigh_together() -> None:
     weight = (known["w"] / known["chance"]).to_numpy()
     events = (known["y"] == "bad").to_numpy()
     assert results.datasets[0].prevalence == pytest.approx(weight[events].sum() / weight.sum(), abs=1e-12)
+
+
+def test_hits_in_every_row_that_was_chosen_are_no_proof_of_those_that_stand_for_many() -> None:
+    frame = rows(n=2000, known=2000).with_columns(chance=pl.when(pl.col("p") >= 0.5).then(0.9).otherwise(0.02))
+    drawn = np.random.default_rng(3).random(2000) < frame["chance"].to_numpy()
+    missed = (frame["y"] == "bad").to_numpy() & (frame["p"].to_numpy() < 0.5)
+    frame = frame.with_columns(y=pl.when(pl.Series(drawn & ~missed)).then("y"))  # no missed event was chosen
+    row = next(row for row in run(frame, {"selected": {"probability": "chance"}}).rows if row.metric == "sensitivity")
+    assert (row.value, row.method) == (1.0, "judged_score")
+    assert row.lower is not None
+    assert row.lower < 1.0
+
+
+def test_what_one_event_and_one_non_event_more_would_add() -> None:
+    alike = unseen_errors(1.0, np.array([20.0, 80.0]), 100.0, None)
+    assert alike == pytest.approx(1 / 20 + 1 / 80)
+    # Of two levels out of three, the rarest counts against all others.
+    assert unseen_errors(1.0, np.array([20.0, 30.0, 50.0]), 100.0, None) == pytest.approx(alike)
+    assert unseen_errors(1.0, np.array([20.0, 80.0]), 100.0, 25) == pytest.approx(4 * alike)
+    assert unseen_errors(1.0, np.array([20.0, 80.0]), 100.0, 400) == pytest.approx(alike)
+    # Ten events of weight 1 and one of weight 10: one more of these adds nearly the variance again.
+    assert unseen_errors(10.0, np.array([110.0, 1e9]), 100.0, None) == pytest.approx(100 / 110)
+    assert unseen_errors(1.0, np.array([0.0, 80.0]), 80.0, None) == np.inf
+
+
+def test_a_judge_whose_labels_add_nothing_is_not_said_to_be_worth_less_than_the_outcomes() -> None:
+    results = run(rows(), {"selected": "random", "judge": {"probability": "noise"}}, intervals={"replicates": 1000})
+    worth = {row.metric: row.worth for row in results.label_worth}
+    text = next(found.text for found in results.findings if found.code == "labels-worth")
+    card = " ".join(evalpipe.render(results, ["markdown"])["card.md"].decode().split())
+    assert all(value < 135 for value in worth.values()), worth
+    assert text == "The labels of noise add nothing to the 120 outcomes for ROC AUC, Accuracy and Sensitivity."
+    assert "no more" in card
