@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalpipe.intervals.bootstrap import kish
+from evalpipe.intervals.bootstrap import kish, to_scale
 from evalpipe.intervals.judged import unseen_errors
 from evalpipe.statistics import Summary
 
@@ -28,12 +28,15 @@ SWEEPS = 50
 
 def shares_of_judges(
     pilot: Mapping[tuple[str, int, int], tuple[Floats, Floats]], unseen: Mapping[tuple[str, int], float],
+    bounds: Mapping[int, tuple[float, float]],
 ) -> dict[tuple[str, int, int], tuple[float, ...]]:
     """Return the shares of judges in each measure, by its key.
 
     ``pilot`` are replicates of each measure without judges [B], and with each of them at the share `STEP` [judges, B].
     A share of 0 leaves a judge out, so that no measure varies more than without judges, up to the noise of the pilot.
     ``unseen`` are, by model and subset, what `unseen_errors` gives: outcomes in hand may all agree with a judge.
+    Variances are of the scale of the ``bounds`` of each measure, by number, where no replicate is at one: else they
+    fall towards an end of the range, and high values would be those with a large share.
     Angelopoulos, Duchi & Zrnic (2023), section 6; for several judges by least squares, as of control variates.
     """
     shares: dict[tuple[str, int, int], tuple[float, ...]] = {}
@@ -41,10 +44,19 @@ def shares_of_judges(
         defined = ~np.isnan(alone) & ~np.isnan(with_judges).any(axis=0)
         shares[key] = (0.0,) * len(with_judges)
         if defined.any():
-            replicates, moves = alone[defined], (with_judges - alone)[:, defined] / STEP
+            replicates, *others = _on_scale(np.stack([alone, *with_judges])[:, defined], bounds[key[-1]])
+            moves = (np.stack(others) - replicates) / STEP
             shares[key] = _least_squares(
                 replicates - replicates.mean(), moves - moves.mean(axis=1, keepdims=True), unseen.get(key[:2], 0.0))
     return shares
+
+
+def _on_scale(replicates: Floats, bounds: tuple[float, float]) -> Floats:
+    """Return replicates on the scale of their range, as limits are; unchanged where one is at a bound, or beyond."""
+    low, high = bounds
+    if not ((low < replicates) & (replicates < high)).all():
+        return replicates
+    return np.array([[to_scale(float(value), bounds) for value in row] for row in replicates])
 
 
 def unseen_of(summary: Summary, clusters: int | None, *, importance: bool) -> float:

@@ -350,8 +350,10 @@ def draw(
     if resampling is None:
         return Replicates(exact=exact)
     if sample.source is not None:
+        bounds = {i: entry.metric.bounds(entry.of_class[0] if entry.of_class else entry.params)
+                  for i, entry in enumerate(plan.entries)}
         pilot = resampling.pilot_values(int(sample.source.max()) // 2)
-        resampling = replace(resampling, shares=shares_of_judges(pilot, unseen))
+        resampling = replace(resampling, shares=shares_of_judges(pilot, unseen, bounds))
     known = Replicates(exact=exact, shares=resampling.shares)
     drawn: dict[Any, Floats] = {}
     sizes, first = blocks(plan.replicates), 0

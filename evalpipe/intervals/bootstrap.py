@@ -53,7 +53,7 @@ def limits_on_scale(
         return None
     tail = (1 + level) / 2
     reach = error * float(ndtri(tail) if freedom is None else stdtrit(freedom, tail))
-    middle = _to_scale(value, bounds)
+    middle = to_scale(value, bounds)
     return _from_scale(middle - reach, bounds), _from_scale(middle + reach, bounds)
 
 
@@ -68,7 +68,7 @@ def scale_slope(value: float, bounds: tuple[float, float]) -> float:
     return math.fsum(1 / distance for distance in distances) if all(distances) else math.inf
 
 
-def _to_scale(value: float, bounds: tuple[float, float]) -> float:
+def to_scale(value: float, bounds: tuple[float, float]) -> float:
     """Return a value on the scale of its range: the logit between two ends, the log from one end, else unchanged."""
     low, high = bounds
     if math.isfinite(low) and math.isfinite(high):

@@ -49,7 +49,8 @@ def unseen_errors(largest: float, squares: Floats, rows: float, clusters: int | 
          "were chosen unequally, few rows move the value. With an effective number of K of them the variance is times "
          "K / (K − 1). The degrees of freedom are those of a variance of so few, at most the rarer outcomes less 1. "
          f"{UNSEEN} Limits are symmetric on the logit scale of the range of the measure, on the log scale where the "
-         "range has one end.",
+         "range has one end. Last, one of them is moved out as far as a shift of the value by its bias would: the "
+         "bias is how far the median of the replicates is from the value.",
     detail="K is (Σ d²)² / Σ d⁴ of the distances d that J groups of rows with an outcome, left out in turn, move "
            "the value from their mean. The degrees of freedom are 2 J K / (J − K), by the fourth moment of the d.",
     ref=f"Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics "
@@ -68,11 +69,15 @@ def judged_limits(
     error = math.sqrt(within + (share**2 * unseen * bootstrap_error(alone)**2 if share else 0.0))
     freedom = 2 * groups * effective / (groups - effective) if 0 < effective < groups else math.inf
     freedom = max(min(freedom, (rows if clusters is None else min(rows, clusters)) * rarest / rows - 1), 1.0)
-    limits = limits_on_scale(value, error * scale_slope(value, bounds), bounds, level, freedom)
-    if limits is not None:
-        return Limits(*limits)
-    percentiles = percentile_limits(replicates, level)
-    return None if percentiles is None else Limits(*percentiles, method="percentile")
+    error *= scale_slope(value, bounds)
+    limits = limits_on_scale(value, error, bounds, level, freedom)
+    if limits is None:
+        percentiles = percentile_limits(replicates, level)
+        return None if percentiles is None else Limits(*percentiles, method="percentile")
+    # A bias is allowed for and not taken away: few rows tell it badly, and a corrected value varies more.
+    unbiased = 2 * value - float(np.nanmedian(replicates))
+    moved = limits_on_scale(unbiased, error, bounds, level, freedom) if bounds[0] < unbiased < bounds[1] else None
+    return Limits(*limits) if moved is None else Limits(min(limits[0], moved[0]), max(limits[1], moved[1]))
 
 
 @interval(

@@ -253,3 +253,19 @@ def test_limits_lie_as_far_from_the_value_as_its_error_says(name: str) -> None:
             lower, upper = limits_of(estimate, level)
             reached = [(estimate.value - lower) / estimate.error, (upper - estimate.value) / estimate.error]
             assert reached == pytest.approx(estimate.reach(level), rel=NEAR), (level, estimate.needs)
+
+
+def test_the_limit_on_the_side_of_a_bias_is_moved_out_by_it() -> None:
+    inputs = {"jackknife": np.tile([0.49, 0.51], 500), "alone": REPLICATES, "rows": 1e5, "rarest": 5e4, "unseen": 0.0,
+              "clusters": None, "share": 0.0, "value": SHARE, "bounds": (-math.inf, math.inf), "level": 0.95}
+    method = registry["judged_t"]
+
+    def ends(replicates: Any) -> tuple[float, float]:
+        limits = method.function(**{need: {**inputs, "replicates": replicates}[need] for need in method.needs})
+        return limits.lower, limits.upper
+
+    lower, upper = ends(REPLICATES)
+    bias = 0.3 * ERROR
+    # Limits from quantiles of so many replicates have no noise here: the same replicates, moved.
+    assert ends(REPLICATES + bias) == pytest.approx((lower - bias, upper), rel=1e-9)
+    assert ends(REPLICATES - bias) == pytest.approx((lower, upper + bias), rel=1e-9)

@@ -257,12 +257,12 @@ def _about(worth: float) -> str:
 
 
 def _adds(results: Results, row: LabelWorth) -> bool:
-    """Tell whether the labels of judges make limits narrower, by more than the noise of resamples.
+    """Tell whether the labels of judges make limits narrower, by more than three standard errors of the worth.
 
-    A quotient of two variances, each of B resamples, has a relative standard error of 2 / sqrt(B).
+    A quotient of two variances by quantiles of B resamples each has a relative standard error of 2.7 / sqrt(B).
     """
-    noise = 2 / math.sqrt(max(results.intervals.replicates, 1))
-    return row.worth is not None and row.worth > row.n * (1 + 2 * noise)
+    noise = 3 * 2.7 / math.sqrt(max(results.intervals.replicates, 1))
+    return row.worth is not None and any(row.shares.values()) and row.worth > row.n * (1 + noise)
 
 
 def _of_key_measures(results: Results) -> list[LabelWorth]:

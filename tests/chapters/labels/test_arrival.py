@@ -132,7 +132,8 @@ def test_gates_over_nights_read_settled_outcomes_alone() -> None:
     for first, second in zip(alone.evidence, judged.evidence, strict=True):
         assert (first.sequence, first.against, first.value, first.rows, first.support) == (
             second.sequence, second.against, second.value, second.rows, second.support)
-        assert second.error == pytest.approx(first.error, rel=0.2)
+        # One in closed form, the other of 200 resamples, with Student's quantile and an allowance for a bias.
+        assert second.error == pytest.approx(first.error, rel=0.25)
     # The verdict shows the value with the judge, which is another one.
     assert judged.gates[1].observed != judged.evidence[1].value
     without = run(frame, {**JUDGED, "arrive": None}, gates=GATES)
