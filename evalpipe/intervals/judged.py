@@ -21,6 +21,9 @@ Ends = tuple[float, float]
 
 PPI = ("Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: efficient prediction-powered inference. "
        "arXiv:2311.01453.")
+KORN_GRAUBARD = (
+    "Korn, E. L. & Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of "
+    "positive counts estimated from survey data. Survey Methodology 24(2), 193–201.")
 UNSEEN = (
     "As if the judge were wrong on one event and one non-event more than outcomes show, the variance without the judge "
     "is added to the variance, times the square of the judge’s share, times 1 / events + 1 / non-events. "
@@ -64,12 +67,9 @@ def judged_limits(
     ``jackknife`` [J] are the values without each group of rows with an outcome in turn, ``alone`` [B] replicates
     without judges. ``unseen`` is what `unseen_errors` gives. Percentiles where the value is at an end of its range.
     """
-    groups, effective = effective_groups(jackknife)
-    within = bootstrap_error(replicates)**2 * (effective / (effective - 1) if effective > 1 else 1.0)
-    error = math.sqrt(within + (share**2 * unseen * bootstrap_error(alone)**2 if share else 0.0))
-    freedom = 2 * groups * effective / (groups - effective) if 0 < effective < groups else math.inf
-    freedom = max(min(freedom, (rows if clusters is None else min(rows, clusters)) * rarest / rows - 1), 1.0)
-    error *= scale_slope(value, bounds)
+    factor, freedom = few_groups(jackknife, rows, rarest, clusters)
+    variance = factor * bootstrap_error(replicates)**2 + (share**2 * unseen * bootstrap_error(alone)**2 if share else 0)
+    error = math.sqrt(variance) * scale_slope(value, bounds)
     limits = limits_on_scale(value, error, bounds, level, freedom)
     if limits is None:
         percentiles = percentile_limits(replicates, level)
@@ -81,14 +81,12 @@ def judged_limits(
 
 
 @interval(
-    "judged_score", title="Wilson score where outcomes are missing", short="Wilson, labels",
+    "judged_score", title="Wilson score with labels of judges", short="Wilson, judged",
     text="Wilson’s score limits for as many trials as have the variance of the bootstrap replicates, with a quantile "
          "of Student’s distribution in place of the normal one; the degrees of freedom are the rarer outcomes less 1. "
-         "The trials are at least those with an outcome, of which rows that weigh unequally are the fewer effective "
-         "ones. They are at most so many that the judge could be wrong on one event and one non-event more than "
-         "outcomes show.",
-    ref=f"Korn, E. L. & Graubard, B. I. (1998). Confidence intervals for proportions with small expected number of "
-        f"positive counts estimated from survey data. Survey Methodology 24(2), 193–201. {PPI}")
+         "The trials are at least those with an outcome. They are at most so many that the judge could be wrong on "
+         "one event and one non-event more than outcomes show.",
+    ref=f"{KORN_GRAUBARD} {PPI}")
 def judged_proportion_limits(
     replicates: Floats, share: float, value: float, trials: float, rows: float, rarest: float, unseen: float,
     clusters: int | None, level: float,
@@ -98,18 +96,58 @@ def judged_proportion_limits(
     ``trials`` are those among rows with an outcome, ``unseen`` is what `unseen_errors` gives. The value may lie outside
     0 to 1, where it counts as the end.
     """
-    from scipy.special import stdtrit
-
     proportion = min(max(value, 0.0), 1.0)
     least = trials if clusters is None else min(trials, clusters)
     most = max(least / ((1 - share)**2 + (share**2 * unseen if share else 0.0)), least)
     binomial, variance = proportion * (1 - proportion), bootstrap_error(replicates)**2
     effective = min(max(binomial / variance, least), most) if binomial > 0 and variance > 0 else most
     rarer = (rows if clusters is None else min(rows, clusters)) * rarest / rows
-    quantile = float(stdtrit(max(rarer - 1, 1.0), (1 + level) / 2))
-    scale, spread = 1 + quantile**2 / effective, binomial / effective + quantile**2 / (4 * effective**2)
-    centre, half = (proportion + quantile**2 / (2 * effective)) / scale, quantile * math.sqrt(spread) / scale
+    return _wilson(proportion, effective, max(rarer - 1, 1.0), level)
+
+
+@interval(
+    "weighted_score", title="Wilson score where rows were chosen unequally", short="Wilson, weighted",
+    text="Wilson’s score limits for as many trials as have the variance of the bootstrap replicates, which is larger "
+         "for few rows of large weight, and with Student’s quantile, both as in judged_t. Where the value is 0 or 1, "
+         f"for the effective number of trials. {UNSEEN}",
+    ref=f"{KORN_GRAUBARD} {PPI}")
+def weighted_proportion_limits(
+    replicates: Floats, jackknife: Floats, alone: Floats, share: float, value: float, trials: float, rows: float,
+    rarest: float, unseen: float, clusters: int | None, level: float,
+) -> Limits | None:
+    """Return the score limits of a proportion of rows that were chosen unequally; judges have a ``share`` together.
+
+    ``trials`` is the effective number of those with an outcome; the others are those of `judged_limits`. The value may
+    lie outside 0 to 1, where it counts as the end.
+    """
+    proportion = min(max(value, 0.0), 1.0)
+    factor, freedom = few_groups(jackknife, rows, rarest, clusters)
+    variance = factor * bootstrap_error(replicates)**2 + (share**2 * unseen * bootstrap_error(alone)**2 if share else 0)
+    binomial = proportion * (1 - proportion)
+    least = trials if clusters is None else min(trials, clusters)
+    at_end = least / ((1 - share)**2 + share**2 * unseen) if share else least
+    return _wilson(proportion, binomial / variance if binomial > 0 and variance > 0 else at_end, freedom, level)
+
+
+def _wilson(proportion: float, trials: float, freedom: float, level: float) -> Limits | None:
+    """Return Wilson's (1927) limits of a proportion with Student's quantile; None where no trial counts."""
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(freedom, (1 + level) / 2))
+    scale, spread = 1 + quantile**2 / trials, proportion * (1 - proportion) / trials + quantile**2 / (4 * trials**2)
+    centre, half = (proportion + quantile**2 / (2 * trials)) / scale, quantile * math.sqrt(spread) / scale
     return Limits(max(centre - half, 0.0), min(centre + half, 1.0)) if math.isfinite(half) else None
+
+
+def few_groups(jackknife: Floats, rows: float, rarest: float, clusters: int | None) -> tuple[float, float]:
+    """Return what a variance is to be multiplied by as few groups of rows move a value, and its degrees of freedom.
+
+    By values without each group in turn, ``jackknife`` [J], and the ``rows`` or ``clusters`` of the ``rarest`` level.
+    """
+    groups, effective = effective_groups(jackknife)
+    freedom = 2 * groups * effective / (groups - effective) if 0 < effective < groups else math.inf
+    rarer = (rows if clusters is None else min(rows, clusters)) * rarest / rows
+    return effective / (effective - 1) if effective > 1 else 1.0, max(min(freedom, rarer - 1), 1.0)
 
 
 def effective_groups(jackknife: Floats) -> tuple[int, float]:

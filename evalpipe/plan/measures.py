@@ -41,7 +41,9 @@ JUDGED = "judged_t", sentence("judges-label-rows")
 JUDGED_SHARE = "judged_score", sentence("judges-label-rows")
 
 UNEQUAL = sentence("chosen-unequally")
-"""Why measures of rows that were chosen unequally for their outcome have the same methods."""
+"""Why rows that were chosen unequally for their outcome have `JUDGED`, too; their proportions have `UNEQUAL_SHARE`."""
+
+UNEQUAL_SHARE = "weighted_score"
 
 CLUSTERED = "cluster_t", sentence("student-clusters", few=FEW_CLUSTERS)
 """The method of a measure of rows in clusters, where none is asked for by name, and why."""
@@ -64,6 +66,8 @@ def choose_interval(
     if not (spec.judged or spec.chosen_unequally) or chosen[0] == "none" or from_replicates:
         return chosen
     method, reason = JUDGED_SHARE if entry.interval == "proportion" and average in (None, "none") else JUDGED
+    if spec.importance and method == JUDGED_SHARE[0]:
+        method = UNEQUAL_SHARE
     return method, UNEQUAL if spec.chosen_unequally else reason
 
 

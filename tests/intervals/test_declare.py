@@ -22,7 +22,7 @@ OF_DIFFERENCES = {"paired_t", "none_differs", "tango", "miettinen_nurminen", "bo
 OF_FITS = {"fits", "bootstrap_fits"}
 """Limits of measures over several fits of a model, and of those that bootstrap fits correct for optimism."""
 
-OF_CLUSTERS = {"cluster_t", "judged_t", "judged_score"}
+OF_CLUSTERS = {"cluster_t", "judged_t", "judged_score", "weighted_score"}
 """Limits of whatever measure, of rows in clusters, and where judges label rows."""
 
 NORMS = get_args(get_type_hints(Gaps, {"Floats": Any, "Literal": Literal})["norm"])

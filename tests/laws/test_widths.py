@@ -176,8 +176,12 @@ def drawn() -> Iterator[Estimate]:
             yield Estimate("cluster_t", SHARE, ERROR, {**known, "clusters": clusters, "bounds": bounds}, reach)
     for many in (None, 41):
         yield Estimate("cluster_t", SHARE, ERROR, {**known, "clusters": many, "bounds": (0.0, 1.0)})
+
+
+def of_judges() -> Iterator[Estimate]:
+    """Yield a measure where outcomes are missing: 20 groups of rows move it alike."""
     alike = SHARE + np.tile([0.01, -0.01], 10)
-    judged = {**known, "jackknife": alike, "alone": REPLICATES, "rows": 1e5, "clusters": None}
+    judged = {"replicates": REPLICATES, "jackknife": alike, "alone": REPLICATES, "rows": 1e5, "clusters": None}
     for bounds in ((0.0, 1.0), (0.0, math.inf), UNBOUNDED):
         yield Estimate("judged_t", SHARE, ERROR, {
             **judged, "share": 0.0, "rarest": 5e4, "unseen": 4e-5, "bounds": bounds}, student(
@@ -191,6 +195,10 @@ def drawn() -> Iterator[Estimate]:
         yield Estimate("judged_score", SHARE, ERROR, {
             **judged, "trials": least, "share": 0.5 if most else 0.0, "rarest": 5e4, "unseen": 4e-5}, student(
                 5 * 10**4 - 1, 1.0))
+    for share, added in ((0.0, 0.0), (1.0, 1 / 5)):
+        yield Estimate("weighted_score", SHARE, ERROR, {
+            **judged, "trials": 20.0, "share": share, "rows": 20.0, "rarest": 10.0, "unseen": 1 / 5}, student(
+                9, math.sqrt(20 / 19 + added)))
 
 
 def of_differences() -> Iterator[Estimate]:
@@ -225,7 +233,7 @@ WITHOUT = {"none"}
 
 @cache
 def estimates() -> tuple[Estimate, ...]:
-    families = (shares, predictive_values, of_scores, in_bins, drawn, of_differences, of_fits)
+    families = (shares, predictive_values, of_scores, in_bins, drawn, of_judges, of_differences, of_fits)
     return tuple(estimate for family in families for estimate in family())
 
 
