@@ -405,7 +405,7 @@ def evaluate_sample(plan: Plan, sample: Sample, advance: Callable[[int], None] =
     exact = values_of_scores(plan, sample, of_model)
     replicates = draw(plan, sample, summaries, divided, advance, compared=plan.compared, exact=exact)
     if sample.judged is not None:
-        replicates = with_judges(plan, sample.judged, replicates, summaries, advance)
+        replicates = with_judges(plan, sample, replicates, summaries, advance)
     for summary in summaries.values():
         summary.forget()
     if sample.streamed:

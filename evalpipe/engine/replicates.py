@@ -384,16 +384,18 @@ def draw(
 
 
 def with_judges(
-    plan: Plan, judged: Sample, replicates: Replicates, summaries: Mapping[tuple[str, int], Summary],
+    plan: Plan, sample: Sample, replicates: Replicates, summaries: Mapping[tuple[str, int], Summary],
     advance: Callable[[int], None],
 ) -> Replicates:
     """Return the ``replicates`` of rows with an outcome, with measures and their replicates that judges take part in.
 
-    ``judged`` is the sample with the labels of judges; ``summaries`` are the statistics of rows with an outcome.
+    ``sample`` and ``summaries``, its statistics, are of rows with an outcome; it has another with the labels of judges.
     """
+    judged, known = sample.judged, subsets(plan, sample)
+    assert judged is not None  # noqa: S101 - known to the caller
     divided = subsets(plan, judged)
     of_all = summaries_of(plan, judged, dict.fromkeys(judged.models, divided))
-    unseen = {scope: unseen_of(summary, divided[scope[1]].clusters, importance=plan.importance)
+    unseen = {scope: unseen_of(summary, known[scope[1]].clusters, importance=plan.importance)
               for scope, summary in summaries.items()}
     measures_alone = replace(plan, banded=False, profit_drawn=False)
     powered = draw(measures_alone, judged, {scope: of_all[scope] for scope in summaries}, divided, advance,

@@ -28,7 +28,7 @@ UNSEEN = (
     "As if the judge were wrong on one event and one non-event more than outcomes show, the variance without the judge "
     "is added to the variance, times the square of the judge’s share, times 1 / events + 1 / non-events. "
     "Where rows were chosen unequally, both have the largest weight, and sums of squared weights take the place of "
-    "counts.")
+    "counts. Where rows are in clusters, it is times the square of the rows of a cluster: a judge may be wrong on all.")
 
 
 def unseen_errors(largest: float, squares: Floats, rows: float, clusters: int | None) -> float:
@@ -36,13 +36,14 @@ def unseen_errors(largest: float, squares: Floats, rows: float, clusters: int | 
 
     It is the sum of largest^2 / S, with S the sums of squared weights of the rarest level and of all others, from
     ``squares`` [levels]: 1 / events + 1 / non-events where all weigh alike. Of fewer whole ``clusters`` than ``rows``
-    it is more by that factor. Infinite where all rows are of one level.
+    it is more by the square of that factor: they are so many fewer, and a judge may be wrong on all rows of one.
+    Infinite where all rows are of one level.
     """
     rarest = float(squares.min())
     others = float(squares.sum()) - rarest
     if rarest <= 0 or others <= 0:
         return math.inf
-    return largest**2 * (1 / rarest + 1 / others) * (1.0 if clusters is None else max(rows / clusters, 1.0))
+    return largest**2 * (1 / rarest + 1 / others) * (1.0 if clusters is None else max(rows / clusters, 1.0)**2)
 
 
 @interval(

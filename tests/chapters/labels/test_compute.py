@@ -176,8 +176,8 @@ def test_a_mean_has_the_variance_of_simulated_means_of_clusters_and_of_strata(*,
             moments.append(mean_with_judges(y[is_known], np.ones(160), [q], known_rows(is_known), cluster))
     means, errors = np.array(moments).T
     assert means.mean() == pytest.approx(0.5, abs=0.015)
-    # The standard deviation is known to 3 %; errors of clusters allow for outcomes that the judge is not seen to miss.
-    assert means.std() == pytest.approx(np.sqrt((errors**2).mean()), rel=0.12)
+    # The standard deviation is known to 3 %; errors of clusters allow for one more on which the judge is wrong.
+    assert 0.88 < np.sqrt((errors**2).mean()) / means.std() < (1.12 if strata else 1.3)
 
 
 def known_rows(is_known: Flags, stratum: Wholes | None = None) -> KnownRows:
@@ -269,7 +269,7 @@ def test_what_one_event_and_one_non_event_more_would_add() -> None:
     assert alike == pytest.approx(1 / 20 + 1 / 80)
     # Of two levels out of three, the rarest counts against all others.
     assert unseen_errors(1.0, np.array([20.0, 30.0, 50.0]), 100.0, None) == pytest.approx(alike)
-    assert unseen_errors(1.0, np.array([20.0, 80.0]), 100.0, 25) == pytest.approx(4 * alike)
+    assert unseen_errors(1.0, np.array([20.0, 80.0]), 100.0, 25) == pytest.approx(4**2 * alike)
     assert unseen_errors(1.0, np.array([20.0, 80.0]), 100.0, 400) == pytest.approx(alike)
     # Ten events of weight 1 and one of weight 10: one more of these adds nearly the variance again.
     assert unseen_errors(10.0, np.array([110.0, 1e9]), 100.0, None) == pytest.approx(100 / 110)
@@ -299,3 +299,16 @@ def test_strata_that_are_known_of_all_rows_make_limits_narrower_than_probabiliti
         widths[name] = row.upper - row.lower
     # In simulations of such rows 0.033 and 0.045; each is known to 5 % by its 200 resamples.
     assert widths["strata"] < 0.85 * widths["chance"], widths
+
+
+def test_a_judge_is_held_wrong_on_whole_clusters_of_rows_with_an_outcome() -> None:
+    frame = rows(n=2000, known=2000).with_columns(person=pl.int_range(2000) // 5)
+    wrong = pl.Series(np.random.default_rng(6).random(400) < 0.02).gather(frame["person"])
+    label = pl.when(wrong).then(1 - (pl.col("y") == "bad").cast(float)).otherwise((pl.col("y") == "bad").cast(float))
+    frame = frame.with_columns(judge=label).with_columns(y=pl.when(pl.col("person") < 40).then("y"))
+    shares = {}
+    for name, keys in (("rows", {}), ("clusters", {"cluster": "person"})):
+        worth = run(frame, JUDGED, **keys).label_worth
+        shares[name] = np.mean([share for row in worth for share in row.shares.values()])
+    # 40 of the 400 clusters have an outcome, and few of these show the judge wrong.
+    assert shares["clusters"] < 0.8 * shares["rows"], shares
