@@ -97,7 +97,7 @@ def mean_with_judges(
     """
     mean, total, n = float(np.average(outcome, weights=weights)), float(weights.sum()), len(known.known)
     apart, shift, together, moved = outcome - mean, 0.0, 0.0, np.zeros(n)
-    alone = _variance_of_sum(weights * apart / total, known, cluster)
+    alone = _variance_of_sum(weights * apart / total, known, None)
     for labels in judges:  # one judge after the other: what the first explains is left to no other
         mean_at_known = float(np.average(labels[known.known], weights=weights))
         at_known = labels[known.known] - mean_at_known
@@ -114,6 +114,7 @@ def mean_with_judges(
     if together and alone:
         squares = np.array([(weights**2 * outcome).sum(), (weights**2 * (1 - outcome)).sum()])
         clusters = None if cluster is None else len(np.unique(cluster[known.known]))
+        # Of single rows: a cluster on all of whose rows the judge is wrong is one, however alike its outcomes are.
         variance += together**2 * unseen_errors(float(weights.max()), squares, float(kish(weights)), clusters) * alone
     return min(max(mean + shift, 0.0), 1.0), math.sqrt(variance)
 
@@ -277,8 +278,7 @@ def _worth(plan: Plan, dataset: Evaluated, key: tuple[str, int, int], shares: di
         scope.drawn(entry, dataset.replicates), value=alone, replicates=of_known.replicates,
         jackknife=of_known.jackknife, share=0.0)).limits
     error, with_judges = (bootstrap_error(of) for of in (of_known.replicates, dataset.replicates.metrics[key]))
-    unseen = sum(shares.values())**2 * unseen_of(
-        scope.summary, subset.clusters, importance=plan.importance)
+    unseen = sum(shares.values())**2 * unseen_of(scope.summary, subset.clusters, importance=plan.importance)
     return LabelWorth(
         dataset=sample.dataset, **sample.named(model), slice=None if subset.slice is None else dict(subset.slice),
         metric=entry.metric.name, params=entry.shown, average=entry.average, shares=shares,

@@ -127,13 +127,13 @@ def test_rows_with_an_outcome_are_held_to_settled_rows_alone() -> None:
 
 def test_gates_over_nights_read_settled_outcomes_alone() -> None:
     frame = rows()
-    alone, judged = (run(frame, labels, gates=GATES) for labels in (ALONE, JUDGED))
+    # One error is in closed form, the other of resamples: of 2,000, as few make one limit wider by their noise.
+    alone, judged = (run(frame, labels, gates=GATES, intervals={"replicates": 2000}) for labels in (ALONE, JUDGED))
     assert [row.basis for row in judged.evidence] == ["exact", "asymptotic"]
     for first, second in zip(alone.evidence, judged.evidence, strict=True):
         assert (first.sequence, first.against, first.value, first.rows, first.support) == (
             second.sequence, second.against, second.value, second.rows, second.support)
-        # One in closed form, the other of 200 resamples, with Student's quantile and an allowance for a bias.
-        assert second.error == pytest.approx(first.error, rel=0.25)
+        assert second.error == pytest.approx(first.error, rel=0.2)
     # The verdict shows the value with the judge, which is another one.
     assert judged.gates[1].observed != judged.evidence[1].value
     without = run(frame, {**JUDGED, "arrive": None}, gates=GATES)
